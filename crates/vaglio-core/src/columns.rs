@@ -1,0 +1,162 @@
+//! Feature-major storage, at a byte an entry where that is exact.
+
+use std::borrow::Cow;
+
+/// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
+///
+/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight.
+/// The choice is made from the values alone, so it is the same for equal data.
+#[derive(Debug, Clone, Default)]
+pub struct Columns {
+    rows: usize,
+    stores: Vec<Numbers>,
+}
+
+/// The entries of one column, owned, in the smallest type that holds them exactly.
+#[derive(Debug, Clone)]
+pub enum Numbers {
+    /// Eight bytes an entry.
+    Double(Vec<f64>),
+    /// One byte an entry: whole numbers from 0 to 255.
+    Byte(Vec<u8>),
+}
+
+impl From<Vec<f64>> for Numbers {
+    fn from(values: Vec<f64>) -> Self {
+        let is_byte = |v: &f64| (*v as u8) as f64 == *v && !(*v == 0.0 && v.is_sign_negative());
+        if values.iter().all(is_byte) {
+            Numbers::Byte(values.iter().map(|&v| v as u8).collect())
+        } else {
+            Numbers::Double(values)
+        }
+    }
+}
+
+impl From<Vec<u8>> for Numbers {
+    fn from(values: Vec<u8>) -> Self {
+        Numbers::Byte(values)
+    }
+}
+
+impl Numbers {
+    /// A view of the entries.
+    pub fn view(&self) -> Column<'_> {
+        match self {
+            Numbers::Double(v) => Column::Double(v),
+            Numbers::Byte(v) => Column::Byte(v),
+        }
+    }
+
+    fn rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
+        }
+    }
+}
+
+/// One column of [`Columns`], in the type it is stored in.
+#[derive(Debug, Clone, Copy)]
+pub enum Column<'a> {
+    /// Eight bytes an entry.
+    Double(&'a [f64]),
+    /// One byte an entry: whole numbers from 0 to 255.
+    Byte(&'a [u8]),
+}
+
+impl Columns {
+    /// No columns yet, of `rows` entries each.
+    pub fn new(rows: usize) -> Self {
+        Columns { rows, stores: Vec::new() }
+    }
+
+    /// Appends a column.
+    ///
+    /// # Panics
+    /// When its length is not the number of rows; a caller with user data checks that first.
+    pub fn push(&mut self, values: impl Into<Numbers>) {
+        let numbers = values.into();
+        assert_eq!(numbers.view().len(), self.rows, "every column has one entry a row");
+        self.stores.push(numbers);
+    }
+
+    /// Number of entries in each column.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.stores.len()
+    }
+
+    /// Whether there is no column.
+    pub fn is_empty(&self) -> bool {
+        self.stores.is_empty()
+    }
+
+    /// Column `index`, from 0.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn column(&self, index: usize) -> Column<'_> {
+        self.stores[index].view()
+    }
+
+    /// The columns `indices`, in that order, as columns of their own.
+    pub fn select(&self, indices: &[usize]) -> Columns {
+        Columns { rows: self.rows, stores: indices.iter().map(|&i| self.stores[i].clone()).collect() }
+    }
+
+    /// The rows `rows`, in that order, of every column.
+    pub fn select_rows(&self, rows: &[usize]) -> Columns {
+        Columns { rows: rows.len(), stores: self.stores.iter().map(|s| s.rows(rows)).collect() }
+    }
+
+    /// Bytes that the entries take.
+    pub fn bytes(&self) -> usize {
+        self.stores.iter().map(|s| match s { Numbers::Double(v) => 8 * v.len(), Numbers::Byte(v) => v.len() }).sum()
+    }
+}
+
+impl<'a> Column<'a> {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Double(v) => v.len(),
+            Column::Byte(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entry of `row`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> f64 {
+        match self {
+            Column::Double(v) => v[row],
+            Column::Byte(v) => f64::from(v[row]),
+        }
+    }
+
+    /// The entries as doubles: borrowed where they are stored so.
+    pub fn values(&self) -> Cow<'a, [f64]> {
+        match self {
+            Column::Double(v) => Cow::Borrowed(v),
+            Column::Byte(v) => Cow::Owned(v.iter().map(|&b| f64::from(b)).collect()),
+        }
+    }
+
+    /// Whether all entries are equal.
+    pub fn is_constant(&self) -> bool {
+        match self {
+            Column::Double(v) => v.windows(2).all(|w| w[0] == w[1]),
+            Column::Byte(v) => v.windows(2).all(|w| w[0] == w[1]),
+        }
+    }
+}

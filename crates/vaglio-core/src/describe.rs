@@ -1,0 +1,86 @@
+//! The registry: what is linked into this program, with the line, the example and the schema of each.
+
+use schemars::{Schema, SchemaGenerator};
+
+/// The place that a component takes in a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// `criterion:`.
+    Criterion,
+    /// `search:`.
+    Search,
+    /// `learner:`.
+    Learner,
+    /// An entry of `preprocess:`.
+    Map,
+}
+
+impl Role {
+    /// The word for it in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Criterion => "criterion",
+            Role::Search => "search",
+            Role::Learner => "learner",
+            Role::Map => "map",
+        }
+    }
+
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Role; 4] = [Role::Criterion, Role::Search, Role::Learner, Role::Map];
+}
+
+/// A component that is linked in; made by [`describe!`](crate::describe).
+#[derive(Debug)]
+pub struct Description {
+    /// The place that it takes.
+    pub role: Role,
+    /// Its tag in pipeline files, the same word as in `#[typetag::serde(name = …)]`.
+    pub kind: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// An example in YAML, as it stands in a pipeline file.
+    pub example: &'static str,
+    /// The crate that defines it.
+    pub package: &'static str,
+    /// The version of that crate.
+    pub version: &'static str,
+    /// The JSON Schema of its settings.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+inventory::collect!(Description);
+
+/// Everything that is linked in, by role and then by name.
+///
+/// A plug-in crate that is only listed in `Cargo.toml` is dropped by the linker; `use the_plugin as _;` keeps it.
+pub fn descriptions() -> Vec<&'static Description> {
+    let mut all: Vec<&Description> = inventory::iter::<Description>.into_iter().collect();
+    all.sort_by_key(|d| (d.role, d.kind));
+    all
+}
+
+/// Makes a component known to `vaglio list`, `vaglio schema` and the error messages.
+///
+/// Stands beside the component's `#[typetag::serde(name = "…")]` with the same word; the type derives
+/// [`schemars::JsonSchema`].
+///
+/// ```ignore
+/// vaglio_core::describe!(Criterion, Loo, "loo", "leave-one-out loss", "criterion: {kind: loo, loss: squared}");
+/// ```
+#[macro_export]
+macro_rules! describe {
+    ($role:ident, $type:ty, $kind:literal, $summary:literal, $example:literal) => {
+        $crate::inventory::submit! {
+            $crate::Description {
+                role: $crate::Role::$role,
+                kind: $kind,
+                summary: $summary,
+                example: $example,
+                package: env!("CARGO_PKG_NAME"),
+                version: env!("CARGO_PKG_VERSION"),
+                schema: |generator| generator.subschema_for::<$type>(),
+            }
+        }
+    };
+}

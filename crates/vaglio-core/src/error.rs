@@ -1,0 +1,234 @@
+//! Errors that name the place, say what was expected, and suggest what was meant.
+
+use std::path::PathBuf;
+
+/// The result of everything in vaglio that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in a text file something stands; lines and columns count from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or the command-line option, that holds the text.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.line == 0 { write!(f, "{}", self.file) } else { write!(f, "{}:{}:{}", self.file, self.line, self.column) }
+    }
+}
+
+/// What kind of failure an error is; the number is the exit code of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitClass {
+    /// Wrong usage or configuration, found before the work starts.
+    Configuration = 2,
+    /// Input that cannot be read or is not finite, a refused model file, an output that cannot be written.
+    Data = 3,
+    /// Over- or underflow, or a factorisation that failed.
+    Numerical = 4,
+}
+
+/// Everything that can go wrong, with the numbers and names that locate it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting has a value that it cannot have.
+    #[error("{}`{field}`: {message}", at(place))]
+    Setting {
+        /// Dotted path of the setting, as in the pipeline file.
+        field: String,
+        /// What is wrong and what was expected.
+        message: String,
+        /// Where the setting stands, when it came from a file.
+        place: Option<Place>,
+    },
+    /// A name that nothing bears.
+    #[error("{}`{field}`: there is no {what} `{name}`{}", at(place), did_you_mean(suggestion, known))]
+    UnknownName {
+        /// Dotted path of the setting that holds the name.
+        field: String,
+        /// What the name should name: `column`, `label`, `criterion`, …
+        what: &'static str,
+        /// The name as given.
+        name: String,
+        /// The nearest known name.
+        suggestion: Option<String>,
+        /// Every known name, when there are few enough to print.
+        known: Vec<String>,
+        /// Where the name stands, when it came from a file.
+        place: Option<Place>,
+    },
+    /// The text of a configuration is not what its format asks for.
+    #[error("{}{message}", at(place))]
+    Syntax {
+        /// What is wrong and what was expected.
+        message: String,
+        /// Where.
+        place: Option<Place>,
+    },
+    /// Something that the format names but that this version does not do.
+    #[error("{}{what} is not available in this version; {instead}", at(place))]
+    NotAvailable {
+        /// What was asked for.
+        what: String,
+        /// What to use instead.
+        instead: String,
+        /// Where it was asked for, when in a file.
+        place: Option<Place>,
+    },
+    /// A file that cannot be read or understood.
+    #[error("{}: {message}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and column where there are some.
+        message: String,
+    },
+    /// A file or folder that cannot be written.
+    #[error("{}: cannot be written: {message}", path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason the system gave.
+        message: String,
+    },
+    /// A value that is not a finite number.
+    #[error("row {row}, column `{column}`: {value} is not a finite number ({count} such {} in this column)", plural(*count, "value"))]
+    NonFinite {
+        /// First data row that holds such a value, from 1.
+        row: usize,
+        /// Name of the column.
+        column: String,
+        /// The value as text: `NaN`, `inf`, `-inf`, or an empty cell.
+        value: String,
+        /// How many rows of the column hold one.
+        count: usize,
+    },
+    /// Data whose parts do not fit together.
+    #[error("{0}")]
+    Shape(String),
+    /// A model file that is damaged, of another version, or does not fit the data.
+    #[error("{}: model refused: {message}", path.display())]
+    ModelRefused {
+        /// The model file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// Over- or underflow, or a factorisation that failed.
+    #[error("{0}")]
+    Numerical(String),
+}
+
+impl Error {
+    /// A setting that cannot have its value; the place is filled in by whoever knows the file.
+    pub fn setting(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Error::Setting { field: field.into(), message: message.into(), place: None }
+    }
+
+    /// A name that is not among `known`, with the nearest of them suggested.
+    pub fn unknown<'a>(
+        field: impl Into<String>,
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        let suggestion = nearest(name, known.iter().map(String::as_str));
+        let known = if known.len() <= 12 { known } else { Vec::new() };
+        Error::UnknownName { field: field.into(), what, name: name.to_owned(), suggestion, known, place: None }
+    }
+
+    /// What kind of failure this is, and so the exit code.
+    pub fn class(&self) -> ExitClass {
+        match self {
+            Error::Setting { .. } | Error::UnknownName { .. } | Error::Syntax { .. } | Error::NotAvailable { .. } => {
+                ExitClass::Configuration
+            }
+            Error::Unreadable { .. }
+            | Error::Unwritable { .. }
+            | Error::NonFinite { .. }
+            | Error::Shape(_)
+            | Error::ModelRefused { .. } => ExitClass::Data,
+            Error::Numerical(_) => ExitClass::Numerical,
+        }
+    }
+
+    /// The dotted path of the setting that is at fault, if it is a setting.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Error::Setting { field, .. } | Error::UnknownName { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    /// The same error below `prefix`: field `lambda` becomes `learner.lambda`.
+    #[must_use]
+    pub fn under(mut self, prefix: &str) -> Self {
+        if let Error::Setting { field, .. } | Error::UnknownName { field, .. } = &mut self {
+            *field = if field.is_empty() { prefix.to_owned() } else { format!("{prefix}.{field}") };
+        }
+        self
+    }
+
+    /// The same error with its place, unless it has one.
+    #[must_use]
+    pub fn at(mut self, found: Option<Place>) -> Self {
+        match &mut self {
+            Error::Setting { place, .. }
+            | Error::UnknownName { place, .. }
+            | Error::Syntax { place, .. }
+            | Error::NotAvailable { place, .. }
+                if place.is_none() =>
+            {
+                *place = found;
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Where in a file the error is, if known.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Error::Setting { place, .. }
+            | Error::UnknownName { place, .. }
+            | Error::Syntax { place, .. }
+            | Error::NotAvailable { place, .. } => place.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+fn at(place: &Option<Place>) -> String {
+    place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default()
+}
+
+fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
+    match suggestion {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None if known.is_empty() => String::new(),
+        None => format!("; there are: {}", known.join(", ")),
+    }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
+/// The known name most like `name`, if one is like it at all.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let wanted = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&wanted, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate.to_owned())
+}

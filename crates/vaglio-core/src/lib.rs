@@ -1,0 +1,47 @@
+//! The traits of vaglio, and everything that the author of a plug-in reads.
+//!
+//! A [`SearchStrategy`] walks subsets of columns, a [`Criterion`] scores them, a [`Learner`] gives them meaning.
+//! Each is a trait; an implementation is a plain struct whose fields are its settings, made known to pipeline files
+//! by `#[typetag::serde]` and [`describe!`].
+//!
+//! Data come as a [`Problem`] (what the user gave, checked once) and are searched as a [`Design`] (the learner's
+//! columns with the readout that is fitted on them). Lower scores are better everywhere.
+//!
+//! # Writing a criterion
+//!
+//! Implement [`Criterion::evaluate`], the definition. That alone works with every search; add
+//! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
+
+mod columns;
+mod criterion;
+mod describe;
+mod design;
+mod error;
+mod learner;
+mod loss;
+mod map;
+mod path;
+mod problem;
+pub mod ridge;
+mod search;
+mod table;
+
+pub use columns::{Column, Columns, Numbers};
+pub use criterion::{Criterion, Estimate, Evaluator, Refit, Score, Winner};
+pub use describe::{Description, Role, descriptions};
+pub use design::{Design, Readout};
+pub use error::{Error, ExitClass, Place, Result, nearest};
+pub use learner::{ Learner, LinearForm, Model};
+pub use loss::Loss;
+pub use map::{FittedMap, Map, TargetScale};
+pub use path::{Action, Choose, Path, PathEntry, Step, StopReason};
+pub use problem::{Problem, Task};
+pub use ridge::Coefficients;
+pub use search::{Answer, FeatureRef, Observer, Outline, SearchContext, SearchStrategy, Silent};
+pub use table::{Cells, Table};
+
+#[doc(hidden)]
+pub use {inventory, schemars};
+
+/// A candidate column of a [`Design`], counted from 0.
+pub type Feature = usize;

@@ -1,0 +1,135 @@
+//! Losses of predictions, as means over rows; lower is better.
+
+use crate::{Error, Result, Task};
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+
+/// A loss of predictions against targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// Mean of (y − p)² over rows and outputs.
+    #[default]
+    Squared,
+    /// Share of rows on the wrong side: y·p ≤ 0; with several classes, the own class is not the only largest.
+    ZeroOne,
+    /// Mean over the classes of the share of their rows that `zero_one` counts.
+    BalancedError,
+    /// Mean of |y − p| over rows and outputs.
+    Absolute,
+    /// 1 − area under the ROC curve.
+    Auc,
+}
+
+impl Loss {
+    /// The losses and one line on each, in the order in which they are listed.
+    pub const ALL: [(Loss, &'static str, &'static str); 5] = [
+        (Loss::Squared, "squared", "mean squared error over rows and outputs"),
+        (Loss::ZeroOne, "zero_one", "share of rows on the wrong side (several classes: not the largest output)"),
+        (Loss::BalancedError, "balanced_error", "mean over classes of each class's share of errors"),
+        (Loss::Absolute, "absolute", "mean absolute error over rows and outputs"),
+        (Loss::Auc, "auc", "1 - area under the ROC curve (two classes)"),
+    ];
+
+    /// The word for it in pipeline files.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(loss, ..)| *loss == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// Whether the loss counts errors of classes.
+    pub fn needs_classes(self) -> bool {
+        matches!(self, Loss::ZeroOne | Loss::BalancedError | Loss::Auc)
+    }
+
+    /// Refuses a loss that has no meaning for the task.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `loss`.
+    pub fn check(self, task: &Task) -> Result<()> {
+        if self.needs_classes() && matches!(task, Task::Regression) {
+            return Err(Error::setting(
+                "loss",
+                format!("`{}` counts errors of classes and the task is regression; use `squared` or `absolute`", self.name()),
+            ));
+        }
+        if self == Loss::Auc && !matches!(task, Task::Binary { .. }) {
+            return Err(Error::setting("loss", "`auc` is for two classes; use `zero_one` or `balanced_error`"));
+        }
+        Ok(())
+    }
+
+    /// The mean loss of predictions: the definition that every shortcut is tested against.
+    ///
+    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). Classes are coded ±1;
+    /// with several classes each has its own output. Cost O(rows · outputs), `auc` O(rows · log rows).
+    pub fn mean(self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        let (outputs, rows) = targets.dim();
+        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let total: f64 = (0..rows).map(weight).sum();
+        match self {
+            Loss::Squared | Loss::Absolute => {
+                let mut sum = 0.0;
+                for row in 0..rows {
+                    for output in 0..outputs {
+                        let error = targets[[output, row]] - predictions[[output, row]];
+                        sum += weight(row) * if self == Loss::Squared { error * error } else { error.abs() };
+                    }
+                }
+                sum / (total * outputs as f64)
+            }
+            Loss::ZeroOne => {
+                let wrong = |row: &usize| is_wrong(targets.column(*row), predictions.column(*row));
+                (0..rows).filter(wrong).map(weight).sum::<f64>() / total
+            }
+            Loss::BalancedError => {
+                let classes = if outputs == 1 { 2 } else { outputs };
+                let (mut wrong, mut all) = (vec![0.0; classes], vec![0.0; classes]);
+                for row in 0..rows {
+                    let class = class_of(targets.column(row));
+                    all[class] += weight(row);
+                    if is_wrong(targets.column(row), predictions.column(row)) {
+                        wrong[class] += weight(row);
+                    }
+                }
+                let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
+                wrong.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(w, a)| w / a).sum::<f64>() / present
+            }
+            Loss::Auc => 1.0 - auc(targets.row(0).as_slice().unwrap_or(&[]), predictions.row(0).to_vec(), weight),
+        }
+    }
+}
+
+/// The class of a row's targets: with one output 1 for the positive class and 0 for the other.
+fn class_of(targets: ndarray::ArrayView1<f64>) -> usize {
+    if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
+}
+
+/// Whether a row is on the wrong side; a tie is wrong.
+fn is_wrong(targets: ndarray::ArrayView1<f64>, predictions: ndarray::ArrayView1<f64>) -> bool {
+    if targets.len() == 1 {
+        return targets[0] * predictions[0] <= 0.0;
+    }
+    let own = class_of(targets);
+    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own])
+}
+
+/// Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counted half.
+fn auc(targets: &[f64], predictions: Vec<f64>, weight: impl Fn(usize) -> f64) -> f64 {
+    let mut order: Vec<usize> = (0..targets.len()).collect();
+    order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+    let (mut pairs, mut negatives_below, mut positives) = (0.0, 0.0, 0.0);
+    let mut start = 0;
+    while start < order.len() {
+        let value = predictions[order[start]];
+        let tie = order[start..].iter().take_while(|&&r| predictions[r] == value).count();
+        let (mut plus, mut minus) = (0.0, 0.0);
+        for &row in &order[start..start + tie] {
+            if targets[row] > 0.0 { plus += weight(row) } else { minus += weight(row) }
+        }
+        pairs += plus * (negatives_below + 0.5 * minus);
+        negatives_below += minus;
+        positives += plus;
+        start += tie;
+    }
+    pairs / (positives * negatives_below)
+}

@@ -1,0 +1,54 @@
+//! Maps: what is done to the columns before they are candidates, fitted on training rows only.
+
+use crate::{Result, Table};
+use std::fmt::Debug;
+
+/// A preprocessing step; its fields are its settings.
+#[typetag::serde(tag = "kind")]
+pub trait Map: Debug + Send + Sync {
+    /// Learns what the map needs from the training rows.
+    ///
+    /// `weights` has one entry a row, all 1 when absent.
+    ///
+    /// # Errors
+    /// Columns of a kind that the map cannot take.
+    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>>;
+
+    /// Learns the shift and scale of a target, for maps that change targets as well.
+    ///
+    /// # Errors
+    /// A scale that over- or underflows.
+    fn fit_target(&self, _target: &[f64], _weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
+        Ok(None)
+    }
+
+    /// Checks the settings before any data are read.
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] with the field's path inside this map.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A map with what it learned: data only, saved with the model.
+#[typetag::serde(tag = "kind")]
+pub trait FittedMap: Debug + Send + Sync {
+    /// Applies the map to the columns of `table` that it knows; it may have fewer than the training table had.
+    ///
+    /// # Errors
+    /// A cell that the training rows did not prepare for, with row and column.
+    fn transform(&self, table: Table) -> Result<Table>;
+
+    /// The input columns from which the output column `name` is made.
+    fn sources(&self, name: &str) -> Vec<String>;
+}
+
+/// A target was replaced by (y − `shift`) / `scale`.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TargetScale {
+    /// What was subtracted.
+    pub shift: f64,
+    /// What it was divided by.
+    pub scale: f64,
+}

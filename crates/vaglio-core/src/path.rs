@@ -1,0 +1,122 @@
+//! What a search did and found.
+
+use crate::{Feature, Score};
+use serde::{Deserialize, Serialize};
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// A column entered.
+    Add,
+    /// A column left.
+    Remove,
+}
+
+/// One step of a search, seen by the observer as it happens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What happened.
+    pub action: Action,
+    /// To which column.
+    pub feature: Feature,
+    /// The score of the subset after the step.
+    pub score: Score,
+    /// The size of the subset after the step.
+    pub size: usize,
+    /// Other columns that would have given exactly this score.
+    pub tied: Vec<Feature>,
+}
+
+/// The best subset that was recorded of one size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathEntry {
+    /// The subset, in order of entry.
+    pub subset: Vec<Feature>,
+    /// Its score.
+    pub score: Score,
+    /// The standard error of the score as a mean over rows, where it is one.
+    pub standard_error: Option<f64>,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The largest size was reached.
+    MaxFeatures,
+    /// No step reached the tolerance.
+    Tolerance,
+    /// Too many steps in a row brought no improvement.
+    Patience,
+    /// No candidate was left.
+    NoCandidates,
+    /// The user interrupted; the result so far is valid.
+    Interrupted,
+    /// A limit was hit; the result so far is valid.
+    Limit,
+}
+
+impl StopReason {
+    /// Whether the search was cut short.
+    pub fn is_partial(self) -> bool {
+        matches!(self, StopReason::Interrupted | StopReason::Limit)
+    }
+}
+
+/// Which entry of a path is the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choose {
+    /// The lowest score; the fewest features among equals.
+    #[default]
+    Best,
+    /// The last size that was reached.
+    Last,
+    /// The fewest features whose score is within one standard error of the lowest.
+    OneSe,
+}
+
+/// The steps of a search and the best subset of each size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// The score of the empty subset.
+    pub empty: Score,
+    /// Every step, in order.
+    pub steps: Vec<Step>,
+    /// The best subset recorded per size, in increasing size.
+    pub entries: Vec<PathEntry>,
+    /// Index into `entries` of the result; `None` when nothing was selected.
+    pub chosen: Option<usize>,
+    /// Why the search ended.
+    pub stop_reason: StopReason,
+}
+
+impl Path {
+    /// The entry that is the result.
+    pub fn result(&self) -> Option<&PathEntry> {
+        self.chosen.and_then(|index| self.entries.get(index))
+    }
+}
+
+impl Choose {
+    /// The index of the entry to take among those of at least `min_features`; `None` without entries.
+    ///
+    /// `entries` are in increasing size and `last` is the index of the size reached last. `OneSe` takes the lowest
+    /// score where no standard error is known.
+    pub fn pick(self, entries: &[PathEntry], last: usize, min_features: usize) -> Option<usize> {
+        let allowed = |index: &usize| entries[*index].subset.len() >= min_features;
+        let best = (0..entries.len())
+            .filter(allowed)
+            .min_by(|&a, &b| entries[a].score.loss.total_cmp(&entries[b].score.loss).then(a.cmp(&b)))?;
+        match self {
+            Choose::Best => Some(best),
+            Choose::Last => Some(last.min(entries.len() - 1)),
+            Choose::OneSe => {
+                let bound = entries[best].score.loss + entries[best].standard_error.unwrap_or(0.0);
+                (0..entries.len()).filter(allowed).find(|&index| entries[index].score.loss <= bound)
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What the user gave, checked once.
+
+use crate::{Columns, Error, Result};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What is to be predicted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Numbers.
+    Regression,
+    /// One of two classes, coded −1 and +1.
+    Binary {
+        /// The label coded −1; `None` stands for every label but the positive one.
+        negative: Option<String>,
+        /// The label coded +1.
+        positive: String,
+    },
+    /// One of several classes; output `k` is +1 for label `k` and −1 for the others.
+    Multiclass {
+        /// The labels in the order of the outputs.
+        labels: Vec<String>,
+    },
+}
+
+impl Task {
+    /// The word for it in pipeline files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Task::Regression => "regression",
+            Task::Binary { .. } => "binary",
+            Task::Multiclass { .. } => "multiclass",
+        }
+    }
+}
+
+/// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.
+///
+/// Nothing downstream checks again. Cloning shares the arrays. Rows of weight 0 are left out, so that a weight of 0
+/// equals the absence of the row.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    columns: Arc<Columns>,
+    names: Arc<[String]>,
+    targets: Arc<Array2<f64>>,
+    target_names: Arc<[String]>,
+    task: Task,
+    weights: Option<Arc<[f64]>>,
+    groups: Option<Arc<[u32]>>,
+}
+
+impl Problem {
+    /// A problem without weights or groups.
+    ///
+    /// `targets` is outputs × rows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when lengths differ, there is no row, or a name stands twice; [`Error::NonFinite`] for NaN or an
+    /// infinite value.
+    ///
+    /// # Example
+    /// ```
+    /// use vaglio_core::{Columns, Problem, Task};
+    /// let mut columns = Columns::new(3);
+    /// columns.push(vec![1.0, 2.0, 4.0]);
+    /// let targets = ndarray::array![[1.0, 2.0, 3.0]];
+    /// let problem = Problem::new(columns, vec!["x".into()], targets, vec!["y".into()], Task::Regression)?;
+    /// assert_eq!(problem.rows(), 3);
+    /// # Ok::<(), vaglio_core::Error>(())
+    /// ```
+    pub fn new(
+        columns: Columns,
+        names: Vec<String>,
+        targets: Array2<f64>,
+        target_names: Vec<String>,
+        task: Task,
+    ) -> Result<Self> {
+        if targets.ncols() == 0 {
+            return Err(Error::Shape("the data have no rows".into()));
+        }
+        if columns.rows() != targets.ncols() {
+            return Err(Error::Shape(format!(
+                "the columns have {} rows and the targets {}",
+                columns.rows(),
+                targets.ncols()
+            )));
+        }
+        if names.len() != columns.len() || target_names.len() != targets.nrows() || targets.nrows() == 0 {
+            return Err(Error::Shape(format!(
+                "{} names for {} columns and {} for {} targets",
+                names.len(),
+                columns.len(),
+                target_names.len(),
+                targets.nrows()
+            )));
+        }
+        let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
+        }
+        for (index, name) in names.iter().enumerate() {
+            if let crate::Column::Double(values) = columns.column(index) {
+                check_finite(name, values)?;
+            }
+        }
+        for (name, row) in target_names.iter().zip(targets.rows()) {
+            check_finite(name, &row.to_vec())?;
+        }
+        Ok(Problem {
+            columns: Arc::new(columns),
+            names: names.into(),
+            targets: Arc::new(targets.as_standard_layout().into_owned()),
+            target_names: target_names.into(),
+            task,
+            weights: None,
+            groups: None,
+        })
+    }
+
+    /// The same rows with weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length, a negative weight, or none that is positive; [`Error::NonFinite`].
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.rows() {
+            return Err(Error::Shape(format!("{} weights for {} rows", weights.len(), self.rows())));
+        }
+        check_finite("weights", &weights)?;
+        if let Some(row) = weights.iter().position(|&w| w < 0.0) {
+            return Err(Error::Shape(format!("row {}: the weight {} is negative", row + 1, weights[row])));
+        }
+        let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        if kept.is_empty() {
+            return Err(Error::Shape("every row has weight 0".into()));
+        }
+        let whole = if kept.len() == weights.len() { self } else { self.select_rows(&kept) };
+        Ok(Problem { weights: Some(kept.iter().map(|&row| weights[row]).collect()), ..whole })
+    }
+
+    /// The same rows with groups: rows of one number stay in one fold. To be given before weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length.
+    pub fn with_groups(self, groups: Vec<u32>) -> Result<Self> {
+        if groups.len() != self.rows() {
+            return Err(Error::Shape(format!("{} groups for {} rows", groups.len(), self.rows())));
+        }
+        Ok(Problem { groups: Some(groups.into()), ..self })
+    }
+
+    /// The rows `rows`, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        Problem {
+            columns: Arc::new(self.columns.select_rows(rows)),
+            targets: Arc::new(self.targets.select(ndarray::Axis(1), rows)),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
+            groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
+            ..self.clone()
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.targets.ncols()
+    }
+
+    /// The candidate columns.
+    pub fn columns(&self) -> &Arc<Columns> {
+        &self.columns
+    }
+
+    /// Name of each column.
+    pub fn names(&self) -> &Arc<[String]> {
+        &self.names
+    }
+
+    /// Targets, outputs × rows; classes are coded ±1.
+    pub fn targets(&self) -> &Arc<Array2<f64>> {
+        &self.targets
+    }
+
+    /// Name of each target.
+    pub fn target_names(&self) -> &Arc<[String]> {
+        &self.target_names
+    }
+
+    /// What is to be predicted.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Row weights, all positive, if given.
+    pub fn weights(&self) -> Option<&Arc<[f64]>> {
+        self.weights.as_ref()
+    }
+
+    /// Group of each row, if given.
+    pub fn groups(&self) -> Option<&Arc<[u32]>> {
+        self.groups.as_ref()
+    }
+}
+
+fn check_finite(name: &str, values: &[f64]) -> Result<()> {
+    let Some(first) = values.iter().position(|v| !v.is_finite()) else { return Ok(()) };
+    Err(Error::NonFinite {
+        row: first + 1,
+        column: name.to_owned(),
+        value: values[first].to_string(),
+        count: values.iter().filter(|v| !v.is_finite()).count(),
+    })
+}

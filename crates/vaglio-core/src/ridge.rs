@@ -1,0 +1,162 @@
+//! Ridge regression by Householder reflections on the rows: slow, obviously right, and the oracle of every test.
+
+use crate::{Error, Result};
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// A linear readout: prediction of output `o` = Σ_k `weights[k, o]`·x_k + `intercept[o]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coefficients {
+    /// Features × outputs.
+    pub weights: Array2<f64>,
+    /// One per output; 0 without an intercept.
+    pub intercept: Vec<f64>,
+}
+
+impl Coefficients {
+    /// Predictions, outputs × rows, for `x` given as features × rows. Cost O(features · rows · outputs).
+    pub fn predict(&self, x: ArrayView2<f64>) -> Array2<f64> {
+        let mut out = self.weights.t().dot(&x);
+        for (mut row, b) in out.rows_mut().into_iter().zip(&self.intercept) {
+            row += *b;
+        }
+        out
+    }
+}
+
+/// Minimises Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output; b is not penalised.
+///
+/// `x` is features × rows, `y` outputs × rows, `weights` one per row (all 1 when absent); without `intercept` b = 0.
+/// The least-squares problem of the rows stacked on √λ·I is solved by Householder QR with column pivoting, never by
+/// normal equations. Cost O((rows + features) · features²).
+///
+/// # Errors
+/// [`Error::Numerical`] when the system is singular (λ = 0 and dependent columns, or an intercept and no rows) or a
+/// number overflows.
+pub fn ridge(
+    x: ArrayView2<f64>,
+    y: ArrayView2<f64>,
+    weights: Option<&[f64]>,
+    lambda: f64,
+    intercept: bool,
+) -> Result<Coefficients> {
+    let (features, rows) = x.dim();
+    let outputs = y.nrows();
+    let unknowns = features + usize::from(intercept);
+    let root = |row: usize| weights.map_or(1.0, |w| w[row].sqrt());
+    let height = rows + features;
+    // Column-major: each unknown's column, then each output's right-hand side.
+    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(unknowns + outputs);
+    for k in 0..features {
+        let mut column: Vec<f64> = (0..rows).map(|j| root(j) * x[[k, j]]).collect();
+        column.resize(height, 0.0);
+        column[rows + k] = lambda.sqrt();
+        columns.push(column);
+    }
+    if intercept {
+        let mut column: Vec<f64> = (0..rows).map(root).collect();
+        column.resize(height, 0.0);
+        columns.push(column);
+    }
+    for o in 0..outputs {
+        let mut column: Vec<f64> = (0..rows).map(|j| root(j) * y[[o, j]]).collect();
+        column.resize(height, 0.0);
+        columns.push(column);
+    }
+    let solution = least_squares(columns, unknowns)?;
+    let weights = Array2::from_shape_fn((features, outputs), |(k, o)| solution[o][k]);
+    let intercept = (0..outputs).map(|o| if intercept { solution[o][features] } else { 0.0 }).collect();
+    Ok(Coefficients { weights, intercept })
+}
+
+/// Solves min ‖A z − b‖ for the columns of `A` (the first `unknowns`) and every right-hand side after them.
+fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize) -> Result<Vec<Vec<f64>>> {
+    let singular = || Error::Numerical("the least-squares system is singular; a larger lambda makes it regular".into());
+    let height = columns.first().map_or(0, Vec::len);
+    if height < unknowns {
+        return Err(singular());
+    }
+    let mut order: Vec<usize> = (0..unknowns).collect();
+    let mut diagonal = vec![0.0; unknowns];
+    for k in 0..unknowns {
+        let tail = |column: &Vec<f64>| norm(&column[k..]);
+        let pivot = (k..unknowns).max_by(|&a, &b| tail(&columns[a]).total_cmp(&tail(&columns[b]))).unwrap_or(k);
+        columns.swap(k, pivot);
+        order.swap(k, pivot);
+        let length = norm(&columns[k][k..]);
+        if length == 0.0 {
+            return Err(singular());
+        }
+        if !length.is_finite() {
+            return Err(Error::Numerical("a sum of squares overflows; rescale or standardize the columns".into()));
+        }
+        diagonal[k] = if columns[k][k] > 0.0 { -length } else { length };
+        let mut reflector = columns[k][k..].to_vec();
+        reflector[0] -= diagonal[k];
+        let size = norm(&reflector);
+        reflector.iter_mut().for_each(|v| *v /= size);
+        for column in &mut columns[k + 1..] {
+            let twice = 2.0 * reflector.iter().zip(&column[k..]).map(|(a, b)| a * b).sum::<f64>();
+            column[k..].iter_mut().zip(&reflector).for_each(|(c, v)| *c -= twice * v);
+        }
+    }
+    let solve = |right: &Vec<f64>| {
+        let mut z = vec![0.0; unknowns];
+        for k in (0..unknowns).rev() {
+            let known: f64 = (k + 1..unknowns).map(|l| columns[l][k] * z[l]).sum();
+            z[k] = (right[k] - known) / diagonal[k];
+        }
+        let mut ordered = vec![0.0; unknowns];
+        order.iter().zip(z).for_each(|(&to, value)| ordered[to] = value);
+        ordered
+    };
+    let solutions: Vec<Vec<f64>> = columns[unknowns..].iter().map(solve).collect();
+    if solutions.iter().flatten().all(|v| v.is_finite()) { Ok(solutions) } else { Err(singular()) }
+}
+
+/// Euclidean norm without over- or underflow of the squares.
+fn norm(values: &[f64]) -> f64 {
+    let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    largest * values.iter().map(|v| (v / largest) * (v / largest)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn one_column_has_the_textbook_weight() {
+        // w = Σxy / (Σx² + λ)
+        let c = ridge(array![[1.0, 2.0]].view(), array![[3.0, 5.0]].view(), None, 1.0, false).unwrap();
+        assert!((c.weights[[0, 0]] - 13.0 / 6.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_weight_of_two_is_the_row_twice() {
+        let weighted =
+            ridge(array![[1.0, 2.0, 4.0]].view(), array![[3.0, 5.0, 6.0]].view(), Some(&[1.0, 2.0, 1.0]), 0.5, true);
+        let repeated =
+            ridge(array![[1.0, 2.0, 2.0, 4.0]].view(), array![[3.0, 5.0, 5.0, 6.0]].view(), None, 0.5, true);
+        let (a, b) = (weighted.unwrap(), repeated.unwrap());
+        assert!((a.weights[[0, 0]] - b.weights[[0, 0]]).abs() < 1e-14);
+        assert!((a.intercept[0] - b.intercept[0]).abs() < 1e-14);
+    }
+
+    #[test]
+    fn duplicate_columns_share_the_weight() {
+        let x = array![[1.0, -2.0, 3.0], [1.0, -2.0, 3.0]];
+        let c = ridge(x.view(), array![[1.0, 0.0, 2.0]].view(), None, 1e-12, false).unwrap();
+        assert!((c.weights[[0, 0]] - c.weights[[1, 0]]).abs() < 1e-3 * c.weights[[0, 0]].abs());
+        assert!((c.weights[[0, 0]] + c.weights[[1, 0]] - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_lambda_and_rank_it_is_an_error() {
+        let x = array![[1.0, 2.0], [2.0, 4.0]];
+        assert!(matches!(ridge(x.view(), array![[1.0, 2.0]].view(), None, 0.0, false), Err(Error::Numerical(_))));
+    }
+}

@@ -1,0 +1,145 @@
+//! Searches: how subsets are walked.
+
+use crate::{Design, Error, Evaluator, Feature, Path, Result, Step, StopReason};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// A way to walk subsets; its fields are its settings.
+#[typetag::serde(tag = "kind")]
+pub trait SearchStrategy: Debug + Send + Sync {
+    /// Walks subsets with the context's evaluator and reports every step.
+    ///
+    /// # Errors
+    /// A setting that the candidates do not allow; the evaluator's errors.
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path>;
+
+    /// Checks the settings against the names of the candidates, before anything is computed.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside this search.
+    fn check(&self, _names: &[String]) -> Result<()> {
+        Ok(())
+    }
+
+    /// How far the search goes among so many candidates, for `plan` and for progress.
+    fn outline(&self, candidates: usize) -> Outline;
+}
+
+/// The extent of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outline {
+    /// The largest subset that is reached.
+    pub largest: usize,
+    /// Subsets that are scored, at most.
+    pub trials: f64,
+    /// Steps that are taken, at most.
+    pub steps: usize,
+}
+
+/// A column named in a setting, by name or by index from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(untagged)]
+pub enum FeatureRef {
+    /// By index, from 0.
+    Index(usize),
+    /// By name.
+    Name(String),
+}
+
+impl FeatureRef {
+    /// The column meant.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] on `field`, with the nearest name.
+    pub fn resolve(&self, names: &[String], field: &str) -> Result<Feature> {
+        match self {
+            FeatureRef::Index(index) if *index < names.len() => Ok(*index),
+            FeatureRef::Index(index) => {
+                Err(Error::setting(field, format!("there is no column {index}: {} candidates count from 0", names.len())))
+            }
+            FeatureRef::Name(name) => names
+                .iter()
+                .position(|n| n == name)
+                .ok_or_else(|| Error::unknown(field, "column", name, names.iter().map(String::as_str))),
+        }
+    }
+}
+
+/// What an observer wants after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Go on.
+    Continue,
+    /// End here; the path so far is the result.
+    Stop(StopReason),
+}
+
+/// Sees every step of a search as it happens: progress, interruption, journal, limits.
+pub trait Observer: Send {
+    /// The search starts; it takes at most so many steps.
+    fn begin(&mut self, _steps: usize) {}
+
+    /// A step was taken.
+    fn step(&mut self, _step: &Step) -> Answer {
+        Answer::Continue
+    }
+}
+
+/// An observer that lets everything pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// What a search works with: the evaluator, the candidates, and the observer.
+pub struct SearchContext<'a> {
+    /// The criterion bound to the design, at the empty subset.
+    pub evaluator: &'a mut dyn Evaluator,
+    candidates: Vec<Feature>,
+    names: &'a [String],
+    observer: &'a mut dyn Observer,
+    /// The seed from which every random choice follows.
+    pub seed: u64,
+}
+
+impl<'a> SearchContext<'a> {
+    /// A context over all columns of the design that are not constant.
+    pub fn new(
+        design: &'a Design,
+        evaluator: &'a mut dyn Evaluator,
+        observer: &'a mut dyn Observer,
+        seed: u64,
+    ) -> Self {
+        let constant = design.constant();
+        let candidates = (0..design.features()).filter(|f| constant.binary_search(f).is_err()).collect();
+        SearchContext { evaluator, candidates, names: design.names(), observer, seed }
+    }
+
+    /// The columns that may be selected, in increasing order; constant columns are not among them.
+    pub fn candidates(&self) -> &[Feature] {
+        &self.candidates
+    }
+
+    /// Names of all columns, by index.
+    pub fn names(&self) -> &'a [String] {
+        self.names
+    }
+
+    /// Tells the observer that the search starts, with the most steps it can take.
+    pub fn begin(&mut self, steps: usize) {
+        self.observer.begin(steps);
+    }
+
+    /// Tells the observer of a step; its answer may end the search.
+    pub fn observe(&mut self, step: &Step) -> Answer {
+        tracing::debug!(
+            feature = %self.names[step.feature],
+            action = ?step.action,
+            size = step.size,
+            loss = step.score.loss,
+            lambda = step.score.lambda,
+            "step"
+        );
+        self.observer.step(step)
+    }
+}

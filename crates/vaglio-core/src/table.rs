@@ -1,0 +1,100 @@
+//! A table as it was read: named columns of numbers or text.
+
+use crate::{Column, Error, Numbers, Result};
+
+/// The cells of one column of a [`Table`].
+#[derive(Debug, Clone)]
+pub enum Cells {
+    /// Numbers, all finite.
+    Numbers(Numbers),
+    /// Text.
+    Text(Vec<String>),
+}
+
+impl Cells {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Numbers(numbers) => numbers.view().len(),
+            Cells::Text(text) => text.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers, or `None` for text.
+    pub fn numbers(&self) -> Option<Column<'_>> {
+        match self {
+            Cells::Numbers(numbers) => Some(numbers.view()),
+            Cells::Text(_) => None,
+        }
+    }
+
+    /// The cell of `row` as text; numbers in the shortest form that reads back.
+    pub fn label(&self, row: usize) -> String {
+        match self {
+            Cells::Numbers(numbers) => numbers.view().get(row).to_string(),
+            Cells::Text(text) => text[row].clone(),
+        }
+    }
+}
+
+/// Named columns of equal length.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    columns: Vec<(String, Cells)>,
+    rows: usize,
+}
+
+impl Table {
+    /// A table of these columns.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when lengths differ or a name stands twice.
+    pub fn new(columns: Vec<(String, Cells)>) -> Result<Self> {
+        let rows = columns.first().map_or(0, |(_, cells)| cells.len());
+        if let Some((name, cells)) = columns.iter().find(|(_, cells)| cells.len() != rows) {
+            return Err(Error::Shape(format!("column `{name}` has {} rows and the first has {rows}", cells.len())));
+        }
+        let mut names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Names of the columns, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The columns, in order.
+    pub fn columns(&self) -> &[(String, Cells)] {
+        &self.columns
+    }
+
+    /// The columns, in order, given away.
+    pub fn into_columns(self) -> Vec<(String, Cells)> {
+        self.columns
+    }
+
+    /// The column of that name.
+    pub fn get(&self, name: &str) -> Option<&Cells> {
+        self.columns.iter().find(|(n, _)| n == name).map(|(_, cells)| cells)
+    }
+
+    /// Takes the column of that name out.
+    pub fn take(&mut self, name: &str) -> Option<Cells> {
+        let at = self.columns.iter().position(|(n, _)| n == name)?;
+        Some(self.columns.remove(at).1)
+    }
+}

@@ -1,1 +1,14 @@
-//! x
+//! Dense numerics of vaglio: plain functions and states over slices.
+//!
+//! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`Column`]); every sum has a fixed
+//! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
+
+pub mod column;
+pub mod level;
+pub mod linalg;
+pub mod loo;
+pub mod ridge;
+mod wide;
+
+pub use column::Column;
+pub use level::Level;

@@ -1,0 +1,196 @@
+//! Sums over one column, in lanes of fixed order.
+
+use crate::Level;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// One column of data, in the type it is stored in.
+#[derive(Debug, Clone, Copy)]
+pub enum Column<'a> {
+    /// Eight bytes an entry.
+    Double(&'a [f64]),
+    /// One byte an entry.
+    Byte(&'a [u8]),
+}
+
+/// Sums run in this many interleaved parts, added up in order at the end.
+pub(crate) const LANES: usize = Wide::WIDTH;
+
+/// Rows that are worked on together: vectors of so many doubles stay in the second-level cache.
+pub(crate) const TILE: usize = 4096;
+
+/// An entry that becomes a double without rounding.
+pub(crate) trait Entry: Copy {
+    fn double(self) -> f64;
+}
+
+impl Entry for f64 {
+    #[inline(always)]
+    fn double(self) -> f64 {
+        self
+    }
+}
+
+impl Entry for u8 {
+    #[inline(always)]
+    fn double(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Calls the block with `$x` bound to the slice of whichever type the column has.
+macro_rules! with_entries {
+    ($column:expr, $x:ident => $body:expr) => {
+        match $column {
+            $crate::Column::Double($x) => $body,
+            $crate::Column::Byte($x) => $body,
+        }
+    };
+}
+
+impl<'a> Column<'a> {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        with_entries!(self, x => x.len())
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries from `start` to `end`.
+    pub(crate) fn rows(&self, start: usize, end: usize) -> Column<'a> {
+        match self {
+            Column::Double(x) => Column::Double(&x[start..end]),
+            Column::Byte(x) => Column::Byte(&x[start..end]),
+        }
+    }
+}
+
+/// Running sums of a column against `N` vectors, in lanes that go on over tiles.
+#[derive(Clone, Copy)]
+pub(crate) struct Sums<const N: usize>([Wide; N]);
+
+impl<const N: usize> Sums<N> {
+    pub(crate) const ZERO: Self = Sums([Wide::ZERO; N]);
+
+    /// The sums: lanes added in order.
+    pub(crate) fn total(&self) -> [f64; N] {
+        self.0.map(Wide::sum)
+    }
+}
+
+/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k. A tile that is not the last has a multiple of 8 rows.
+pub(crate) fn add_products<const N: usize>(
+    level: Level,
+    x: Column<'_>,
+    shift: f64,
+    vectors: [&[f64]; N],
+    sums: &mut Sums<N>,
+) {
+    struct Kernel<'k, E, const N: usize>(&'k [E], f64, [&'k [f64]; N], &'k mut Sums<N>);
+    impl<E: Entry, const N: usize> NullaryFnOnce for Kernel<'_, E, N> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(x, shift, vectors, sums) = self;
+            let (chunks, rest) = x.as_chunks();
+            let tails = vectors.map(|v| &v[chunks.len() * LANES..x.len()]);
+            let vectors = vectors.map(|v| &v.as_chunks().0[..chunks.len()]);
+            let mut lanes = sums.0;
+            let by = Wide::splat(shift);
+            for (j, chunk) in chunks.iter().enumerate() {
+                let x = Wide::load(chunk) - by;
+                for k in 0..N {
+                    lanes[k] = lanes[k] + x * Wide::load(&vectors[k][j]);
+                }
+            }
+            for (l, x) in rest.iter().enumerate() {
+                for k in 0..N {
+                    lanes[k].update(l, |sum| sum + (x.double() - shift) * tails[k][l]);
+                }
+            }
+            sums.0 = lanes;
+        }
+    }
+    with_entries!(x, x => level.run(Kernel(x, shift, vectors, sums)));
+}
+
+/// Σ_j (x_j − shift)·v_j. Cost O(m).
+pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
+    let mut sums = Sums::ZERO;
+    add_products(level, x, shift, [v], &mut sums);
+    sums.total()[0]
+}
+
+/// xᵀy. Cost O(m).
+pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
+    product(level, Column::Double(x), 0.0, y)
+}
+
+/// y ← y + α x. Cost O(m).
+pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
+    struct Kernel<'k>(f64, &'k [f64], &'k mut [f64]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(alpha, x, y) = self;
+            for (y, x) in y.iter_mut().zip(x) {
+                *y += alpha * x;
+            }
+        }
+    }
+    level.run(Kernel(alpha, x, y));
+}
+
+/// out_j ← scale_j·(x_j − shift), with every scale 1 when absent. Cost O(m).
+pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+    struct Kernel<'k, E>(&'k [E], f64, Option<&'k [f64]>, &'k mut [f64]);
+    impl<E: Entry> NullaryFnOnce for Kernel<'_, E> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(x, shift, scale, out) = self;
+            match scale {
+                None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
+                Some(scale) => {
+                    out.iter_mut().zip(x).zip(scale).for_each(|((o, x), s)| *o = (x.double() - shift) * s);
+                }
+            }
+        }
+    }
+    with_entries!(x, x => level.run(Kernel(x, shift, scale, out)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_agree_on_every_level_and_with_the_plain_sum() {
+        for m in [0, 1, 15, 16, 17, 1000, 4099] {
+            let bytes: Vec<u8> = (0..m).map(|j| (j * 37 % 251) as u8).collect();
+            let doubles: Vec<f64> = bytes.iter().map(|&b| f64::from(b)).collect();
+            let v: Vec<f64> = (0..m).map(|j| ((j * 13 % 101) as f64 - 50.0) / 7.0).collect();
+            let plain: f64 = doubles.iter().zip(&v).map(|(x, v)| (x - 3.5) * v).sum();
+            let reference = product(Level::available()[0], Column::Double(&doubles), 3.5, &v);
+            assert!((reference - plain).abs() <= 1e-12 * plain.abs().max(1.0));
+            for level in Level::available() {
+                assert_eq!(product(level, Column::Double(&doubles), 3.5, &v), reference);
+                assert_eq!(product(level, Column::Byte(&bytes), 3.5, &v), reference);
+            }
+        }
+    }
+
+    #[test]
+    fn sums_go_on_over_tiles() {
+        let x: Vec<f64> = (0..100).map(|j| (j as f64).sin()).collect();
+        let level = Level::best();
+        let mut sums = Sums::ZERO;
+        add_products(level, Column::Double(&x[..64]), 0.0, [&x[..64]], &mut sums);
+        add_products(level, Column::Double(&x[64..]), 0.0, [&x[64..]], &mut sums);
+        assert_eq!(sums.total()[0], dot(level, &x, &x));
+    }
+}

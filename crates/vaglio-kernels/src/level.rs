@@ -1,0 +1,60 @@
+//! Run-time choice of the instruction set.
+//!
+//! Kernels are written once over fixed lanes and compiled for AVX-512, AVX2 and the baseline of the target. Products
+//! and sums are never contracted, so every level gives the same bits.
+
+use pulp::{Arch, NullaryFnOnce};
+
+/// The instruction set that kernels run on.
+#[derive(Debug, Clone, Copy)]
+pub struct Level(Arch);
+
+impl Level {
+    /// The widest that this processor has, unless the environment variable `VAGLIO_CPU` names a lower one
+    /// (`baseline`, `avx2`, `avx512`).
+    pub fn best() -> Self {
+        let named = std::env::var("VAGLIO_CPU").ok();
+        named.and_then(|name| Self::available().into_iter().find(|l| l.name() == name)).unwrap_or(Level(Arch::new()))
+    }
+
+    /// Every level that this processor has, the baseline first.
+    pub fn available() -> Vec<Self> {
+        let mut levels = vec![Level(Arch::Scalar)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            levels.extend(pulp::x86::V3::try_new().map(|v3| Level(Arch::V3(v3))));
+            levels.extend(pulp::x86::V4::try_new().map(|v4| Level(Arch::V4(v4))));
+        }
+        levels
+    }
+
+    /// The word for it: `baseline`, `avx2`, `avx512`, or `other`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Arch::Scalar => "baseline",
+            #[cfg(target_arch = "x86_64")]
+            Arch::V3(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Arch::V4(_) => "avx512",
+            #[allow(unreachable_patterns)]
+            _ => "other",
+        }
+    }
+
+    /// Runs a kernel, whose `call` must be `#[inline(always)]`, compiled for this level.
+    #[inline(always)]
+    pub(crate) fn run<K: NullaryFnOnce>(self, kernel: K) -> K::Output {
+        self.0.dispatch(kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_always_there() {
+        assert_eq!(Level::available()[0].name(), "baseline");
+        assert!(Level::available().iter().any(|l| l.name() == Level(Arch::new()).name()));
+    }
+}

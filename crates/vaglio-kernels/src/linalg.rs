@@ -1,0 +1,235 @@
+//! The one seam to dense linear algebra: faer, or LAPACK through ndarray-linalg with the feature `lapack`.
+//!
+//! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
+
+use ndarray::{Array1, Array2, ArrayView2};
+
+/// A factorisation that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The matrix is not positive definite.
+    NotPositiveDefinite,
+    /// The iteration did not converge, as with entries that are not finite.
+    NoConvergence,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Failure::NotPositiveDefinite => "a matrix is not positive definite",
+            Failure::NoConvergence => "a matrix factorisation did not converge",
+        })
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A thin singular value decomposition A = U·diag(d)·Vᵀ with p = min(m, n).
+#[derive(Debug, Clone)]
+pub struct Svd {
+    /// m × p.
+    pub u: Array2<f64>,
+    /// p singular values, in decreasing order.
+    pub d: Array1<f64>,
+    /// n × p.
+    pub v: Array2<f64>,
+}
+
+#[cfg(not(feature = "lapack"))]
+mod backend {
+    use super::{Failure, Svd};
+    use faer::{Mat, MatRef, Side, linalg::solvers::Solve};
+    use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
+
+    fn view<'a>(a: &'a ArrayView2<'_, f64>) -> MatRef<'a, f64> {
+        let (rows, columns) = a.dim();
+        let strides = a.strides();
+        // SAFETY: the pointer and strides are those of a live view of exactly `rows` × `columns` doubles.
+        unsafe { MatRef::from_raw_parts(a.as_ptr(), rows, columns, strides[0], strides[1]) }
+    }
+
+    fn owned(a: MatRef<'_, f64>) -> Array2<f64> {
+        Array2::from_shape_fn((a.nrows(), a.ncols()).f(), |(i, j)| a[(i, j)])
+    }
+
+    pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
+        owned((view(&a) * view(&b)).as_ref())
+    }
+
+    pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
+        use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+        let n = a.ncols();
+        let mut out = Mat::zeros(n, n);
+        let a = view(&a);
+        let (full, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+        matmul(out.as_mut(), lower, faer::Accum::Replace, a.transpose(), full, a, full, 1.0, faer::Par::Seq);
+        Array2::from_shape_fn((n, n), |(i, j)| out[(i.max(j), i.min(j))])
+    }
+
+    pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
+        let decomposition = view(&a).self_adjoint_eigen(Side::Lower).map_err(|_| Failure::NoConvergence)?;
+        let values = decomposition.S().column_vector().iter().copied().collect();
+        Ok((values, owned(decomposition.U())))
+    }
+
+    pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
+        Ok(owned(factor.solve(view(&b)).as_ref()))
+    }
+
+    pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
+        Ok(owned(factor.L()))
+    }
+
+    pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
+        let s = view(&a).thin_svd().map_err(|_| Failure::NoConvergence)?;
+        Ok(Svd { u: owned(s.U()), d: s.S().column_vector().iter().copied().collect(), v: owned(s.V()) })
+    }
+}
+
+#[cfg(feature = "lapack")]
+mod backend {
+    use super::{Failure, Svd};
+    use ndarray::{Array1, Array2, ArrayView2};
+    use ndarray_linalg::{Cholesky, Eigh, JobSvd, SVDDC, SolveC, UPLO};
+    use openblas_src as _;
+
+    pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
+        a.dot(&b)
+    }
+
+    pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
+        a.t().dot(&a)
+    }
+
+    pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
+        a.to_owned().eigh(UPLO::Lower).map_err(|_| Failure::NoConvergence)
+    }
+
+    pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        let mut out = Array2::zeros(b.dim());
+        for (k, column) in b.columns().into_iter().enumerate() {
+            let solution = a.to_owned().solvec(&column.to_owned()).map_err(|_| Failure::NotPositiveDefinite)?;
+            out.column_mut(k).assign(&solution);
+        }
+        Ok(out)
+    }
+
+    pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        a.to_owned().cholesky(UPLO::Lower).map_err(|_| Failure::NotPositiveDefinite)
+    }
+
+    pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
+        let (u, d, vt) = a.to_owned().svddc(JobSvd::Some).map_err(|_| Failure::NoConvergence)?;
+        match (u, vt) {
+            (Some(u), Some(vt)) => Ok(Svd { u, d, v: vt.reversed_axes() }),
+            _ => Err(Failure::NoConvergence),
+        }
+    }
+}
+
+/// A·B. Cost O(m·k·n).
+pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
+    backend::gemm(a, b)
+}
+
+/// AᵀA of an m × n matrix. Cost O(m·n²).
+pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
+    backend::gram(a)
+}
+
+/// Eigenvalues in increasing order and eigenvectors (columns) of a symmetric matrix. Cost O(n³).
+///
+/// # Errors
+/// [`Failure::NoConvergence`].
+pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
+    finite(&a)?;
+    backend::eigh(a)
+}
+
+/// The lower Cholesky factor L of a symmetric positive definite A = L·Lᵀ. Cost O(n³).
+///
+/// # Errors
+/// [`Failure::NotPositiveDefinite`].
+pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    backend::cholesky(a)
+}
+
+/// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
+///
+/// # Errors
+/// [`Failure::NotPositiveDefinite`].
+pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    backend::solve(a, b)
+}
+
+/// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
+///
+/// # Errors
+/// [`Failure::NoConvergence`].
+pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
+    finite(&a)?;
+    if a.is_empty() {
+        let (m, n) = a.dim();
+        return Ok(Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) });
+    }
+    backend::svd(a)
+}
+
+fn finite(a: &ArrayView2<f64>) -> Result<(), Failure> {
+    if a.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(Failure::NoConvergence) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(m: usize, n: usize) -> Array2<f64> {
+        Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + i * j * 7) % 23) as f64 / 23.0 - 0.4)
+    }
+
+    fn close(a: &Array2<f64>, b: &Array2<f64>) {
+        assert_eq!(a.dim(), b.dim());
+        let scale = b.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+        a.iter().zip(b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * scale, "{a} is not {b}"));
+    }
+
+    #[test]
+    fn gemm_and_gram_are_the_plain_products() {
+        for (m, n) in [(1, 1), (7, 3), (3, 7), (40, 20)] {
+            let a = matrix(m, n);
+            close(&gram(a.view()), &a.t().dot(&a));
+            close(&gemm(a.view(), a.t()), &a.dot(&a.t()));
+            close(&gemm(a.t(), a.view()), &a.t().dot(&a));
+        }
+    }
+
+    #[test]
+    fn eigenvectors_rebuild_the_matrix() {
+        let a = gram(matrix(30, 12).view());
+        let (values, vectors) = eigh(a.view()).unwrap();
+        assert!(values.windows(2).into_iter().all(|w| w[0] <= w[1]));
+        close(&vectors.dot(&Array2::from_diag(&values)).dot(&vectors.t()), &a);
+    }
+
+    #[test]
+    fn cholesky_and_solve_invert() {
+        let a = gram(matrix(30, 12).view()) + Array2::<f64>::eye(12);
+        let lower = cholesky(a.view()).unwrap();
+        close(&lower.dot(&lower.t()), &a);
+        let b = matrix(12, 3);
+        close(&a.dot(&solve(a.view(), b.view()).unwrap()), &b);
+        assert_eq!(solve((-a).view(), b.view()), Err(Failure::NotPositiveDefinite));
+    }
+
+    #[test]
+    fn singular_vectors_rebuild_the_matrix() {
+        for (m, n) in [(30, 12), (12, 30), (5, 1)] {
+            let a = matrix(m, n);
+            let Svd { u, d, v } = svd(a.view()).unwrap();
+            close(&u.dot(&Array2::from_diag(&d)).dot(&v.t()), &a);
+        }
+        assert!(matches!(svd(Array2::from_elem((2, 2), f64::NAN).view()), Err(Failure::NoConvergence)));
+    }
+}

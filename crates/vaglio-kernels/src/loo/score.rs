@@ -1,0 +1,176 @@
+//! Losses of leave-one-out residuals.
+
+use super::Data;
+use crate::Level;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// What is averaged over the rows left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Squared error over rows and outputs.
+    Squared,
+    /// Absolute error over rows and outputs.
+    Absolute,
+    /// Rows on the wrong side; with several outputs, those whose own class is not the only largest.
+    ZeroOne,
+    /// The same per class, averaged over classes.
+    BalancedError,
+}
+
+/// Adds up a measure tile by tile, in an order that depends on the rows alone.
+#[derive(Debug)]
+pub struct Scorer {
+    pub(crate) measure: Measure,
+    /// Class of each row and the weight of each class, where the measure counts classes.
+    classes: Vec<u32>,
+    class_weights: Vec<f64>,
+    divisor: f64,
+}
+
+/// The running sums of one trial.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
+    lanes: Wide,
+    wrong: Vec<f64>,
+}
+
+impl Scorer {
+    /// A scorer for these rows.
+    pub fn new(data: &Data<'_>, measure: Measure) -> Self {
+        let outputs = data.outputs();
+        let counts = matches!(measure, Measure::ZeroOne | Measure::BalancedError);
+        let class = |j: usize| {
+            if outputs == 1 {
+                u32::from(data.target(0)[j] > 0.0)
+            } else {
+                (0..outputs).position(|o| data.target(o)[j] > 0.0).unwrap_or(0) as u32
+            }
+        };
+        let classes: Vec<u32> = if counts { (0..data.rows()).map(class).collect() } else { Vec::new() };
+        let mut class_weights = vec![0.0; if counts { outputs.max(2) } else { 0 }];
+        for (j, &class) in classes.iter().enumerate() {
+            class_weights[class as usize] += weight(data, j);
+        }
+        let divisor = if counts { data.total_weight() } else { data.total_weight() * outputs as f64 };
+        Scorer { measure, classes, class_weights, divisor }
+    }
+
+    pub(crate) fn start(&self) -> Tally {
+        Tally { lanes: Wide::ZERO, wrong: vec![0.0; self.class_weights.len()] }
+    }
+
+    /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
+    pub(crate) fn add(&self, data: &Data<'_>, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        match self.measure {
+            Measure::Squared => {
+                for residual in residuals {
+                    add_squares(data.level, &residual[..rows], &mut tally.lanes);
+                }
+            }
+            Measure::Absolute => {
+                for residual in residuals {
+                    for (j, e) in residual[..rows].iter().enumerate() {
+                        let root = data.root().map_or(1.0, |r| r[start + j]);
+                        tally.lanes.update(j % Wide::WIDTH, |sum| sum + root * e.abs());
+                    }
+                }
+            }
+            Measure::ZeroOne | Measure::BalancedError => {
+                for j in 0..rows {
+                    if self.is_wrong(data, start + j, |o| residuals[o][j]) {
+                        tally.wrong[self.classes[start + j] as usize] += weight(data, start + j);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_wrong(&self, data: &Data<'_>, row: usize, residual: impl Fn(usize) -> f64) -> bool {
+        let prediction = |o: usize| data.target(o)[row] - residual(o);
+        if data.outputs() == 1 {
+            return data.target(0)[row] * prediction(0) <= 0.0;
+        }
+        let own = self.classes[row] as usize;
+        let level = prediction(own);
+        (0..data.outputs()).any(|o| o != own && prediction(o) >= level)
+    }
+
+    pub(crate) fn finish(&self, tally: &Tally) -> f64 {
+        match self.measure {
+            Measure::Squared | Measure::Absolute => tally.lanes.sum() / self.divisor,
+            Measure::ZeroOne => tally.wrong.iter().sum::<f64>() / self.divisor,
+            Measure::BalancedError => {
+                let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
+                let shares = tally.wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
+                shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
+            }
+        }
+    }
+
+    /// The mean loss of residuals, scaled, one per output and row. Cost O(m · outputs).
+    pub fn loss(&self, data: &Data<'_>, residuals: &[Vec<f64>]) -> f64 {
+        let mut tally = self.start();
+        self.add(data, &mut tally, 0, residuals, data.rows());
+        self.finish(&tally)
+    }
+
+    /// The mean from the sum of a squared loss.
+    pub(crate) fn mean_of(&self, sum: f64) -> f64 {
+        sum / self.divisor
+    }
+
+    /// The standard error of the mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up classes.
+    pub fn standard_error(&self, data: &Data<'_>, residuals: &[Vec<f64>]) -> f64 {
+        let (rows, outputs) = (data.rows(), data.outputs());
+        let loss = |j: usize| -> f64 {
+            let root = data.root().map_or(1.0, |r| r[j]);
+            let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residuals[o][j] / root)).sum::<f64>();
+            match self.measure {
+                Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
+                Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
+                _ => f64::from(u8::from(self.is_wrong(data, j, |o| residuals[o][j]))),
+            }
+        };
+        if self.measure == Measure::BalancedError {
+            let present: Vec<usize> = (0..self.class_weights.len()).filter(|&c| self.class_weights[c] > 0.0).collect();
+            let variance = |class: &usize| {
+                let members: Vec<usize> = (0..rows).filter(|&j| self.classes[j] as usize == *class).collect();
+                let total = self.class_weights[*class];
+                let share = members.iter().map(|&j| weight(data, j) * loss(j)).sum::<f64>() / total;
+                share * (1.0 - share) / members.len() as f64
+            };
+            return present.iter().map(variance).sum::<f64>().sqrt() / present.len() as f64;
+        }
+        let total = data.total_weight();
+        let mean = (0..rows).map(|j| weight(data, j) * loss(j)).sum::<f64>() / total;
+        let variance = (0..rows).map(|j| weight(data, j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
+        (variance / rows as f64).sqrt()
+    }
+}
+
+fn weight(data: &Data<'_>, row: usize) -> f64 {
+    data.root().map_or(1.0, |r| r[row] * r[row])
+}
+
+fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
+    struct Kernel<'k>(&'k [f64], &'k mut Wide);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(residual, sums) = self;
+            let mut lanes = *sums;
+            let (chunks, rest) = residual.as_chunks();
+            for chunk in chunks {
+                let e = Wide::load(chunk);
+                lanes = lanes + e * e;
+            }
+            for (l, e) in rest.iter().enumerate() {
+                lanes.update(l, |sum| sum + e * e);
+            }
+            *sums = lanes;
+        }
+    }
+    level.run(Kernel(residual, lanes));
+}

@@ -1,0 +1,68 @@
+//! Eight doubles that are worked on as one: written plainly, so that the compiler makes vectors of any width of them.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+/// Eight doubles.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Wide([f64; Wide::WIDTH]);
+
+macro_rules! lanewise {
+    ($trait:ident, $method:ident, $op:tt) => {
+        impl $trait for Wide {
+            type Output = Wide;
+            #[inline(always)]
+            fn $method(self, other: Wide) -> Wide {
+                Wide(std::array::from_fn(|l| self.0[l] $op other.0[l]))
+            }
+        }
+    };
+}
+lanewise!(Add, add, +);
+lanewise!(Sub, sub, -);
+lanewise!(Mul, mul, *);
+lanewise!(Div, div, /);
+
+impl Wide {
+    pub const WIDTH: usize = 8;
+    pub const ZERO: Wide = Wide([0.0; Wide::WIDTH]);
+    pub const INFINITY: Wide = Wide([f64::INFINITY; Wide::WIDTH]);
+
+    #[inline(always)]
+    pub fn splat(value: f64) -> Wide {
+        Wide([value; Wide::WIDTH])
+    }
+
+    /// The doubles of a chunk.
+    #[inline(always)]
+    pub fn load<E: crate::column::Entry>(chunk: &[E; Wide::WIDTH]) -> Wide {
+        Wide(std::array::from_fn(|l| chunk[l].double()))
+    }
+
+    #[inline(always)]
+    pub fn store(self, chunk: &mut [f64; Wide::WIDTH]) {
+        *chunk = self.0;
+    }
+
+    /// The smaller of each lane.
+    #[inline(always)]
+    pub fn min(self, other: Wide) -> Wide {
+        Wide(std::array::from_fn(|l| if self.0[l] < other.0[l] { self.0[l] } else { other.0[l] }))
+    }
+
+    /// Sets one lane to what `f` makes of it.
+    #[inline(always)]
+    pub fn update(&mut self, lane: usize, f: impl FnOnce(f64) -> f64) {
+        self.0[lane] = f(self.0[lane]);
+    }
+
+    /// All lanes added, in order.
+    pub fn sum(self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// The smallest lane.
+    pub fn least(self) -> f64 {
+        self.0.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}

@@ -1,0 +1,5 @@
+//! Built-in criteria, one file each.
+
+mod loo;
+
+pub use loo::Loo;

@@ -1,0 +1,204 @@
+//! How the penalty of a ridge readout is given.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+use vaglio_core::{Error, Result};
+
+/// The penalty λ: one value, or several of which the criterion takes the best for every subset.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lambda {
+    /// One value.
+    Fixed(f64),
+    /// `points` values in geometric progression, both ends included.
+    Grid {
+        /// The smallest.
+        from: f64,
+        /// The largest.
+        to: f64,
+        /// How many, at least 2.
+        points: usize,
+    },
+    /// These values.
+    Values(Vec<f64>),
+}
+
+impl Default for Lambda {
+    fn default() -> Self {
+        Lambda::Fixed(1.0)
+    }
+}
+
+impl Lambda {
+    /// The values, in increasing order.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `lambda` for a value that is not positive and finite, or a grid without extent.
+    pub fn values(&self) -> Result<Vec<f64>> {
+        let positive = |field: &str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                return Ok(value);
+            }
+            Err(Error::setting(field, format!("{value} is not a positive finite number")))
+        };
+        match self {
+            Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
+            Lambda::Values(values) => {
+                if values.is_empty() {
+                    return Err(Error::setting("lambda.values", "at least one value is needed"));
+                }
+                let numbered = values.iter().enumerate();
+                let mut values: Vec<f64> =
+                    numbered.map(|(k, &v)| positive(&format!("lambda.values[{k}]"), v)).collect::<Result<_>>()?;
+                values.sort_by(f64::total_cmp);
+                values.dedup();
+                Ok(values)
+            }
+            Lambda::Grid { from, to, points } => {
+                let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
+                if from >= to {
+                    return Err(Error::setting("lambda.grid", format!("from is {from} and to is {to}; from must be smaller")));
+                }
+                if !(2..=100_000).contains(points) {
+                    return Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")));
+                }
+                let last = points - 1;
+                let (low, high) = (from.ln(), to.ln());
+                let inner = |k: usize| (low + (high - low) * k as f64 / last as f64).exp();
+                Ok((0..*points).map(|k| if k == 0 { from } else if k == last { to } else { inner(k) }).collect())
+            }
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Grid {
+    from: f64,
+    to: f64,
+    points: usize,
+}
+
+impl Serialize for Lambda {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        match self {
+            Lambda::Fixed(value) => serializer.serialize_f64(*value),
+            Lambda::Values(values) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("values", values)?;
+                map.end()
+            }
+            Lambda::Grid { from, to, points } => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("grid", &Grid { from: *from, to: *to, points: *points })?;
+                map.end()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Lambda {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(LambdaVisitor)
+    }
+}
+
+struct LambdaVisitor;
+
+impl<'de> Visitor<'de> for LambdaVisitor {
+    type Value = Lambda;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a number, {grid: {from, to, points}} or {values: [...]}")
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Lambda, E> {
+        Ok(Lambda::Fixed(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> std::result::Result<Lambda, E> {
+        Ok(Lambda::Fixed(value as f64))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Lambda, E> {
+        Ok(Lambda::Fixed(value as f64))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Lambda, A::Error> {
+        const KEYS: &[&str] = &["grid", "values", "search"];
+        let lambda = match map.next_key::<String>()?.as_deref() {
+            Some("grid") => {
+                let Grid { from, to, points } = map.next_value()?;
+                Lambda::Grid { from, to, points }
+            }
+            Some("values") => Lambda::Values(map.next_value()?),
+            Some("search") => {
+                return Err(de::Error::custom(
+                    "`lambda: {search: ...}` is not available in this version; use {grid: {from, to, points}}",
+                ));
+            }
+            Some(other) => return Err(de::Error::unknown_field(other, KEYS)),
+            None => return Err(de::Error::invalid_length(0, &self)),
+        };
+        match map.next_key::<String>()? {
+            None => Ok(lambda),
+            Some(other) => Err(de::Error::custom(format!("`{other}` cannot stand beside another way to give lambda"))),
+        }
+    }
+}
+
+impl JsonSchema for Lambda {
+    fn schema_name() -> Cow<'static, str> {
+        "Lambda".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let grid = generator.subschema_for::<Grid>();
+        json_schema!({
+            "description": "The penalty: one positive number, or several of which the criterion takes the best for every subset.",
+            "oneOf": [
+                {"type": "number", "exclusiveMinimum": 0},
+                {"type": "object", "properties": {"grid": grid}, "required": ["grid"], "additionalProperties": false},
+                {
+                    "type": "object",
+                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}},
+                    "required": ["values"],
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_is_geometric_with_both_ends() {
+        let values = Lambda::Grid { from: 1e-3, to: 1e3, points: 7 }.values().unwrap();
+        assert_eq!((values[0], values[6]), (1e-3, 1e3));
+        assert!((values[3] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_that_are_not_positive_are_refused_by_place() {
+        let error = Lambda::Values(vec![1.0, -2.0]).values().unwrap_err();
+        assert_eq!(error.field(), Some("lambda.values[1]"));
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Lambda::Fixed(bad).values().is_err());
+        }
+        assert!(Lambda::Grid { from: 2.0, to: 1.0, points: 3 }.values().is_err());
+    }
+
+    #[test]
+    fn every_form_reads_back() {
+        for text in ["0.5", r#"{"grid":{"from":0.1,"to":10.0,"points":5}}"#, r#"{"values":[1.0,2.0]}"#] {
+            let lambda: Lambda = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&lambda).unwrap(), text);
+        }
+        assert!(serde_json::from_str::<Lambda>(r#"{"search":{"from":1,"to":2}}"#).is_err());
+    }
+}

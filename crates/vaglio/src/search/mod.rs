@@ -1,0 +1,5 @@
+//! Built-in searches, one file each.
+
+mod greedy;
+
+pub use greedy::Greedy;

@@ -2,6 +2,7 @@
 
 pub mod criteria;
 pub mod learners;
+pub mod report;
 pub mod search;
 
 pub use vaglio_core as core;

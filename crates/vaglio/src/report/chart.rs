@@ -1,0 +1,240 @@
+//! The entry chart and the correlation map, as inline SVG.
+
+use super::number::{clip, escape, short};
+use super::plot::px;
+use super::record::Record;
+use std::fmt::Write;
+
+const WIDTH: f64 = 760.0;
+/// Most steps and rows that the entry chart shows.
+pub const MOST_STEPS: usize = 60;
+/// Most features that the correlation map shows.
+pub const MOST_CORRELATED: usize = 60;
+
+/// A stretch of steps during which a column was in the subset: from a step, up to another.
+struct Stay {
+    from: usize,
+    to: usize,
+    entered: bool,
+    left: bool,
+}
+
+/// The columns that were ever in the subset, in order of first entry, with their stays.
+fn stays(record: &Record) -> Vec<(usize, Vec<Stay>)> {
+    let last = record.steps.len();
+    let mut rows: Vec<(usize, Vec<Stay>)> = Vec::new();
+    let full: Vec<usize> = match record.steps.first() {
+        Some(step) if !step.added => record.path.last().map(|entry| entry.subset.clone()).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    for index in full {
+        rows.push((index, vec![Stay { from: 0, to: last, entered: false, left: false }]));
+    }
+    for (place, step) in record.steps.iter().enumerate() {
+        let row = match rows.iter().position(|(index, _)| *index == step.index) {
+            Some(row) => row,
+            None => {
+                let before = Stay { from: 0, to: last, entered: false, left: false };
+                rows.push((step.index, if step.added { Vec::new() } else { vec![before] }));
+                rows.len() - 1
+            }
+        };
+        let stays = &mut rows[row].1;
+        if step.added {
+            stays.push(Stay { from: place, to: last, entered: true, left: false });
+        } else if let Some(stay) = stays.last_mut() {
+            stay.to = place;
+            stay.left = true;
+        }
+    }
+    rows
+}
+
+/// Where the entry chart draws: its left edge and the width of a step.
+struct Grid<'r> {
+    record: &'r Record,
+    left: f64,
+    column: f64,
+}
+
+/// Which column was in the subset at which step; `None` without steps or with more than fit.
+pub fn entries(record: &Record) -> Option<String> {
+    let steps = record.steps.len();
+    if steps == 0 || steps > MOST_STEPS {
+        return None;
+    }
+    let rows = stays(record);
+    if rows.len() > MOST_STEPS {
+        return None;
+    }
+    let names: Vec<String> = rows.iter().map(|(index, _)| record.name(*index)).collect();
+    let left = 26.0 + 7.0 * names.iter().map(|n| n.chars().count().min(24)).max().unwrap_or(0) as f64;
+    let grid = Grid { record, left, column: ((WIDTH - left - 16.0) / steps as f64).min(64.0) };
+    let (row_height, top) = (24.0, 40.0);
+    let height = top + row_height * rows.len() as f64 + 8.0;
+    let mut out = format!(
+        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"Columns in the subset at each of {steps} steps\">",
+        px(height)
+    );
+    grid.draw_steps(&mut out, steps);
+    for (row, ((index, stays), name)) in rows.iter().zip(&names).enumerate() {
+        let middle = top + row_height * (row as f64 + 0.5);
+        let chosen = record.selected.iter().any(|f| f.index == *index);
+        grid.draw_row(&mut out, name, chosen, middle);
+        for stay in stays {
+            grid.draw_stay(&mut out, stay, name, chosen, middle);
+        }
+    }
+    out.push_str("</svg>");
+    Some(out)
+}
+
+impl Grid<'_> {
+    fn draw_steps(&self, out: &mut String, steps: usize) {
+        let _ = write!(out, "<text class=\"axis-label\" x=\"{}\" y=\"13\">step</text>", px(self.left));
+        let every = steps.div_ceil(20);
+        for step in (0..steps).filter(|s| (s + 1) % every == 0 || *s == 0) {
+            let h = px(self.left + self.column * (step as f64 + 0.5));
+            let _ = write!(out, "<text class=\"tick\" x=\"{h}\" y=\"31\" text-anchor=\"middle\">{}</text>", step + 1);
+        }
+    }
+
+    fn draw_row(&self, out: &mut String, name: &str, chosen: bool, middle: f64) {
+        let (from, to) = (px(self.left), px(self.left + self.column * self.record.steps.len() as f64));
+        let class = if chosen { "name" } else { "name off" };
+        let _ = write!(
+            out,
+            "<path class=\"grid\" d=\"M{from},{}H{to}\"/><text class=\"{class}\" x=\"{}\" y=\"{}\" text-anchor=\"end\"><title>{}</title>{}</text>",
+            px(middle),
+            px(self.left - 10.0),
+            px(middle + 4.0),
+            escape(name),
+            escape(&clip(name, 24))
+        );
+    }
+
+    fn draw_stay(&self, out: &mut String, stay: &Stay, name: &str, chosen: bool, middle: f64) {
+        let class = if chosen { "on" } else { "off" };
+        let at = |step: usize, event: bool| self.left + self.column * (step as f64 + if event { 0.5 } else { 0.0 });
+        let (start, end) = (at(stay.from, stay.entered), at(stay.to, stay.left));
+        let entered = stay.entered.then(|| self.told(stay.from, name, "enters")).flatten();
+        let exited = stay.left.then(|| self.told(stay.to, name, "leaves")).flatten();
+        let events: Vec<String> = [entered, exited].into_iter().flatten().collect();
+        let tip = if events.is_empty() { format!("{name}: in every subset") } else { events.join("; ") };
+        let _ = write!(
+            out,
+            "<g class=\"stay\"><title>{}</title><rect class=\"bar {class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\" rx=\"5\"/>",
+            escape(&tip),
+            px(start - 5.0),
+            px(middle - 5.0),
+            px((end - start + 5.0).max(10.0))
+        );
+        if stay.entered {
+            let _ = write!(out, "<circle class=\"enter {class}\" cx=\"{}\" cy=\"{}\" r=\"5\"/>", px(start), px(middle));
+        }
+        if stay.left {
+            let corner = (px(end - 4.0), px(middle - 4.0));
+            let _ = write!(out, "<path class=\"exit {class}\" d=\"M{},{}l8,8m0,-8l-8,8\"/>", corner.0, corner.1);
+        }
+        out.push_str("</g>");
+    }
+
+    fn told(&self, place: usize, name: &str, verb: &str) -> Option<String> {
+        let step = self.record.steps.get(place)?;
+        let score = step.score.map(|s| format!(", score {}", short(s))).unwrap_or_default();
+        Some(format!("step {}: {name} {verb}{score}", step.step))
+    }
+}
+
+/// Correlations of the chosen features; `None` for none, for more than fit, or when the matrix is of another size.
+pub fn correlations(record: &Record, matrix: &[Vec<f64>]) -> Option<String> {
+    let n = matrix.len();
+    if !(2..=MOST_CORRELATED).contains(&n) || n != record.selected.len() || matrix.iter().any(|row| row.len() != n) {
+        return None;
+    }
+    let names: Vec<String> = record.selected.iter().map(|f| record.name(f.index)).collect();
+    let longest = names.iter().map(|name| name.chars().count().min(20)).max().unwrap_or(0) as f64;
+    let cell = (540.0 / n as f64).clamp(9.0, 46.0);
+    let letter = if cell < 13.0 { 4.6 } else { 6.8 };
+    let (left, top) = (14.0 + letter * longest, 14.0 + letter * longest);
+    let side = cell * n as f64;
+    let (width, height) = ((left + side + 12.0).max(left + 200.0), top + side + 50.0);
+    let mut out = format!(
+        "<svg class=\"heat{}\" viewBox=\"0 0 {w} {}\" style=\"max-width:{w}px\" role=\"img\" aria-label=\"Correlations of the {n} chosen columns\">",
+        if cell < 13.0 { " small" } else { "" },
+        px(height),
+        w = px(width)
+    );
+    for (k, name) in names.iter().enumerate() {
+        let middle = cell * (k as f64 + 0.5);
+        let shown = format!("<title>{}</title>{}", escape(name), escape(&clip(name, 20)));
+        let (a, b) = (px(left - 7.0), px(top + middle + 3.5));
+        let _ = write!(out, "<text class=\"name\" x=\"{a}\" y=\"{b}\" text-anchor=\"end\">{shown}</text>");
+        let (a, b) = (px(left + middle + 3.5), px(top - 7.0));
+        let _ = write!(out, "<text class=\"name\" transform=\"translate({a},{b}) rotate(-90)\">{shown}</text>");
+    }
+    for (i, row) in matrix.iter().enumerate() {
+        for (j, r) in row.iter().enumerate() {
+            let (x, y) = (left + cell * j as f64, top + cell * i as f64);
+            let tip = format!("{} and {}: {}", names[i], names[j], short(*r));
+            let _ = write!(out, "<g><title>{}</title>{}", escape(&tip), block((x, y), (cell - 1.0, cell - 1.0), *r));
+            if cell >= 30.0 && r.is_finite() {
+                let class = if r.abs() > 0.55 { "value strong" } else { "value" };
+                let (a, b) = (px(x + cell / 2.0 - 0.5), px(y + cell / 2.0 + 3.5));
+                let _ = write!(
+                    out,
+                    "<text class=\"{class}\" x=\"{a}\" y=\"{b}\" text-anchor=\"middle\">{}</text>",
+                    hundredths(*r)
+                );
+            }
+            out.push_str("</g>");
+        }
+    }
+    draw_scale(&mut out, left, top + side + 14.0);
+    out.push_str("</svg>");
+    Some(out)
+}
+
+fn draw_scale(out: &mut String, left: f64, top: f64) {
+    let (count, width) = (21, 8.0);
+    for k in 0..count {
+        let r = f64::from(k) / 10.0 - 1.0;
+        out.push_str(&block((left + width * f64::from(k), top), (width + 0.2, 10.0), r));
+    }
+    for (r, text) in [(-1.0, "−1"), (0.0, "0"), (1.0, "1")] {
+        let h = left + width * (f64::from(count) / 2.0 + r * 10.0);
+        let _ = write!(
+            out,
+            "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{text}</text>",
+            px(h),
+            px(top + 24.0)
+        );
+    }
+}
+
+/// A rectangle whose hue is the sign and whose strength is the size of a correlation.
+fn block((x, y): (f64, f64), (width, height): (f64, f64), r: f64) -> String {
+    let (class, strength) = match r {
+        r if !r.is_finite() => ("unknown", 0.0),
+        r if r < 0.0 => ("negative", -r),
+        r => ("positive", r),
+    };
+    format!(
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{}\"/>",
+        px(x),
+        px(y),
+        px(width),
+        px(height),
+        px(0.04 + 0.96 * strength.min(1.0))
+    )
+}
+
+fn hundredths(r: f64) -> String {
+    let text = format!("{:.2}", r.abs());
+    match text.as_str() {
+        "1.00" if r > 0.0 => "1".into(),
+        "0.00" => "0".into(),
+        _ if r < 0.0 => format!("−{text}"),
+        _ => text,
+    }
+}

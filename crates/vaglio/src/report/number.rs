@@ -1,0 +1,186 @@
+//! Numbers as a reader wants them: few digits in the text, all of them in the tooltip.
+
+/// Significant digits in running text and tables.
+const DIGITS: usize = 5;
+
+/// A number with [`DIGITS`] significant digits; a dash where it is not finite.
+pub fn short(x: f64) -> String {
+    significant(x, DIGITS)
+}
+
+/// A number with so many significant digits, without trailing zeros; powers of ten below 10⁻⁴ and from 10⁷ on.
+pub fn significant(x: f64, digits: usize) -> String {
+    written(x, digits, trimmed)
+}
+
+fn written(x: f64, digits: usize, finish: fn(&str) -> &str) -> String {
+    if !x.is_finite() {
+        return "–".into();
+    }
+    if x == 0.0 {
+        return "0".into();
+    }
+    let sign = if x < 0.0 { "−" } else { "" };
+    let scientific = format!("{:.*e}", digits.saturating_sub(1), x.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..7).contains(&exponent) {
+        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+        return format!("{sign}{}", finish(&format!("{:.decimals$}", x.abs())));
+    }
+    let power: String = exponent.to_string().chars().map(superscript).collect();
+    match trimmed(mantissa) {
+        "1" => format!("{sign}10{power}"),
+        mantissa => format!("{sign}{mantissa} × 10{power}"),
+    }
+}
+
+/// Every digit, in the shortest form that reads back exactly; a dash where it is not finite.
+pub fn full(x: f64) -> String {
+    if x.is_finite() { format!("{x:?}") } else { "–".into() }
+}
+
+/// A whole number with thin spaces between thousands, from five digits on.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 column`, `2 columns`.
+pub fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n)) }
+}
+
+/// A number for HTML: short, with every digit in the tooltip; a dash for none.
+pub fn html(x: Option<f64>) -> String {
+    spanned(x, trimmed)
+}
+
+/// [`html`] with trailing zeros, so that the numbers of a table stand under each other.
+pub fn aligned(x: Option<f64>) -> String {
+    spanned(x, |number| number)
+}
+
+fn spanned(x: Option<f64>, finish: fn(&str) -> &str) -> String {
+    match x.filter(|x| x.is_finite()) {
+        Some(x) => format!("<span class=\"n\" title=\"{}\">{}</span>", full(x), written(x, DIGITS, finish)),
+        None => "<span class=\"none\" title=\"not available\">–</span>".into(),
+    }
+}
+
+/// A duration in the unit that suits it.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() => "–".into(),
+        s if s < 1.0 => format!("{} ms", significant(s * 1e3, 3)),
+        s if s < 120.0 => format!("{} s", significant(s, 3)),
+        s if s < 7200.0 => format!("{} min", significant(s / 60.0, 3)),
+        s => format!("{} h", significant(s / 3600.0, 3)),
+    }
+}
+
+/// A size in the binary unit that suits it.
+pub fn bytes(n: f64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (n, 0);
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", significant(value, 4), units[unit])
+}
+
+/// Text for HTML and SVG: the five characters with a meaning of their own replaced.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#x27;"),
+            // Characters that a document may not contain.
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// At most `most` characters, the last of them an ellipsis where some were cut.
+pub fn clip(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+fn trimmed(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+fn superscript(c: char) -> char {
+    match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4'..='9' | '0' => char::from_u32(0x2070 + (c as u32 - '0' as u32)).unwrap_or(c),
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_never_wrong() {
+        let cases = [
+            (0.0, "0"),
+            (2896.1234, "2896.1"),
+            (-0.25, "−0.25"),
+            (123456.7, "123457"),
+            (0.00012345678, "0.00012346"),
+            (1e-6, "10⁻⁶"),
+            (9.99999e-7, "10⁻⁶"),
+            (2.5e12, "2.5 × 10¹²"),
+            (0.999999, "1"),
+            (f64::INFINITY, "–"),
+        ];
+        for (x, text) in cases {
+            assert_eq!(short(x), text);
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped_from_five_digits() {
+        assert_eq!(count(1234), "1234");
+        assert_eq!(count(60000), "60\u{202f}000");
+        assert_eq!(counted(1, "row"), "1 row");
+    }
+
+    #[test]
+    fn units_suit_the_value() {
+        assert_eq!(duration(0.0046), "4.6 ms");
+        assert_eq!(duration(300.0), "5 min");
+        assert_eq!(bytes(9834496.0), "9.379 MiB");
+    }
+
+    #[test]
+    fn nothing_of_a_name_is_markup() {
+        assert_eq!(escape("<script>'&\""), "&lt;script&gt;&#x27;&amp;&quot;");
+        assert_eq!(clip("abcdef", 4), "abc…");
+    }
+}

@@ -27,7 +27,7 @@ impl Sample {
     /// A floating search of `steps` additions among them some removals, on error rates of three classes.
     fn floating(additions: usize) -> Sample {
         let (mut steps, mut path, mut subset, mut next) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        let score = |size: usize| 0.05 + 0.6 / (1.0 + size as f64) + 1e-5 * (size * size) as f64;
+        let score = |size: usize| 0.05 + 0.6 / (1.0 + size as f64) + 1e-7 * (size * size) as f64;
         for k in 0..additions {
             subset.push(next);
             steps.push(step(
@@ -250,6 +250,12 @@ fn a_score_that_is_no_better_than_nothing_is_a_warning() {
     check(&page);
     assert!(page.contains("No subset scored below the empty one"));
     assert!(page.contains("No test data were given"));
+    sample.selection["pipeline"]["loss"] = Value::Null;
+    sample.selection["pipeline"]["criterion"] = json!("mrmr");
+    let page = sample.render();
+    check(&page);
+    assert!(page.contains("on the mRMR score.") && page.contains("is not an error of predictions"));
+    assert!(!page.contains("Take care."));
 }
 
 /// `cargo test -p vaglio report -- --ignored` writes samples to look at into the temporary folder.

@@ -149,14 +149,19 @@ fn cards(record: &Record) -> Vec<Card> {
     let mut out = Vec::new();
     let inner = words::capital(&words::score(record));
     if let Some(value) = record.score {
-        out.push(Card { label: inner, value, note: "inner score, optimistic".into(), class: "inner" });
+        out.push(Card {
+            label: inner,
+            value,
+            note: if record.loss.is_some() { "inner score, optimistic" } else { "inner score" }.into(),
+            class: "inner",
+        });
     }
     if let Some((name, value)) = words::test_figure(record) {
         let rows = record.test.and_then(|t| t.rows);
         let note = rows.map_or_else(|| "on test rows".into(), |n| format!("on {}", counted(n, "test row")));
         out.push(Card { label: format!("Test {name}"), value, note, class: "test" });
     }
-    if let Some(value) = record.empty_score {
+    if let Some(value) = record.empty_score.filter(|_| record.loss.is_some()) {
         out.push(Card {
             label: "Without any column".into(),
             value,
@@ -185,7 +190,7 @@ fn facts(record: &Record) -> Vec<Fact> {
             out.push(Fact { label: label.into(), text: short(value), full: number::full(value) });
         }
     };
-    number("Its standard error", record.chosen_entry().and_then(|entry| entry.standard_error));
+    number("Standard error of the score", record.chosen_entry().and_then(|entry| entry.standard_error));
     number("λ", record.lambda);
     if record.intercepts.len() == 1 {
         number("Intercept", record.intercepts.first().copied());

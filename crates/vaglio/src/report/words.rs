@@ -122,7 +122,8 @@ pub fn warnings(record: &Record) -> Vec<String> {
             stop_reason(&record.stop_reason)
         ));
     }
-    let Some(empty) = record.empty_score else { return out };
+    // A score that is no loss, such as mRMR's, need not compare with that of the empty subset.
+    let Some(empty) = record.empty_score.filter(|_| record.loss.is_some()) else { return out };
     let best = record.best_entry().and_then(|entry| entry.score);
     match (best, record.score) {
         (Some(best), _) if best >= empty => out.push(format!(

@@ -47,7 +47,9 @@ impl Numbers {
         }
     }
 
-    fn rows(&self, rows: &[usize]) -> Self {
+    /// The entries of `rows`, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
             Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
             Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
@@ -110,7 +112,7 @@ impl Columns {
 
     /// The rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
-        Columns { rows: rows.len(), stores: self.stores.iter().map(|s| s.rows(rows)).collect() }
+        Columns { rows: rows.len(), stores: self.stores.iter().map(|s| s.select_rows(rows)).collect() }
     }
 
     /// Bytes that the entries take.

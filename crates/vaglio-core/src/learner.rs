@@ -62,6 +62,11 @@ pub trait Model: Debug + Send + Sync {
     /// [`crate::Error::Shape`] when the number of columns differs.
     fn predict(&self, inputs: &Columns) -> Result<Array2<f64>>;
 
+    /// The penalty that the model was trained with, if it has one.
+    fn lambda(&self) -> Option<f64> {
+        None
+    }
+
     /// The readout's coefficients, features × outputs in the order of the subset, if the model has them.
     fn coefficients(&self) -> Option<&Coefficients> {
         None

@@ -92,6 +92,17 @@ impl Table {
         self.columns.iter().find(|(n, _)| n == name).map(|(_, cells)| cells)
     }
 
+    /// The rows `rows`, in that order, of every column.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let take = |cells: &Cells| match cells {
+            Cells::Numbers(numbers) => Cells::Numbers(numbers.select_rows(rows)),
+            Cells::Text(text) => Cells::Text(rows.iter().map(|&r| text[r].clone()).collect()),
+        };
+        let columns = self.columns.iter().map(|(name, cells)| (name.clone(), take(cells))).collect();
+        Table { columns, rows: rows.len() }
+    }
+
     /// Takes the column of that name out.
     pub fn take(&mut self, name: &str) -> Option<Cells> {
         let at = self.columns.iter().position(|(n, _)| n == name)?;

@@ -109,6 +109,10 @@ impl Model for Linear {
         Ok(out)
     }
 
+    fn lambda(&self) -> Option<f64> {
+        Some(self.lambda)
+    }
+
     fn coefficients(&self) -> Option<&Coefficients> {
         Some(&self.coefficients)
     }

@@ -1,0 +1,84 @@
+//! Reads a pipeline file in passes: syntax, what is not available yet, then typed settings.
+
+use super::{Pipeline, ValidPipeline};
+use crate::document::Document;
+use linfa::ParamGuard;
+use vaglio_core::{Error, Place, Result, Role, descriptions};
+
+/// Keys that the format names and this version does not do, with what to do instead.
+const LATER_KEYS: &[(&str, &str)] = &[
+    ("evaluate", "leave it out, and give `data.test` or `data.test_fraction` for honest figures"),
+    ("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has"),
+    ("data.series", "use `data.groups` for rows that belong together"),
+    ("data.time", "leave it out"),
+    ("search.blocks", "leave it out; every column enters alone"),
+    ("search.polish", "leave it out"),
+    ("learner.lambda.search", "use `lambda: {grid: {from: …, to: …, points: …}}`"),
+    ("criterion.engine", "leave it out"),
+];
+
+/// Kinds that the format names and this version does not have.
+const LATER_KINDS: &[(&str, &[&str])] = &[
+    ("criterion", &["kfold", "nhsic"]),
+    ("search", &["backward", "floating", "exhaustive", "lars", "rank"]),
+    ("learner", &["crrr", "fs_ls_svm", "elm", "reservoir"]),
+];
+
+/// Reads a pipeline from the text of a file, with `path=value` assignments on top.
+///
+/// # Errors
+/// [`Error::Syntax`], [`Error::UnknownName`], [`Error::Setting`] or [`Error::NotAvailable`], each with its place.
+pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipeline, Document)> {
+    let mut document = Document::parse(text, file)?;
+    for assignment in assignments {
+        document.set(assignment)?;
+    }
+    refuse_later(&document)?;
+    let pipeline: Pipeline = document.read()?;
+    let pipeline = pipeline.check().map_err(|error| locate(error, &document))?;
+    if pipeline.data.is_none() {
+        let place = Place { file: file.to_owned(), line: 1, column: 1 };
+        return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`").at(Some(place)));
+    }
+    Ok((pipeline, document))
+}
+
+/// Gives an error on a setting the place where the setting stands.
+pub(crate) fn locate(error: Error, document: &Document) -> Error {
+    let place = error.field().and_then(|field| document.place(field));
+    error.at(place)
+}
+
+fn refuse_later(document: &Document) -> Result<()> {
+    for (key, instead) in LATER_KEYS {
+        if document.get(key).is_some_and(|node| !node.is_null()) {
+            return Err(Error::NotAvailable {
+                what: format!("`{key}`"),
+                instead: (*instead).to_owned(),
+                place: document.place(key),
+            });
+        }
+    }
+    let maps = (0..).map_while(|k| document.get(&format!("preprocess[{k}]")).map(|_| format!("preprocess[{k}]")));
+    for path in maps {
+        refuse_kind(document, &path, &["window"], Role::Map)?;
+    }
+    for (path, kinds) in LATER_KINDS {
+        let role = Role::ALL.into_iter().find(|r| r.name() == *path).unwrap_or(Role::Map);
+        refuse_kind(document, path, kinds, role)?;
+    }
+    Ok(())
+}
+
+fn refuse_kind(document: &Document, path: &str, later: &[&str], role: Role) -> Result<()> {
+    let Some((kind, place)) = document.kind(path) else { return Ok(()) };
+    let linked: Vec<&str> = descriptions().iter().filter(|d| d.role == role).map(|d| d.kind).collect();
+    if later.contains(&kind.as_str()) && !linked.contains(&kind.as_str()) {
+        return Err(Error::NotAvailable {
+            what: format!("the {} `{kind}`", role.name()),
+            instead: format!("there are: {}", linked.join(", ")),
+            place: Some(place),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! Pipelines: from a YAML file, or built in code, to a result on disk.
+
+mod data;
+mod fitted;
+mod load;
+mod metrics;
+mod model;
+mod plan;
+mod record;
+mod run;
+mod schema;
+
+pub use data::{Prepared, prepare};
+pub use fitted::FittedPipeline;
+pub use load::load;
+pub use metrics::TestFigures;
+pub use model::{Predictions, SavedModel};
+pub use plan::plan;
+pub use record::{RunRecord, write_file};
+pub use run::{Outcome, RunOptions, run, set_previous_aside};
+pub use schema::{component_list, pipeline_schema};
+
+
+use crate::criteria::Loo;
+use crate::document::Label;
+use crate::learners::Rls;
+use crate::search::Greedy;
+use crate::selector::{Selector, ValidSelector};
+use linfa::ParamGuard;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use vaglio_core::{Criterion, Error, Learner, Map, Result, SearchStrategy};
+
+/// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
+///
+/// One read from a YAML file and one built in code are the same type. In linfa's terms these are parameters: `check`
+/// makes them ready, and `fit` on a linfa dataset uses the dataset in place of `data`.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::array;
+/// use vaglio::{Pipeline, criteria::Loo, learners::Rls, maps::Standardize, search::Greedy};
+///
+/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+/// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
+/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).preprocess(Standardize::default());
+/// let fitted = pipeline.fit(&dataset)?;
+/// assert_eq!(fitted.selected(), ["feature-0"]);
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Pipeline(ValidPipeline);
+
+/// The settings of a pipeline, as its file names them; checked when it comes out of [`Pipeline`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValidPipeline {
+    /// The version of the format: 1.
+    pub version: u32,
+    /// Every random choice follows from it.
+    #[serde(default)]
+    pub seed: u64,
+    /// Where the data are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataSpec>,
+    /// Maps, applied in order and fitted on training rows only.
+    #[serde(default)]
+    pub preprocess: Vec<Arc<dyn Map>>,
+    /// What gives a subset of columns its meaning.
+    #[serde(default = "default_learner")]
+    pub learner: Arc<dyn Learner>,
+    /// What scores subsets.
+    #[serde(default = "default_criterion")]
+    pub criterion: Arc<dyn Criterion>,
+    /// What walks subsets.
+    #[serde(default = "default_search")]
+    pub search: Arc<dyn SearchStrategy>,
+    /// Where and on how many threads to compute.
+    #[serde(default)]
+    pub engine: EngineSpec,
+}
+
+fn default_learner() -> Arc<dyn Learner> {
+    Arc::new(Rls::default())
+}
+
+fn default_criterion() -> Arc<dyn Criterion> {
+    Arc::new(Loo::default())
+}
+
+fn default_search() -> Arc<dyn SearchStrategy> {
+    Arc::new(Greedy::default())
+}
+
+/// Where the data are, and what their columns mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DataSpec {
+    /// Training rows: a .csv, .parquet or .arrow file, relative to the pipeline file.
+    pub train: String,
+    /// Test rows, in a file of the same kind.
+    #[serde(default)]
+    pub test: Option<String>,
+    /// Share of the training rows that is set aside as test rows, by the seed; instead of `test`.
+    #[serde(default)]
+    pub test_fraction: Option<f64>,
+    /// The column, or columns, to predict.
+    pub target: Target,
+    /// What kind of target it is; inferred when absent.
+    #[serde(default)]
+    pub task: Option<TaskKind>,
+    /// For two classes: this label is +1, every other −1.
+    #[serde(default)]
+    pub positive: Option<Label>,
+    /// The column of row weights.
+    #[serde(default)]
+    pub weights: Option<String>,
+    /// The column of groups: rows with one value stay together.
+    #[serde(default)]
+    pub groups: Option<String>,
+    /// Columns that are not features.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+}
+
+/// One target column, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Target {
+    /// One column.
+    One(String),
+    /// Several columns, predicted together.
+    Several(Vec<String>),
+}
+
+impl Target {
+    /// The names of the columns.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Target::One(name) => std::slice::from_ref(name),
+            Target::Several(names) => names,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct TargetVisitor;
+        impl<'de> serde::de::Visitor<'de> for TargetVisitor {
+            type Value = Target;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the name of a column, or a list of names")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Target, E> {
+                Ok(Target::One(name.to_owned()))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> std::result::Result<Target, A::Error> {
+                let mut all = Vec::new();
+                while let Some(name) = names.next_element()? {
+                    all.push(name);
+                }
+                Ok(Target::Several(all))
+            }
+        }
+        deserializer.deserialize_any(TargetVisitor)
+    }
+}
+
+/// What kind of target it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskKind {
+    /// Numbers.
+    Regression,
+    /// Two classes.
+    Binary,
+    /// Several classes, one against the others.
+    Multiclass,
+}
+
+/// Where and on how many threads to compute.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EngineSpec {
+    /// Where: on this machine.
+    pub kind: EngineKind,
+    /// Threads; 0 for as many as there are processors. The result does not depend on it.
+    pub threads: usize,
+}
+
+/// Where to compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    /// On this machine.
+    #[default]
+    Local,
+}
+
+impl Pipeline {
+    /// A pipeline without data or preprocessing.
+    pub fn new(
+        criterion: impl Criterion + 'static,
+        search: impl SearchStrategy + 'static,
+        learner: impl Learner + 'static,
+    ) -> Self {
+        Pipeline(ValidPipeline {
+            version: 1,
+            seed: 0,
+            data: None,
+            preprocess: Vec::new(),
+            learner: Arc::new(learner),
+            criterion: Arc::new(criterion),
+            search: Arc::new(search),
+            engine: EngineSpec::default(),
+        })
+    }
+
+    /// Appends a map to the preprocessing.
+    #[must_use]
+    pub fn preprocess(mut self, map: impl Map + 'static) -> Self {
+        self.0.preprocess.push(Arc::new(map));
+        self
+    }
+
+    /// Says where the data are, for a run from files.
+    #[must_use]
+    pub fn data(mut self, data: DataSpec) -> Self {
+        self.0.data = Some(data);
+        self
+    }
+
+    /// The seed from which every random choice follows.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
+    }
+}
+
+impl ParamGuard for Pipeline {
+    type Checked = ValidPipeline;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&ValidPipeline> {
+        self.0.validate()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<ValidPipeline> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl ValidPipeline {
+    /// The selection that the pipeline makes on what its preprocessing gives.
+    pub fn selector(&self) -> ValidSelector {
+        let parts = (Arc::clone(&self.criterion), Arc::clone(&self.search), Arc::clone(&self.learner));
+        Selector::from_parts(parts.0, parts.1, parts.2).seed(self.seed).0
+    }
+
+    /// Checks everything that does not need data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path in the pipeline.
+    fn validate(&self) -> Result<()> {
+        if self.version != 1 {
+            return Err(Error::setting("version", format!("{} is not known; this program reads version 1", self.version)));
+        }
+        for (index, map) in self.preprocess.iter().enumerate() {
+            map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
+        }
+        self.learner.check().map_err(|e| e.under("learner"))?;
+        let Some(data) = &self.data else { return Ok(()) };
+        if data.test.is_some() && data.test_fraction.is_some() {
+            return Err(Error::setting("data.test_fraction", "it stands beside `test`; give one of them"));
+        }
+        if data.test_fraction.is_some_and(|f| !(f > 0.0 && f < 1.0)) {
+            return Err(Error::setting("data.test_fraction", "it must lie between 0 and 1"));
+        }
+        if data.target.names().is_empty() {
+            return Err(Error::setting("data.target", "at least one column is needed"));
+        }
+        if data.positive.is_some() && matches!(data.task, Some(TaskKind::Regression | TaskKind::Multiclass)) {
+            return Err(Error::setting("data.positive", "it is for `task: binary` only"));
+        }
+        Ok(())
+    }
+}

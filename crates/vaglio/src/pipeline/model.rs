@@ -1,0 +1,196 @@
+//! The model file: data only, versioned, checksummed.
+
+use super::data::numeric;
+use super::metrics::unscale;
+use crate::linfa_face::largest;
+use crate::read::{Selection as Choice, read_header, read_table};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetScale, Task};
+
+/// The version of the format that this program writes and reads.
+const SCHEMA: &str = "vaglio.model/1";
+/// A larger file is not a model of ours.
+const LARGEST: u64 = 1 << 30;
+
+/// Everything that predicting needs: preprocessing, the model, and the names of the columns.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedModel {
+    /// What is predicted.
+    pub task: Task,
+    /// Names of the outputs: targets, or labels of several classes.
+    pub outputs: Vec<String>,
+    /// How each target was scaled, if it was.
+    pub target_scales: Option<Vec<TargetScale>>,
+    /// Columns of a data file that are read.
+    pub sources: Vec<String>,
+    /// The fitted maps, in order.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// Candidate columns that the model takes, in its order.
+    pub inputs: Vec<String>,
+    /// The trained model.
+    pub model: Box<dyn Model>,
+}
+
+/// Predictions for the rows of a file.
+#[derive(Debug)]
+pub struct Predictions {
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// Outputs × rows, in the units of the target.
+    pub values: Array2<f64>,
+    /// The label of each row, for classes.
+    pub labels: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<'a> {
+    schema: String,
+    sha256: String,
+    #[serde(borrow)]
+    model: &'a RawValue,
+}
+
+impl SavedModel {
+    /// Works out which columns of a data file the model's inputs are made from.
+    pub fn new(
+        task: Task,
+        outputs: Vec<String>,
+        target_scales: Option<Vec<TargetScale>>,
+        maps: Vec<Box<dyn FittedMap>>,
+        inputs: Vec<String>,
+        model: Box<dyn Model>,
+    ) -> Self {
+        let mut sources = inputs.clone();
+        for map in maps.iter().rev() {
+            let mut before: Vec<String> = Vec::new();
+            for name in sources.iter().flat_map(|name| map.sources(name)) {
+                if !before.contains(&name) {
+                    before.push(name);
+                }
+            }
+            sources = before;
+        }
+        SavedModel { task, outputs, target_scales, sources, maps, inputs, model }
+    }
+
+    /// The text of the model file.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when a number cannot be written.
+    pub fn to_text(&self) -> Result<String> {
+        let model = serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
+        Ok(wrap(SCHEMA, &digest(&model), &model))
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] when there is no such file; [`Error::ModelRefused`] when it was changed, is cut short, or
+    /// is of another version.
+    pub fn read(path: &Path) -> Result<Self> {
+        let unreadable = |e: std::io::Error| Error::Unreadable { path: path.to_owned(), message: e.to_string() };
+        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
+        if std::fs::metadata(path).map_err(unreadable)?.len() > LARGEST {
+            return Err(refused("it is larger than any model".into()));
+        }
+        let bytes = std::fs::read(path).map_err(unreadable)?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
+        let file: File<'_> =
+            serde_json::from_str(&text).map_err(|e| refused(format!("it is damaged or no model file: {e}")))?;
+        if file.schema != SCHEMA {
+            return Err(refused(format!("it is of version `{}`; this program reads `{SCHEMA}`", file.schema)));
+        }
+        if digest(file.model.get()) != file.sha256 || wrap(&file.schema, &file.sha256, file.model.get()) != text {
+            return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
+        }
+        serde_json::from_str(file.model.get())
+            .map_err(|e| refused(format!("it holds a component that this program does not have: {e}")))
+    }
+
+    /// Predicts the rows of a table that has at least the columns `sources`; others are ignored.
+    ///
+    /// # Errors
+    /// A missing column; a cell that the maps were not prepared for.
+    pub fn predict(&self, mut table: Table) -> Result<Predictions> {
+        for map in &self.maps {
+            table = map.transform(table)?;
+        }
+        let rows = table.rows();
+        let mut kept = Vec::new();
+        for name in &self.inputs {
+            let names: Vec<String> = table.names().map(str::to_owned).collect();
+            let cells = table.take(name);
+            let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
+            kept.push((name.clone(), cells.ok_or_else(missing)?));
+        }
+        let columns = if kept.is_empty() { vaglio_core::Columns::new(rows) } else { numeric(Table::new(kept)?)?.0 };
+        let mut values = self.model.predict(&columns)?;
+        unscale(&mut values, self.target_scales.as_deref());
+        if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
+            return Err(Error::Numerical(format!("row {}: the prediction overflows", row + 1)));
+        }
+        let label = |row: usize| {
+            let of_row = values.column(row).to_vec();
+            match &self.task {
+                Task::Regression => String::new(),
+                Task::Binary { positive, .. } if of_row.first().is_some_and(|p| *p > 0.0) => positive.clone(),
+                Task::Binary { negative, positive } => negative.clone().unwrap_or_else(|| format!("not {positive}")),
+                Task::Multiclass { labels } => labels.get(largest(&of_row)).cloned().unwrap_or_default(),
+            }
+        };
+        let labels = (self.task != Task::Regression).then(|| (0..values.ncols()).map(label).collect());
+        Ok(Predictions { outputs: self.outputs.clone(), values, labels })
+    }
+
+    /// Predicts the rows of a data file, columns matched by name.
+    ///
+    /// # Errors
+    /// Those of reading the file and of [`SavedModel::predict`].
+    pub fn predict_file(&self, path: &Path) -> Result<Predictions> {
+        let header = read_header(path)?;
+        if let Some(missing) = self.sources.iter().find(|name| !header.contains(name)) {
+            return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
+        }
+        // A model without columns still has as many predictions as the file has rows.
+        let wanted = if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
+        self.predict(read_table(path, &Choice::Only(wanted))?)
+    }
+}
+
+impl Predictions {
+    /// The predictions as CSV: `prediction` (one per output, named where there are several) and `label` for classes.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when a name cannot be written.
+    pub fn to_csv(&self) -> Result<String> {
+        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut header: Vec<String> = match self.outputs.as_slice() {
+            [_] => vec!["prediction".into()],
+            several => several.iter().map(|name| format!("prediction_{name}")).collect(),
+        };
+        header.extend(self.labels.as_ref().map(|_| "label".to_owned()));
+        writer.write_record(&header).map_err(|e| failed(&e))?;
+        for (row, column) in self.values.columns().into_iter().enumerate() {
+            let mut record: Vec<String> = column.iter().map(|v| serde_json::json!(v).to_string()).collect();
+            record.extend(self.labels.as_ref().map(|labels| labels[row].clone()));
+            writer.write_record(&record).map_err(|e| failed(&e))?;
+        }
+        let bytes = writer.into_inner().map_err(|e| failed(&e))?;
+        String::from_utf8(bytes).map_err(|e| failed(&e))
+    }
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn wrap(schema: &str, sha256: &str, model: &str) -> String {
+    format!("{{\"schema\":\"{schema}\",\"sha256\":\"{sha256}\",\"model\":{model}}}\n")
+}

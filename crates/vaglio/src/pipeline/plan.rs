@@ -1,0 +1,109 @@
+//! What a run would do, before it is run.
+
+use super::{ValidPipeline, prepare};
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+use vaglio_core::{Problem, Result};
+
+/// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
+///
+/// The data are read, so that every refusal is found here already.
+///
+/// # Errors
+/// Those that `run` would give before its search starts.
+pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
+    let prepared = prepare(pipeline, folder)?;
+    let selector = pipeline.selector();
+    let design = selector.design(&prepared.train)?;
+    let constant = design.constant();
+    let outline = pipeline.search.outline(design.features() - constant.len());
+    let estimate = pipeline.criterion.estimate(&design, outline.largest, outline.trials);
+    let train = &prepared.train;
+
+    let mut out = String::new();
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "{name:<12}{text}");
+    };
+    let outputs = train.targets().nrows();
+    let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
+    line("data", format!("{} rows, {} candidate columns, {}{several}", prepared.rows, design.features(), train.task().name()));
+    if !constant.is_empty() {
+        let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
+        let more = if constant.len() > 5 { ", …" } else { "" };
+        line("", format!("{} constant columns are never selected ({}{more})", constant.len(), names.join(", ")));
+    }
+    if let Some(test) = &prepared.test {
+        line("test", format!("{} rows", test.rows()));
+    }
+    line("pipeline", format!(
+        "{} on {} with {}",
+        pipeline.search.typetag_name(),
+        pipeline.criterion.typetag_name(),
+        pipeline.learner.typetag_name()
+    ));
+    line("engine", format!("{}: {}", estimate.engine, estimate.reason));
+    line("search", format!(
+        "at most {} steps to {} columns; {} subsets compared",
+        outline.steps,
+        outline.largest,
+        count(outline.trials)
+    ));
+    let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
+    line("lambda", match lambdas {
+        [] => "none".into(),
+        [one] => format!("{one}"),
+        [first, .., last] => format!("{} values from {first} to {last}, the best for every subset", lambdas.len()),
+    });
+    line("folds", match pipeline.criterion.typetag_name() {
+        "loo" => format!("every one of {} rows is left out once; fits avoided: {}", train.rows(), count(outline.trials * train.rows() as f64)),
+        _ => "none".into(),
+    });
+    line("work", format!("{} floating-point operations", count(estimate.flops)));
+    line("memory", format!(
+        "{} for the data and {} for the search",
+        bytes(train.columns().bytes() as f64),
+        bytes(estimate.bytes)
+    ));
+    line("time", format!("about {}", duration(estimate.flops / rate(train))));
+    Ok(out)
+}
+
+/// Operations a second of the inner loop on this machine now, from a short trial on the data's own first columns.
+fn rate(problem: &Problem) -> f64 {
+    let level = vaglio_kernels::Level::best();
+    let vector = vec![1.0; problem.rows()];
+    let columns = problem.columns();
+    let start = Instant::now();
+    let (mut done, mut sum) = (0.0, 0.0);
+    for index in (0..columns.len()).cycle() {
+        let column = crate::criteria::kernel_column(columns.column(index));
+        sum += vaglio_kernels::column::product(level, column, 0.0, &vector);
+        done += 2.0 * problem.rows() as f64;
+        if start.elapsed().as_secs_f64() > 0.02 {
+            break;
+        }
+    }
+    std::hint::black_box(sum);
+    // One product is the least that is done with a column in cache; several share its reading.
+    1.5 * rayon::current_num_threads() as f64 * done / start.elapsed().as_secs_f64()
+}
+
+fn count(value: f64) -> String {
+    if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
+}
+
+fn bytes(value: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let unit = UNITS.iter().find(|(size, _)| value >= *size);
+    unit.map_or_else(|| format!("{value:.0} B"), |(size, name)| format!("{:.1} {name}", value / size))
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.1 => "a tenth of a second or less".into(),
+        s if s < 120.0 => format!("{s:.1} seconds"),
+        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
+        s => format!("{:.1} hours", s / 3600.0),
+    }
+}

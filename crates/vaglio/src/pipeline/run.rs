@@ -1,0 +1,235 @@
+//! A run: prepare, select, fit, evaluate, write.
+
+use super::record::{DataWords, Facts, PipelineWords, Seconds};
+use super::{Prepared, RunRecord, SavedModel, TestFigures, ValidPipeline, prepare, write_file};
+use super::metrics::unscale;
+use crate::document::to_yaml;
+use crate::report::{Report, SizePoint, render};
+use crate::selector::Selection;
+use ndarray::Array2;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use vaglio_core::{Error, Model, Observer, PathEntry, Problem, Result};
+
+/// Where a run reads and writes.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The folder that paths in the pipeline are relative to.
+    pub folder: PathBuf,
+    /// The folder that the files are written to; made when absent.
+    pub out: PathBuf,
+    /// What the report is headed with.
+    pub title: String,
+}
+
+/// What a run found; everything is on disk already.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The content of `selection.json`.
+    pub record: RunRecord,
+    /// The selection with its path and model's coefficients is in the record; the model itself is here.
+    pub model: SavedModel,
+}
+
+/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, so that a run that fails leaves no
+/// result that looks like its own.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn set_previous_aside(out: &Path) -> Result<()> {
+    let current = out.join("selection.json");
+    if !current.exists() {
+        return Ok(());
+    }
+    std::fs::rename(&current, out.join("selection.previous.json"))
+        .map_err(|e| Error::Unwritable { path: current, message: e.to_string() })
+}
+
+/// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`.
+///
+/// Every file appears whole, `selection.json` last. Runs on the current rayon pool; the result does not depend on the
+/// number of threads.
+///
+/// # Errors
+/// Those of the data, the settings and the arithmetic, and [`Error::Unwritable`], found before the search starts.
+pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Observer) -> Result<Outcome> {
+    let start = Instant::now();
+    let prepared = {
+        let _entered = tracing::info_span!("read").entered();
+        prepare(pipeline, &options.folder)?
+    };
+    let read = start.elapsed().as_secs_f64();
+    let selector = pipeline.selector();
+    // Refusals come before anything is written or computed.
+    let design = selector.design(&prepared.train)?;
+    let (names, constant, features) = (design.names().to_vec(), design.constant(), design.features());
+    drop(design);
+    make_writable(&options.out)?;
+    set_previous_aside(&options.out)?;
+
+    let Selection { path, model, engine, search_seconds, fit_seconds } = selector.select(&prepared.train, observer)?;
+    let test = match &prepared.test {
+        Some(test) => Some(figures(&prepared, test, model.as_ref())?),
+        None => None,
+    };
+    let correlation = correlations(&prepared.train, path.result().map_or(&[], |e| &e.subset));
+    let curve = curve(pipeline, &prepared, &path.entries, path.chosen)?;
+    let standard_errors: Vec<Option<f64>> = path.entries.iter().map(|e| e.standard_error).collect();
+    let facts = Facts {
+        pipeline: words(pipeline, engine),
+        data: DataWords {
+            rows: prepared.rows,
+            features,
+            outputs: prepared.train.targets().nrows(),
+            sha256: prepared.sha256.clone(),
+        },
+        names: &names,
+        path: &path,
+        coefficients: model.coefficients(),
+        lambda: path.result().map_or(path.empty.lambda, |e| e.score.lambda).or(model.lambda()),
+        constant: &constant,
+        test,
+        seconds: Seconds { read, search: search_seconds, fit: fit_seconds, total: start.elapsed().as_secs_f64() },
+    };
+    let record = RunRecord::new(facts);
+
+    let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
+    let outputs = prepared.train.target_names().to_vec();
+    let task = prepared.train.task().clone();
+    let model = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
+    let resolved = resolved(pipeline, options)?;
+    let text = record.to_text()?;
+    let report = Report {
+        title: &options.title,
+        selection: &serde_json::from_str(&text).unwrap_or_default(),
+        standard_errors: &standard_errors,
+        curve: &curve,
+        correlation: &correlation,
+        configuration: &resolved,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    write_file(&options.out.join("model.json"), &model.to_text()?)?;
+    write_file(&options.out.join("resolved.yaml"), &resolved)?;
+    write_file(&options.out.join("report.html"), &render(&report)?)?;
+    write_file(&options.out.join("selection.json"), &text)?;
+    Ok(Outcome { record, model })
+}
+
+fn make_writable(out: &Path) -> Result<()> {
+    std::fs::create_dir_all(out).map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })?;
+    let probe = out.join(format!(".probe.{}", std::process::id()));
+    let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
+    written.map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })
+}
+
+fn words(pipeline: &ValidPipeline, engine: &'static str) -> PipelineWords {
+    PipelineWords {
+        learner: pipeline.learner.typetag_name().into(),
+        criterion: pipeline.criterion.typetag_name().into(),
+        search: pipeline.search.typetag_name().into(),
+        loss: pipeline.criterion.loss().map(vaglio_core::Loss::name),
+        engine,
+    }
+}
+
+/// Predictions for the rows of a problem, in the target's units.
+fn predict(prepared: &Prepared, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>> {
+    let mut predictions = model.predict(&problem.columns().select(model.inputs()))?;
+    unscale(&mut predictions, prepared.target_scales.as_deref());
+    Ok(predictions)
+}
+
+fn figures(prepared: &Prepared, test: &Problem, model: &dyn Model) -> Result<TestFigures> {
+    let predictions = predict(prepared, model, test)?;
+    Ok(TestFigures::of(test.task(), test.targets().view(), predictions.view(), test.weights().map(|w| &w[..])))
+}
+
+/// Work of refitting that the curve of a report may take, in multiply-adds.
+const CURVE_WORK: f64 = 2e10;
+
+/// Losses on training and test rows of models of growing size, refitted; of some sizes only when there are many.
+fn curve(
+    pipeline: &ValidPipeline,
+    prepared: &Prepared,
+    entries: &[PathEntry],
+    chosen: Option<usize>,
+) -> Result<Vec<SizePoint>> {
+    let mut train_targets = prepared.train.targets().as_ref().clone();
+    unscale(&mut train_targets, prepared.target_scales.as_deref());
+    let rows = prepared.train.rows() as f64;
+    let mut work = 0.0;
+    let mut points = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let size = entry.subset.len();
+        let round = size <= 10 || size % 10 == 0 && size <= 100 || size % 100 == 0;
+        if !(round || Some(index) == chosen || index + 1 == entries.len()) {
+            continue;
+        }
+        work += 6.0 * rows * (size * size) as f64;
+        if work > CURVE_WORK && Some(index) != chosen {
+            continue;
+        }
+        let model = pipeline.learner.fit(&prepared.train, &entry.subset, entry.score.lambda)?;
+        let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>| -> Result<(Option<f64>, Option<f64>)> {
+            let predictions = predict(prepared, model.as_ref(), problem)?;
+            let weights = problem.weights().map(|w| &w[..]);
+            let figures = TestFigures::of(problem.task(), targets, predictions.view(), weights);
+            Ok((Some(figures.mse), figures.error_rate))
+        };
+        let (train, train_error) = of(&prepared.train, train_targets.view())?;
+        let (test, test_error) = match &prepared.test {
+            Some(problem) => of(problem, problem.targets().view())?,
+            None => (None, None),
+        };
+        points.push(SizePoint { size, train, test, train_error, test_error });
+    }
+    Ok(points)
+}
+
+/// Correlations of the chosen columns over the training rows.
+fn correlations(problem: &Problem, subset: &[usize]) -> Vec<Vec<f64>> {
+    const MOST: usize = 60;
+    if subset.len() > MOST {
+        return Vec::new();
+    }
+    let weight = |row: usize| problem.weights().map_or(1.0, |w| w[row]);
+    let total: f64 = (0..problem.rows()).map(weight).sum();
+    let scaled: Vec<Vec<f64>> = subset
+        .iter()
+        .map(|&feature| {
+            let values = problem.columns().column(feature).values();
+            let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
+            let centred = values.iter().enumerate().map(|(j, x)| weight(j).sqrt() * (x - mean));
+            let centred: Vec<f64> = centred.collect();
+            let norm = centred.iter().map(|x| x * x).sum::<f64>().sqrt();
+            centred.iter().map(|x| x / norm).collect()
+        })
+        .collect();
+    let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().clamp(-1.0, 1.0);
+    scaled.iter().map(|a| scaled.iter().map(|b| product(a, b)).collect()).collect()
+}
+
+/// The configuration with every default written out and paths relative to the folder it is written to.
+fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
+    let mut copy = pipeline.clone();
+    if let Some(data) = &mut copy.data {
+        let moved = |path: &str| relative(&options.folder.join(path), &options.out);
+        data.train = moved(&data.train);
+        data.test = data.test.as_deref().map(moved);
+    }
+    to_yaml(&copy)
+}
+
+/// `file` as seen from `folder`; absolute where they share no root.
+fn relative(file: &Path, folder: &Path) -> String {
+    let absolute = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (file, folder) = (absolute(file), absolute(folder));
+    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return file.to_string_lossy().into_owned();
+    }
+    let up = folder.components().skip(common).map(|_| std::path::Component::ParentDir);
+    let down = file.components().skip(common);
+    up.chain(down).collect::<PathBuf>().to_string_lossy().into_owned()
+}
+

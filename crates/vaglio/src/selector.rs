@@ -1,0 +1,136 @@
+//! One selection: a criterion, a search and a learner on a problem.
+
+use crate::learners::Rls;
+use std::sync::Arc;
+use vaglio_core::{Criterion, Design, Learner, Model, Observer, Path, Problem, Result, SearchContext, SearchStrategy};
+
+/// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `criterion` | – | scores subsets | any [`Criterion`] |
+/// | `search` | – | walks subsets | any [`SearchStrategy`] |
+/// | `learner` | – | gives a subset its meaning | any [`Learner`] |
+/// | `seed` | 0 | every random choice follows from it | any |
+///
+/// # Errors
+/// `check` gives [`vaglio_core::Error::Setting`] for a setting of the learner out of range; what depends on the data is
+/// checked by `fit`.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::array;
+/// use vaglio::{Selector, criteria::Loo, learners::Rls, search::Greedy};
+///
+/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+/// let y = array![1.1, 2.0, 2.9, 4.2, 5.0];
+/// let dataset = Dataset::new(x, y);
+///
+/// let selector = Selector::params(Loo::default(), Greedy::new(1), Rls::default());
+/// let fitted = selector.fit(&dataset)?;
+/// assert_eq!(fitted.selected(), [0]);
+/// let smaller = fitted.transform(dataset);
+/// assert_eq!(smaller.nfeatures(), 1);
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Selector(pub(crate) ValidSelector);
+
+/// Checked parameters of a selection.
+#[derive(Debug, Clone)]
+pub struct ValidSelector {
+    pub(crate) criterion: Arc<dyn Criterion>,
+    pub(crate) search: Arc<dyn SearchStrategy>,
+    pub(crate) learner: Arc<dyn Learner>,
+    pub(crate) seed: u64,
+}
+
+/// What a selection found.
+#[derive(Debug)]
+pub struct Selection {
+    /// The steps and the best subset of each size.
+    pub path: Path,
+    /// The learner trained on the chosen subset and all rows.
+    pub model: Box<dyn Model>,
+    /// The word for the way the criterion computed.
+    pub engine: &'static str,
+    /// Seconds of the search, the learner's map and the criterion's preparation included.
+    pub search_seconds: f64,
+    /// Seconds of the final fit.
+    pub fit_seconds: f64,
+}
+
+impl Selector {
+    /// Parameters from a criterion, a search and a learner.
+    pub fn params(
+        criterion: impl Criterion + 'static,
+        search: impl SearchStrategy + 'static,
+        learner: impl Learner + 'static,
+    ) -> Self {
+        Selector::from_parts(Arc::new(criterion), Arc::new(search), Arc::new(learner))
+    }
+
+    /// The same from shared components, such as those of a pipeline.
+    pub fn from_parts(
+        criterion: Arc<dyn Criterion>,
+        search: Arc<dyn SearchStrategy>,
+        learner: Arc<dyn Learner>,
+    ) -> Self {
+        Selector(ValidSelector { criterion, search, learner, seed: 0 })
+    }
+
+    /// The seed from which every random choice follows.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
+    }
+}
+
+impl Default for Selector {
+    /// Greedy leave-one-out selection for ridge regression with λ = 1 and an intercept.
+    fn default() -> Self {
+        Selector::params(crate::criteria::Loo::default(), crate::search::Greedy::default(), Rls::default())
+    }
+}
+
+impl ValidSelector {
+    /// The design of the problem, with every check that can be made before the search.
+    ///
+    /// # Errors
+    /// Those of the learner, the search and the criterion, each under its own name.
+    pub fn design(&self, problem: &Problem) -> Result<Design> {
+        self.learner.check().map_err(|e| e.under("learner"))?;
+        let design = Design::of(problem, Arc::clone(&self.learner)).map_err(|e| e.under("learner"))?;
+        self.search.check(design.names()).map_err(|e| e.under("search"))?;
+        self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
+        Ok(design)
+    }
+
+    /// Searches, and trains the learner on the chosen subset.
+    ///
+    /// # Errors
+    /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
+    pub fn select(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<Selection> {
+        let start = std::time::Instant::now();
+        let design = self.design(problem)?;
+        let (path, engine) = {
+            let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
+            let _entered = span.enter();
+            let mut evaluator = self.criterion.open(&design)?;
+            let mut context = SearchContext::new(&design, evaluator.as_mut(), observer, self.seed);
+            let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
+            (path, evaluator.engine())
+        };
+        drop(design);
+        let search_seconds = start.elapsed().as_secs_f64();
+
+        let start = std::time::Instant::now();
+        let span = tracing::info_span!("fit");
+        let _entered = span.enter();
+        let (subset, lambda) = path.result().map_or((Vec::new(), path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
+        let model = self.learner.fit(problem, &subset, lambda)?;
+        Ok(Selection { path, model, engine, search_seconds, fit_seconds: start.elapsed().as_secs_f64() })
+    }
+}

@@ -1,1 +1,41 @@
-//! x
+//! Laws that every criterion, search, learner and map of vaglio must keep, as functions to call from tests.
+//!
+//! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing.
+//! No law passes for want of something to look at: data that are too small for it are reported as [`Broken`] too.
+//!
+//! [`check_criterion`], [`check_search`], [`check_learner`] and [`check_map`] run all laws of a role; the modules hold
+//! them one by one. [`data`] makes seeded problems, [`registry`] finds every component that is linked in.
+//!
+//! ```no_run
+//! use vaglio_testkit::{check_criterion, data, registry};
+//! for (kind, criterion) in registry::every_criterion()? {
+//!     let design = data::regression(20, 6, 1).weighted().design(&[1.0], true);
+//!     check_criterion(&*criterion, &design, 1e-9).map_err(|broken| broken.within(kind))?;
+//! }
+//! # Ok::<(), vaglio_testkit::Broken>(())
+//! ```
+
+mod broken;
+pub mod criterion;
+pub mod data;
+pub mod learner;
+pub mod map;
+mod random;
+pub mod rebuild;
+pub mod registry;
+mod replay;
+pub mod search;
+mod trial;
+pub mod variation;
+
+pub use broken::Broken;
+pub use criterion::{check_criterion, check_criterion_on_standard_data};
+pub use learner::{check_learner, check_learner_on_standard_data};
+pub use map::{check_map, check_map_on_standard_data};
+pub use random::Random;
+pub use search::check_search;
+
+/// Runs work in a pool of so many threads; given by the caller, since the kit brings no thread pool of its own.
+///
+/// With rayon: `&|threads, work| pool(threads).install(|| work())`.
+pub type InPool<'a> = &'a dyn Fn(usize, &mut (dyn FnMut() + Send));

@@ -1,0 +1,117 @@
+//! What a law says when it does not hold.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use vaglio_core::{Criterion, Design, Score};
+
+/// A law that does not hold, as one sentence: which law, on what, what was expected and what was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The law, by the name of its function.
+    pub law: &'static str,
+    /// The data, the subset and the candidate on which it failed.
+    pub on: String,
+    /// What the law asks for.
+    pub expected: String,
+    /// What there was instead.
+    pub found: String,
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl Broken {
+    /// The same, said of a larger thing: a data set, a component.
+    #[must_use]
+    pub fn within(mut self, what: &str) -> Self {
+        self.on = format!("{what}, {}", self.on);
+        self
+    }
+}
+
+/// A law by its name, which makes the sentences.
+#[derive(Clone, Copy)]
+pub(crate) struct Law(pub(crate) &'static str);
+
+impl Law {
+    /// The sentence.
+    pub(crate) fn broken(
+        self,
+        on: impl Into<String>,
+        expected: impl ToString,
+        found: impl std::fmt::Display,
+    ) -> Broken {
+        Broken { law: self.0, on: on.into(), expected: expected.to_string(), found: found.to_string() }
+    }
+
+    /// Refuses unless `holds`.
+    pub(crate) fn must(
+        self,
+        holds: bool,
+        on: impl FnOnce() -> String,
+        expected: impl ToString,
+        found: impl std::fmt::Debug,
+    ) -> Result<(), Broken> {
+        if holds { Ok(()) } else { Err(self.broken(on(), expected, format!("{found:?}"))) }
+    }
+
+    /// The value of a call that must neither fail nor panic.
+    pub(crate) fn ran<T>(
+        self,
+        on: impl Fn() -> String,
+        call: impl FnOnce() -> vaglio_core::Result<T>,
+    ) -> Result<T, Broken> {
+        match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(self.broken(on(), "a result", format!("the error `{error}`"))),
+            Err(_) => Err(self.broken(on(), "a result", "a panic")),
+        }
+    }
+
+    /// Refuses numbers that are not equal to a tolerance.
+    pub(crate) fn near(self, near: Near, on: impl FnOnce() -> String, expected: f64, found: f64) -> Result<(), Broken> {
+        self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
+    }
+
+    /// Refuses scores that are not equal to a tolerance, or of which one alone has a λ.
+    pub(crate) fn same(self, near: Near, on: impl Fn() -> String, expected: Score, found: Score) -> Result<(), Broken> {
+        self.near(near, &on, expected.loss, found.loss)?;
+        let both = expected.lambda.is_some() == found.lambda.is_some();
+        self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
+    }
+
+    /// Refuses scores that differ in a bit.
+    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> Result<(), Broken> {
+        let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
+        self.must(same, on, format!("{expected:?} bit for bit"), found)
+    }
+
+    /// Refuses NaN.
+    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> Result<(), Broken> {
+        self.must(!found.is_nan(), on, "a number", found)
+    }
+}
+
+/// A relative tolerance, with the size below which numbers count as rounding of larger ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Near {
+    pub(crate) tolerance: f64,
+    pub(crate) floor: f64,
+}
+
+impl Near {
+    /// For scores: relative, but not below a millionth of the score of the empty subset.
+    pub(crate) fn scores(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Self {
+        let empty = criterion.evaluate(design, &[]).map_or(0.0, |score| score.loss.abs());
+        Near { tolerance, floor: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
+    }
+
+    /// Whether two numbers are equal to the tolerance; infinities equal themselves and NaN nothing.
+    pub(crate) fn holds(self, a: f64, b: f64) -> bool {
+        a == b || (a - b).abs() <= self.tolerance * a.abs().max(b.abs()).max(self.floor) && (a - b).is_finite()
+    }
+}

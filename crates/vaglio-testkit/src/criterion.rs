@@ -1,0 +1,360 @@
+//! Laws of a criterion on one design: its shortcut equals its definition, on every way to a subset.
+//!
+//! Every law walks over the columns that are not constant, at least three of them. `tolerance` is relative; a score
+//! smaller than a millionth of the empty subset's counts as that large.
+
+use crate::broken::{Law, Near};
+use crate::trial::{Trial, evaluate, free, open, trail, trials};
+use crate::{Broken, InPool, Random, data, variation};
+use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, Winner};
+
+/// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
+/// readout.
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    Law("check").ran(|| "the design".into(), || criterion.check(design))?;
+    never_nan(criterion, design)?;
+    any_order(criterion, design, tolerance)?;
+    additions(criterion, design, tolerance)?;
+    removals(criterion, design, tolerance)?;
+    resets(criterion, design, tolerance)?;
+    candidate_order(criterion, design)?;
+    best_addition(criterion, design, tolerance)?;
+    branches(criterion, design, tolerance)?;
+    estimates(criterion, design)?;
+    walk(criterion, design, 40, 1, tolerance)?;
+    if design.readout().is_some() { variation::check(criterion, design, tolerance) } else { Ok(()) }
+}
+
+/// All laws of a criterion on every one of [`data::standard_designs`] that it accepts.
+///
+/// # Errors
+/// The first law that does not hold, or that it accepts no design.
+pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
+    let mut accepted = 0;
+    for (name, design) in data::standard_designs() {
+        if criterion.check(&design).is_ok() {
+            check_criterion(criterion, &design, tolerance).map_err(|broken| broken.within(name))?;
+            accepted += 1;
+        }
+    }
+    Law("check").must(accepted > 0, || "the standard designs".into(), "one that is accepted", accepted)
+}
+
+/// No score of any subset on the way to all columns and back is NaN, nor any standard error NaN or negative.
+///
+/// # Errors
+/// [`Broken`].
+pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("never_nan");
+    let all = trail(law, design, usize::MAX, 11)?;
+    let mut evaluator = open(law, criterion, design)?;
+    for size in 0..=all.len() {
+        let subset = &all[..size];
+        let on = || format!("subset {subset:?}");
+        law.number(on, law.ran(on, || criterion.evaluate(design, subset))?.loss)?;
+        law.number(on, law.ran(on, || evaluator.score())?.loss)?;
+        if let Some(error) = law.ran(on, || evaluator.standard_error())? {
+            law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
+        }
+        trials(law, &mut *evaluator, Trial::Addition, &all[size..])?;
+        trials(law, &mut *evaluator, Trial::Removal, subset)?;
+        if let Some(&next) = all.get(size) {
+            law.ran(on, || evaluator.add(next))?;
+        }
+    }
+    for &feature in &all {
+        let on = || format!("all columns, with {feature} removed");
+        law.ran(on, || evaluator.remove(feature))?;
+        law.number(on, law.ran(on, || evaluator.score())?.loss)?;
+    }
+    Ok(())
+}
+
+/// The definition gives one score for a subset, whatever the order of its columns.
+///
+/// # Errors
+/// [`Broken`].
+pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("any_order");
+    let near = Near::scores(criterion, design, tolerance);
+    let mut subset = trail(law, design, 4, 12)?;
+    let forward = evaluate(law, criterion, design, &subset)?;
+    subset.reverse();
+    law.same(near, || format!("subset {subset:?}"), forward, evaluate(law, criterion, design, &subset)?)
+}
+
+/// The trial of an addition equals `add` then `score` equals the definition, and a trial changes nothing.
+///
+/// # Errors
+/// [`Broken`].
+pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    one_step(Law("additions"), criterion, design, tolerance, Trial::Addition)
+}
+
+/// The trial of a removal equals `remove` then `score` equals the definition, and a trial changes nothing.
+///
+/// # Errors
+/// [`Broken`].
+pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    one_step(Law("removals"), criterion, design, tolerance, Trial::Removal)
+}
+
+fn one_step(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, trial: Trial) -> Result<(), Broken> {
+    let near = Near::scores(criterion, design, tolerance);
+    let trail = trail(law, design, 5, 13)?;
+    let sizes = if trial == Trial::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
+    for subset in sizes.map(|size| &trail[..size]) {
+        let mut walked = open(law, criterion, design)?;
+        for &feature in subset {
+            law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
+        }
+        let candidates = match trial {
+            Trial::Addition => free(design, subset),
+            Trial::Removal => subset.to_vec(),
+        };
+        let scores = trials(law, &mut *walked, trial, &candidates)?;
+        for (&candidate, &score) in candidates.iter().zip(&scores) {
+            let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
+            let changed = trial.of(subset, candidate);
+            let defined = evaluate(law, criterion, design, &changed)?;
+            law.same(near, || on() + " as a trial", defined, score)?;
+            let mut other = open(law, criterion, design)?;
+            law.ran(on, || other.reset(subset))?;
+            law.ran(on, || trial.commit(&mut *other, candidate))?;
+            law.same(near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
+            law.must(
+                other.selected() == changed,
+                || on() + " when committed",
+                format!("{changed:?}"),
+                other.selected(),
+            )?;
+        }
+        let on = || format!("subset {subset:?} after its trials");
+        law.must(walked.selected() == subset, on, format!("{subset:?}"), walked.selected())?;
+        law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || walked.score())?)?;
+    }
+    Ok(())
+}
+
+/// `reset` equals additions one by one from the empty subset, whatever the evaluator held before.
+///
+/// # Errors
+/// [`Broken`].
+pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("resets");
+    let near = Near::scores(criterion, design, tolerance);
+    let trail = trail(law, design, 5, 14)?;
+    let mut reset = open(law, criterion, design)?;
+    for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
+        let on = || format!("a reset to {subset:?}");
+        let mut walked = open(law, criterion, design)?;
+        for &feature in subset {
+            law.ran(on, || walked.add(feature))?;
+        }
+        law.ran(on, || reset.reset(subset))?;
+        law.must(reset.selected() == subset, on, format!("{subset:?}"), reset.selected())?;
+        law.same(near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
+        let candidates = free(design, subset);
+        let expected = trials(law, &mut *walked, Trial::Addition, &candidates)?;
+        let found = trials(law, &mut *reset, Trial::Addition, &candidates)?;
+        for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
+            law.same(near, || format!("{}, then the trial of {candidate}", on()), expected, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// The order in which candidates are given changes no bit of their scores.
+///
+/// # Errors
+/// [`Broken`].
+pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("candidate_order");
+    let trail = trail(law, design, 4, 15)?;
+    for (subset, trial) in [
+        (&trail[..0], Trial::Addition),
+        (&trail[..2], Trial::Addition),
+        (&trail[..3], Trial::Removal),
+        (&trail[..], Trial::Removal),
+    ] {
+        let candidates = if trial == Trial::Addition { free(design, subset) } else { subset.to_vec() };
+        if candidates.len() < 2 {
+            continue;
+        }
+        let scored = |order: &[usize]| -> Result<Vec<Score>, Broken> {
+            let mut evaluator = open(law, criterion, design)?;
+            for &feature in subset {
+                law.ran(|| format!("subset {subset:?}"), || evaluator.add(feature))?;
+            }
+            let given: Vec<Feature> = order.iter().map(|&at| candidates[at]).collect();
+            trials(law, &mut *evaluator, trial, &given)
+        };
+        let forward: Vec<usize> = (0..candidates.len()).collect();
+        let expected = scored(&forward)?;
+        for order in [forward.into_iter().rev().collect(), Random::new(16).order(candidates.len())] {
+            for (&at, found) in order.iter().zip(scored(&order)?) {
+                let on = || format!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
+                law.bits(|| on().to_lowercase(), expected[at], found)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `best_addition` is what [`Winner::among`] makes of `score_additions`: the same column and ties in any order of
+/// candidates, the score to the tolerance.
+///
+/// # Errors
+/// [`Broken`].
+pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("best_addition");
+    let near = Near::scores(criterion, design, tolerance);
+    let steps = trail(law, design, 4, 17)?.len().min(free(design, &[]).len() - 1);
+    let (mut scored, mut asked) = (open(law, criterion, design)?, open(law, criterion, design)?);
+    for _ in 0..steps {
+        let subset = scored.selected().to_vec();
+        let on = || format!("subset {subset:?}");
+        let candidates = free(design, &subset);
+        let shuffled: Vec<Feature> =
+            Random::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
+        let expected = Winner::among(&candidates, &trials(law, &mut *scored, Trial::Addition, &candidates)?);
+        for order in [&candidates, &shuffled] {
+            let found = law.ran(on, || asked.best_addition(order))?;
+            let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
+            law.must(who(&found) == who(&expected), on, format!("{:?}", who(&expected)), who(&found))?;
+            if let (Some(expected), Some(found)) = (&expected, &found) {
+                law.same(near, on, expected.score, found.score)?;
+            }
+        }
+        let Some(winner) = expected else { return Err(law.broken(on(), "an addition of finite score", "none")) };
+        law.ran(on, || scored.add(winner.feature))?;
+        law.ran(on, || asked.add(winner.feature))?;
+    }
+    Ok(())
+}
+
+/// A branch is the subset plus its column, and scores the later columns as the definition does.
+///
+/// An evaluator that makes no branches keeps the law.
+///
+/// # Errors
+/// [`Broken`].
+pub fn branches(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("branches");
+    let near = Near::scores(criterion, design, tolerance);
+    trail(law, design, 3, 0)?;
+    let columns = free(design, &[]);
+    let root = open(law, criterion, design)?;
+    for first in 0..columns.len() - 2 {
+        let on = || format!("the branch of {}", columns[first]);
+        let Some(mut child) = law.ran(on, || root.branch(columns[first], &columns[first + 1..]))? else { continue };
+        descend(law, near, (criterion, design), &mut *child, &columns[first..=first], &columns[first + 1..])?;
+        let Some(mut grandchild) = law.ran(on, || child.branch(columns[first + 1], &columns[first + 2..]))? else {
+            return Err(law.broken(on(), "a branch of the branch", "none"));
+        };
+        descend(law, near, (criterion, design), &mut *grandchild, &columns[first..first + 2], &columns[first + 2..])?;
+    }
+    Ok(())
+}
+
+fn descend(
+    law: Law,
+    near: Near,
+    (criterion, design): (&dyn Criterion, &Design),
+    node: &mut dyn Evaluator,
+    subset: &[Feature],
+    later: &[Feature],
+) -> Result<(), Broken> {
+    let on = || format!("the branch at {subset:?}");
+    law.must(node.selected() == subset, on, format!("{subset:?} selected"), node.selected())?;
+    law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || node.score())?)?;
+    for (&candidate, found) in later.iter().zip(trials(law, node, Trial::Addition, later)?) {
+        let expected = evaluate(law, criterion, design, &Trial::Addition.of(subset, candidate))?;
+        law.same(near, || format!("{}, the addition of {candidate}", on()), expected, found)?;
+    }
+    Ok(())
+}
+
+/// The estimate is of work and memory: finite, not negative, and with a reason.
+///
+/// # Errors
+/// [`Broken`].
+pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("estimates");
+    let largest = trail(law, design, usize::MAX, 0)?.len();
+    for size in [1, largest] {
+        let estimate = criterion.estimate(design, size, (size * largest) as f64);
+        let real = |v: f64| v.is_finite() && v >= 0.0;
+        let sound = real(estimate.flops) && real(estimate.bytes);
+        let on = || format!("a search to {size} columns");
+        law.must(sound && !estimate.reason.is_empty(), on, "numbers of 0 or more and a reason", &estimate)?;
+    }
+    Ok(())
+}
+
+/// A random walk of additions and removals stays on the definition, in scores and in trials.
+///
+/// The caller chooses the design, and so λ and how collinear the columns are.
+///
+/// # Errors
+/// [`Broken`].
+pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("walk");
+    law.must(steps > 0, || "a walk".into(), "at least one step", steps)?;
+    let near = Near::scores(criterion, design, tolerance);
+    trail(law, design, 3, seed)?;
+    let mut random = Random::new(seed);
+    let mut evaluator = open(law, criterion, design)?;
+    let mut subset: Vec<Feature> = Vec::new();
+    for step in 1..=steps {
+        let outside = free(design, &subset);
+        let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
+        let (trial, from) = if grow { (Trial::Addition, &outside) } else { (Trial::Removal, &subset) };
+        let feature = from[random.below(from.len())];
+        let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
+        let scored = trials(law, &mut *evaluator, trial, &[feature])?;
+        law.ran(on, || trial.commit(&mut *evaluator, feature))?;
+        let changed = trial.of(&subset, feature);
+        let defined = evaluate(law, criterion, design, &changed)?;
+        law.same(near, || on() + " as a trial", defined, scored[0])?;
+        law.same(near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
+        law.must(evaluator.selected() == changed, on, format!("{changed:?}"), evaluator.selected())?;
+        subset = changed;
+    }
+    Ok(())
+}
+
+/// One, two and three threads give the same bits.
+///
+/// # Errors
+/// [`Broken`].
+pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), Broken> {
+    let law = Law("threads");
+    let trail = trail(law, design, 4, 19)?;
+    let trace = || -> Result<Vec<Score>, Broken> {
+        let mut evaluator = open(law, criterion, design)?;
+        let mut scores = Vec::new();
+        for &feature in &trail {
+            let candidates = free(design, evaluator.selected());
+            scores.extend(trials(law, &mut *evaluator, Trial::Addition, &candidates)?);
+            law.ran(|| format!("the addition of {feature}"), || evaluator.add(feature))?;
+            scores.push(law.ran(|| format!("the addition of {feature}"), || evaluator.score())?);
+        }
+        scores.extend(trials(law, &mut *evaluator, Trial::Removal, &trail)?);
+        Ok(scores)
+    };
+    let mut first: Option<Vec<Score>> = None;
+    for count in 1..=3 {
+        let on = || format!("{count} threads");
+        let mut found = None;
+        in_pool(count, &mut || found = Some(trace()));
+        let found = found.ok_or_else(|| law.broken(on(), "a pool that runs the work", "none"))??;
+        for (&expected, found) in first.get_or_insert_with(|| found.clone()).iter().zip(found) {
+            law.bits(on, expected, found)?;
+        }
+    }
+    Ok(())
+}

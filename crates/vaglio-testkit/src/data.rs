@@ -1,0 +1,305 @@
+//! Seeded problems: equal recipes give equal bits on every machine.
+
+use crate::Random;
+use ndarray::Array2;
+use vaglio_core::{Cells, Columns, Design, Feature, Numbers, Problem, Readout, Result, Table, Task};
+
+/// What a problem is to be like; [`Recipe::problem`] makes it.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    rows: usize,
+    columns: usize,
+    seed: u64,
+    kind: Kind,
+    outputs: usize,
+    weighted: bool,
+    groups: Option<usize>,
+    duplicates: usize,
+    constants: usize,
+    collinear: Option<f64>,
+    condition: Option<f64>,
+    bytes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Regression,
+    Binary,
+    Multiclass(usize),
+}
+
+/// Numbers to predict from `rows` × `columns` normal numbers: four columns matter, with some noise.
+pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
+    Recipe {
+        rows,
+        columns,
+        seed,
+        kind: Kind::Regression,
+        outputs: 1,
+        weighted: false,
+        groups: None,
+        duplicates: 0,
+        constants: 0,
+        collinear: None,
+        condition: None,
+        bytes: false,
+    }
+}
+
+/// Two classes, each half of the rows.
+pub fn binary(rows: usize, columns: usize, seed: u64) -> Recipe {
+    Recipe { kind: Kind::Binary, ..regression(rows, columns, seed) }
+}
+
+/// `classes` classes of equal size, one output each.
+pub fn multiclass(rows: usize, columns: usize, classes: usize, seed: u64) -> Recipe {
+    Recipe { kind: Kind::Multiclass(classes), ..regression(rows, columns, seed) }
+}
+
+impl Recipe {
+    /// With row weights between 0.25 and 2.25.
+    #[must_use]
+    pub fn weighted(self) -> Self {
+        Recipe { weighted: true, ..self }
+    }
+
+    /// With so many numbers to predict; regression only.
+    #[must_use]
+    pub fn outputs(self, outputs: usize) -> Self {
+        Recipe { outputs: outputs.max(1), ..self }
+    }
+
+    /// With rows in so many groups of unequal size.
+    #[must_use]
+    pub fn groups(self, groups: usize) -> Self {
+        Recipe { groups: Some(groups.max(1)), ..self }
+    }
+
+    /// With so many columns more, copies of the first ones in reverse order.
+    #[must_use]
+    pub fn duplicates(self, duplicates: usize) -> Self {
+        Recipe { duplicates, ..self }
+    }
+
+    /// With so many constant columns more, the first of them 0.
+    #[must_use]
+    pub fn constants(self, constants: usize) -> Self {
+        Recipe { constants, ..self }
+    }
+
+    /// With every second column the one before it plus `distance` times noise.
+    #[must_use]
+    pub fn collinear(self, distance: f64) -> Self {
+        Recipe { collinear: Some(distance), ..self }
+    }
+
+    /// With columns scaled so that the largest is `condition` times the smallest.
+    #[must_use]
+    pub fn condition(self, condition: f64) -> Self {
+        Recipe { condition: Some(condition), ..self }
+    }
+
+    /// With every third column whole numbers from 0 to 255, which are stored in a byte.
+    #[must_use]
+    pub fn bytes(self) -> Self {
+        Recipe { bytes: true, ..self }
+    }
+
+    /// The problem.
+    #[expect(clippy::expect_used, reason = "a recipe makes finite columns of one length, with at least one row")]
+    pub fn problem(&self) -> Problem {
+        let mut random = Random::new(self.seed);
+        let signals = self.signals(&mut random);
+        let (targets, task) = self.targets(&signals, &mut random);
+        let mut columns = Columns::new(self.rows.max(1));
+        let mut stored: Vec<Vec<f64>> = signals.into_iter().enumerate().map(|(j, v)| self.stored(j, v)).collect();
+        for copy in (0..self.duplicates.min(stored.len())).rev() {
+            stored.push(stored[copy].clone());
+        }
+        stored.extend((0..self.constants).map(|k| vec![2.5 * k as f64; self.rows.max(1)]));
+        let names = (0..stored.len()).map(|j| format!("x{j}")).collect();
+        stored.into_iter().for_each(|column| columns.push(column));
+        let target_names = (0..targets.nrows()).map(|o| format!("y{o}")).collect();
+        let mut problem = Problem::new(columns, names, targets, target_names, task).expect("the parts fit");
+        if let Some(groups) = self.groups {
+            let group = |row: usize| if row < groups { row } else { random.below(groups).min(random.below(groups)) };
+            problem =
+                problem.with_groups((0..self.rows.max(1)).map(group).map(|g| g as u32).collect()).expect("one a row");
+        }
+        if self.weighted {
+            let weights = (0..self.rows.max(1)).map(|_| 0.25 + 2.0 * random.uniform()).collect();
+            problem = problem.with_weights(weights).expect("positive, one a row");
+        }
+        problem
+    }
+
+    /// The problem's own columns with a ridge readout over `lambdas`.
+    #[expect(clippy::expect_used, reason = "a test that gives a λ that is not positive is to stop here")]
+    pub fn design(&self, lambdas: &[f64], intercept: bool) -> Design {
+        let readout = Readout::new(lambdas.to_vec(), intercept).expect("every lambda is positive");
+        Design::identity(&self.problem(), readout)
+    }
+
+    /// The columns in their natural scale, about mean 0 and deviation 1.
+    fn signals(&self, random: &mut Random) -> Vec<Vec<f64>> {
+        let mut signals: Vec<Vec<f64>> = Vec::new();
+        for j in 0..self.columns {
+            let mut column: Vec<f64> = (0..self.rows.max(1)).map(|_| random.normal()).collect();
+            if let (Some(distance), 1) = (self.collinear, j % 2) {
+                column.iter_mut().zip(&signals[j - 1]).for_each(|(v, before)| *v = before + distance * *v);
+            }
+            if self.is_byte(j) {
+                column.iter_mut().for_each(|v| *v = ((128.0 + 40.0 * *v).clamp(0.0, 255.0).round() - 128.0) / 40.0);
+            }
+            signals.push(column);
+        }
+        signals
+    }
+
+    fn is_byte(&self, column: usize) -> bool {
+        self.bytes && column % 3 == 1
+    }
+
+    fn stored(&self, j: usize, mut column: Vec<f64>) -> Vec<f64> {
+        if self.is_byte(j) {
+            column.iter_mut().for_each(|v| *v = (40.0 * *v + 128.0).round());
+        } else if let Some(condition) = self.condition {
+            let scale = condition.powf(0.5 - j as f64 / (self.columns.max(2) - 1) as f64);
+            column.iter_mut().for_each(|v| *v *= scale);
+        }
+        column
+    }
+
+    /// Outputs × rows.
+    fn targets(&self, signals: &[Vec<f64>], random: &mut Random) -> (Array2<f64>, Task) {
+        let rows = self.rows.max(1);
+        let mut mixture = || -> Vec<f64> {
+            let weights: Vec<f64> = signals.iter().take(4).map(|_| random.normal()).collect();
+            let signal = |row: usize| -> f64 { weights.iter().zip(signals).map(|(w, x)| w * x[row]).sum() };
+            (0..rows).map(|row| 0.5 + signal(row) + 0.4 * random.normal()).collect()
+        };
+        match self.kind {
+            Kind::Regression => {
+                let values: Vec<f64> = (0..self.outputs).flat_map(|_| mixture()).collect();
+                (Array2::from_shape_fn((self.outputs, rows), |(o, row)| values[o * rows + row]), Task::Regression)
+            }
+            Kind::Binary => {
+                let class = ranked(&mixture(), 2);
+                let targets = Array2::from_shape_fn((1, rows), |(_, row)| if class[row] == 1 { 1.0 } else { -1.0 });
+                (targets, Task::Binary { negative: Some("no".into()), positive: "yes".into() })
+            }
+            Kind::Multiclass(classes) => {
+                let angle: Vec<f64> = mixture().iter().zip(mixture()).map(|(a, b)| turn(*a, b)).collect();
+                let class = ranked(&angle, classes);
+                let code = |(k, row): (usize, usize)| if class[row] == k { 1.0 } else { -1.0 };
+                let labels = (0..classes).map(|k| format!("class {k}")).collect();
+                (Array2::from_shape_fn((classes, rows), code), Task::Multiclass { labels })
+            }
+        }
+    }
+}
+
+/// The angle of (a, b) as a number that grows with it, without library functions.
+fn turn(a: f64, b: f64) -> f64 {
+    let part = b / (a.abs() + b.abs()).max(f64::MIN_POSITIVE);
+    if a >= 0.0 { part } else { 2.0 - part }
+}
+
+/// Classes of equal size by rank.
+fn ranked(values: &[f64], classes: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    let mut class = vec![0; values.len()];
+    order.iter().enumerate().for_each(|(rank, &row)| class[row] = rank * classes / values.len());
+    class
+}
+
+/// A problem from columns and targets (one list per output) that are written out, with names `x0`, … and `y0`, ….
+///
+/// # Errors
+/// Those of [`Problem::new`].
+pub fn given(columns: &[&[f64]], targets: &[&[f64]], task: Task) -> Result<Problem> {
+    let rows = targets.first().map_or(0, |target| target.len());
+    let mut stored = Columns::new(rows);
+    columns.iter().for_each(|column| stored.push(column.to_vec()));
+    let names = (0..columns.len()).map(|j| format!("x{j}")).collect();
+    let target_names = (0..targets.len()).map(|o| format!("y{o}")).collect();
+    let targets = Array2::from_shape_fn((targets.len(), rows), |(o, row)| targets[o][row]);
+    Problem::new(stored, names, targets, target_names, task)
+}
+
+/// The designs on which a criterion is tried when none is given: one for each thing that data can be like.
+pub fn standard_designs() -> Vec<(&'static str, Design)> {
+    let one = |recipe: Recipe| recipe.groups(5).design(&[0.7], true);
+    vec![
+        ("regression", one(regression(20, 7, 1))),
+        ("regression without intercept", regression(20, 7, 2).groups(5).design(&[0.7], false)),
+        ("weighted regression", one(regression(20, 7, 3).weighted())),
+        ("two outputs and three lambdas", regression(18, 6, 4).outputs(2).groups(4).design(&[1e-3, 0.1, 10.0], true)),
+        ("two classes", one(binary(24, 6, 5))),
+        ("weighted classes", one(multiclass(24, 6, 3, 6).weighted())),
+        ("duplicate and constant columns", one(regression(18, 5, 7).duplicates(2).constants(2))),
+        ("columns collinear to 1e-3", regression(20, 6, 8).collinear(1e-3).groups(5).design(&[1e-3], true)),
+        ("more columns than rows", one(regression(10, 14, 9))),
+        ("bytes", one(regression(20, 7, 10).bytes())),
+        ("columns of unlike scale", regression(20, 6, 11).condition(1e3).groups(5).design(&[1e-2], true)),
+    ]
+}
+
+/// The problems on which a learner is tried when none is given.
+pub fn standard_problems() -> Vec<(&'static str, Problem)> {
+    vec![
+        ("regression", regression(20, 6, 21).groups(4).problem()),
+        ("weighted regression", regression(20, 6, 22).groups(4).weighted().problem()),
+        ("two outputs", regression(20, 6, 23).groups(4).outputs(2).problem()),
+        ("two classes", binary(20, 6, 24).groups(4).problem()),
+        ("three classes", multiclass(24, 6, 3, 25).groups(4).problem()),
+        ("bytes", regression(20, 6, 26).groups(4).bytes().problem()),
+    ]
+}
+
+/// A table of numbers, bytes among them, and one constant column.
+#[expect(clippy::expect_used, reason = "columns of one length under different names")]
+pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
+    let mut random = Random::new(seed);
+    let mut cells: Vec<(String, Cells)> = Vec::new();
+    for j in 0..columns {
+        let values: Vec<f64> = match j % 3 {
+            1 => (0..rows).map(|_| random.below(200) as f64).collect(),
+            _ => (0..rows).map(|_| 3.0 + 10.0 * random.normal()).collect(),
+        };
+        cells.push((format!("n{j}"), Cells::Numbers(Numbers::from(values))));
+    }
+    cells.push(("constant".into(), Cells::Numbers(Numbers::from(vec![1.5; rows]))));
+    Table::new(cells).expect("the columns fit")
+}
+
+/// The same with two columns of text, of three and of two labels.
+#[expect(clippy::expect_used, reason = "columns of one length under different names")]
+pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
+    let mut random = Random::new(seed ^ 0x7e87);
+    let mut cells = table(rows, columns, seed).into_columns();
+    for (name, labels) in [("colour", &["red", "green", "blue"][..]), ("answer", &["yes", "no"][..])] {
+        let text = (0..rows).map(|row| {
+            let pick = if row < labels.len() { row } else { random.below(labels.len()) };
+            labels[pick].to_owned()
+        });
+        cells.insert(1, (name.into(), Cells::Text(text.collect())));
+    }
+    Table::new(cells).expect("the columns fit")
+}
+
+/// The sets of at least two candidate columns that are equal bit for bit, each in increasing order.
+pub fn duplicates(design: &Design) -> Vec<Vec<Feature>> {
+    let constant = design.constant();
+    let bits = |f: Feature| design.column(f).values().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+    let mut sets: Vec<(Vec<u64>, Vec<Feature>)> = Vec::new();
+    for feature in (0..design.features()).filter(|f| !constant.contains(f)) {
+        let own = bits(feature);
+        match sets.iter_mut().find(|(of, _)| *of == own) {
+            Some((_, set)) => set.push(feature),
+            None => sets.push((own, vec![feature])),
+        }
+    }
+    sets.into_iter().map(|(_, set)| set).filter(|set| set.len() > 1).collect()
+}

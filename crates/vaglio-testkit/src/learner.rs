@@ -1,0 +1,226 @@
+//! Laws of a learner: weights count rows, coefficients are what predicts, and a saved model is the model.
+
+use crate::broken::{Law, Near};
+use crate::{Broken, data, rebuild};
+use ndarray::Array2;
+use vaglio_core::{Columns, Feature, Learner, Model, Problem};
+
+/// All laws of a learner on a problem.
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    Law("check").ran(|| "the settings".into(), || learner.check())?;
+    saved(learner, problem)?;
+    coefficients(learner, problem, tolerance)?;
+    retrained(learner, problem, tolerance)?;
+    whole_weights(learner, problem, tolerance)?;
+    degenerate(learner, problem)?;
+    wrong_shape(learner, problem)
+}
+
+/// All laws of a learner on every one of [`data::standard_problems`].
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
+    for (name, problem) in data::standard_problems() {
+        check_learner(learner, &problem, tolerance).map_err(|broken| broken.within(name))?;
+    }
+    Ok(())
+}
+
+/// A model that is saved as JSON and loaded again reads the same columns and predicts the same bits.
+///
+/// # Errors
+/// [`Broken`].
+pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("saved");
+    let (model, subset) = fitted(law, learner, problem)?;
+    let on = || format!("the model of subset {subset:?}");
+    let text = serde_json::to_string(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
+    let loaded: Box<dyn Model> =
+        serde_json::from_str(&text).map_err(|e| law.broken(on(), "a model that is loaded", e))?;
+    law.must(loaded.inputs() == model.inputs(), on, format!("{:?}", model.inputs()), loaded.inputs())?;
+    law.must(
+        loaded.coefficients() == model.coefficients(),
+        on,
+        format!("{:?}", model.coefficients()),
+        loaded.coefficients(),
+    )?;
+    let (before, after) = (predicted(law, &*model, problem)?, predicted(law, &*loaded, problem)?);
+    for (row, (a, b)) in before.iter().zip(&after).enumerate() {
+        law.must(
+            a.to_bits() == b.to_bits(),
+            || format!("{}, prediction {row}", on()),
+            format!("{a:?} bit for bit"),
+            b,
+        )?;
+    }
+    Ok(())
+}
+
+/// Predictions are the coefficients applied to the columns of the subset: the learner's where it maps, else the
+/// problem's.
+///
+/// A learner with a linear form has coefficients; another one without them keeps the law.
+///
+/// # Errors
+/// [`Broken`].
+pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("coefficients");
+    let (model, subset) = fitted(law, learner, problem)?;
+    let on = || format!("the model of subset {subset:?}");
+    let Some(coefficients) = model.coefficients() else {
+        return law.must(learner.linear_form().is_none(), on, "coefficients of the linear form", "none");
+    };
+    let sizes = (coefficients.weights.dim(), coefficients.intercept.len());
+    let outputs = problem.targets().nrows();
+    law.must(sizes == ((subset.len(), outputs), outputs), on, format!("{} x {outputs}", subset.len()), sizes)?;
+    let columns = match learner.linear_form() {
+        Some(form) => law.ran(on, || form.design(problem))?.columns().select(&subset),
+        None => problem.columns().select(&subset),
+    };
+    let x = Array2::from_shape_fn((subset.len(), problem.rows()), |(k, row)| columns.column(k).get(row));
+    alike(law, on, tolerance, &coefficients.predict(x.view()), &predicted(law, &*model, problem)?)
+}
+
+/// The linear form's design, retrained on all rows, predicts what `fit` predicts.
+///
+/// A learner without a linear form is held to its `fit` through the design that refits it.
+///
+/// # Errors
+/// [`Broken`].
+pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("retrained");
+    let Some(form) = learner.linear_form() else {
+        let (first, second) = (fitted(law, learner, problem)?.0, fitted(law, learner, problem)?.0);
+        let on = || "a second fit".to_owned();
+        return alike(law, on, 0.0, &predicted(law, &*first, problem)?, &predicted(law, &*second, problem)?);
+    };
+    let (model, subset) = fitted(law, learner, problem)?;
+    let on = || format!("all rows and subset {subset:?}");
+    let design = law.ran(on, || form.design(problem))?;
+    let rows: Vec<usize> = (0..problem.rows()).collect();
+    let expected = law.ran(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
+    alike(law, on, tolerance, &expected, &predicted(law, &*model, problem)?)
+}
+
+/// A row of weight 2 is that row given twice.
+///
+/// # Errors
+/// [`Broken`].
+pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("whole_weights");
+    let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || rebuild::whole_weights(problem, 31))?;
+    let (by_weight, subset) = fitted(law, learner, &weighted)?;
+    let (by_rows, _) = fitted(law, learner, &repeated)?;
+    let on = || format!("weights from 1 to 3 and subset {subset:?}");
+    alike(law, on, tolerance, &predicted(law, &*by_rows, problem)?, &predicted(law, &*by_weight, problem)?)
+}
+
+/// Duplicate columns, fewer rows than columns, the empty subset and a λ left to the learner give finite predictions.
+///
+/// # Errors
+/// [`Broken`].
+pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("degenerate");
+    let doubled = law.ran(|| "duplicate columns".into(), || rebuild::doubled(problem))?;
+    let wide = rebuild::wide(problem);
+    for (what, problem, all) in [
+        ("duplicate columns", &doubled, true),
+        ("fewer rows than columns", &wide, true),
+        ("the empty subset", problem, false),
+    ] {
+        let (count, lambda) = extent(law, learner, problem)?;
+        let subset: Vec<Feature> = if all { (0..count).collect() } else { Vec::new() };
+        for lambda in [lambda, None] {
+            let on = || format!("{what}, lambda {lambda:?}");
+            let model = law.ran(on, || learner.fit(problem, &subset, lambda))?;
+            finite(law, on, &predicted(law, &*model, problem)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// A model refuses a number of columns that is not its own, and does not panic.
+///
+/// # Errors
+/// [`Broken`].
+pub fn wrong_shape(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("wrong_shape");
+    let (model, subset) = fitted(law, learner, problem)?;
+    let right = problem.columns().select(model.inputs());
+    let mut more = right.clone();
+    more.push(vec![1.0; problem.rows()]);
+    let mut wrong: Vec<Columns> = vec![more];
+    if !model.inputs().is_empty() {
+        wrong.push(right.select(&(1..right.len()).collect::<Vec<_>>()));
+    }
+    for columns in wrong {
+        let on = || format!("the model of subset {subset:?}, given {} columns", columns.len());
+        let refused = law.ran(on, || Ok(model.predict(&columns).is_err()))?;
+        law.must(refused, on, format!("an error that asks for {}", right.len()), "predictions")?;
+    }
+    Ok(())
+}
+
+/// How many columns are to be selected from, and the first λ.
+fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, Option<f64>), Broken> {
+    let Some(form) = learner.linear_form() else { return Ok((problem.columns().len(), None)) };
+    let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
+    law.must(
+        design.rows() == problem.rows(),
+        || "the design".into(),
+        format!("{} rows", problem.rows()),
+        design.rows(),
+    )?;
+    Ok((design.features(), design.lambdas().first().copied().flatten()))
+}
+
+/// A model of at most three columns, spread over all.
+fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Box<dyn Model>, Vec<Feature>), Broken> {
+    let (count, lambda) = extent(law, learner, problem)?;
+    law.must(count >= 3, || "the problem".into(), "at least three columns", count)?;
+    let subset = vec![count - 1, 0, count / 2];
+    let model = law.ran(|| format!("a fit on subset {subset:?}"), || learner.fit(problem, &subset, lambda))?;
+    let known = model.inputs().iter().all(|&f| f < problem.columns().len());
+    law.must(
+        known,
+        || format!("the model of subset {subset:?}"),
+        "inputs among the problem's columns",
+        model.inputs(),
+    )?;
+    Ok((model, subset))
+}
+
+/// Predictions on the columns of a problem, one a row and output, all finite.
+fn predicted(law: Law, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>, Broken> {
+    let on = || "predictions on the training columns".to_owned();
+    let values = law.ran(on, || model.predict(&problem.columns().select(model.inputs())))?;
+    let expected = (problem.targets().nrows(), problem.rows());
+    law.must(values.dim() == expected, on, format!("{expected:?}"), values.dim())?;
+    finite(law, on, &values)?;
+    Ok(values)
+}
+
+fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> Result<(), Broken> {
+    let wrong = values.iter().find(|v| !v.is_finite());
+    law.must(wrong.is_none(), on, "finite numbers", wrong)
+}
+
+/// Refuses arrays that differ by more than a tolerance relative to their largest number.
+fn alike(
+    law: Law,
+    on: impl Fn() -> String,
+    tolerance: f64,
+    expected: &Array2<f64>,
+    found: &Array2<f64>,
+) -> Result<(), Broken> {
+    law.must(expected.dim() == found.dim(), &on, format!("{:?}", expected.dim()), found.dim())?;
+    let floor = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    for ((at, &a), &b) in expected.indexed_iter().zip(found) {
+        law.near(Near { tolerance, floor }, || format!("{}, prediction {at:?}", on()), a, b)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Laws of a map: what it learned is fixed at `fit`, and each output is made of the sources that it names.
+
+use crate::broken::{Law, Near};
+use crate::{Broken, Random, data};
+use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table};
+
+/// All laws of a map on a table of at least eight rows.
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
+    Law("check").ran(|| "the settings".into(), || map.check())?;
+    repeatable(map, table)?;
+    fixed(map, table)?;
+    sources(map, table)?;
+    saved(map, table)?;
+    whole_weights(map, table, tolerance)?;
+    targets(map, table.rows(), tolerance)
+}
+
+/// All laws of a map on [`data::table`] and [`data::mixed_table`], whichever it can be fitted to.
+///
+/// # Errors
+/// The first law that does not hold, or that it can be fitted to neither.
+pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), Broken> {
+    let mut fitted = 0;
+    for (name, table) in [("numbers", data::table(20, 5, 41)), ("numbers and text", data::mixed_table(20, 5, 42))] {
+        if map.fit(&table, None).is_ok() {
+            check_map(map, &table, tolerance).map_err(|broken| broken.within(name))?;
+            fitted += 1;
+        }
+    }
+    Law("check").must(fitted > 0, || "the standard tables".into(), "one that it can be fitted to", fitted)
+}
+
+/// Fitting and transforming twice gives the same bits, and every number is finite.
+///
+/// # Errors
+/// [`Broken`].
+pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
+    let law = Law("repeatable");
+    let first = fitted(law, map, table)?;
+    let out = transformed(law, &*first, table)?;
+    law.must(out.names().next().is_some(), || "the table".into(), "at least one output column", out.rows())?;
+    for (name, cells) in out.columns() {
+        if let Some(column) = cells.numbers() {
+            let wrong = column.values().iter().copied().find(|v| !v.is_finite());
+            law.must(wrong.is_none(), || format!("output column `{name}`"), "finite numbers", wrong)?;
+        }
+    }
+    same(law, "a second transform", &out, &transformed(law, &*first, table)?)?;
+    same(law, "a second fit", &out, &transformed(law, &*fitted(law, map, table)?, table)?)
+}
+
+/// Rows that follow change nothing in the rows before them: the map learned from the training rows alone.
+///
+/// # Errors
+/// [`Broken`].
+pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
+    let law = Law("fixed");
+    law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
+    let fitted = fitted(law, map, table)?;
+    let whole = transformed(law, &*fitted, table)?;
+    let mut compared = 0;
+    for count in [table.rows() / 2, table.rows() - 1] {
+        let part = law.ran(|| format!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
+        let part = transformed(law, &*fitted, &part)?;
+        let kept: Vec<usize> = (0..part.rows().min(whole.rows())).collect();
+        compared += kept.len();
+        let expected = law.ran(|| format!("the first {count} rows"), || rows(&whole, &kept))?;
+        same(law, &format!("the first {count} rows alone"), &expected, &part)?;
+    }
+    law.must(compared > 0, || "the table".into(), "rows to compare", compared)
+}
+
+/// The sources of an output column are columns of the input, and enough to make it: a table that has only them gives
+/// the same bits.
+///
+/// # Errors
+/// [`Broken`].
+pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
+    let law = Law("sources");
+    let fitted = fitted(law, map, table)?;
+    let whole = transformed(law, &*fitted, table)?;
+    for (name, cells) in whole.columns() {
+        let on = || format!("output column `{name}`");
+        let sources = fitted.sources(name);
+        law.must(!sources.is_empty(), on, "at least one source", &sources)?;
+        let known = sources.iter().all(|source| table.get(source).is_some());
+        law.must(known, on, "columns of the input", &sources)?;
+        let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
+        let out = transformed(law, &*fitted, &law.ran(on, || Table::new(kept))?)?;
+        let Some(found) = out.get(name) else {
+            return Err(law.broken(on(), format!("to be made of {sources:?} alone"), "no such column"));
+        };
+        same_cells(law, &format!("output column `{name}` made of {sources:?} alone"), cells, found)?;
+    }
+    Ok(())
+}
+
+/// A fitted map that is saved as JSON and loaded again gives the same bits and sources.
+///
+/// # Errors
+/// [`Broken`].
+pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
+    let law = Law("saved");
+    let fitted = fitted(law, map, table)?;
+    let on = || "the fitted map".to_owned();
+    let text = serde_json::to_string(&fitted).map_err(|e| law.broken(on(), "a map that is saved", e))?;
+    let loaded: Box<dyn FittedMap> =
+        serde_json::from_str(&text).map_err(|e| law.broken(on(), "a map that is loaded", e))?;
+    let out = transformed(law, &*fitted, table)?;
+    same(law, "the loaded map", &out, &transformed(law, &*loaded, table)?)?;
+    for name in out.names() {
+        let (before, after) = (fitted.sources(name), loaded.sources(name));
+        law.must(before == after, || format!("the sources of `{name}`"), format!("{before:?}"), after)?;
+    }
+    Ok(())
+}
+
+/// A row of weight 2 is that row given twice: a map fitted to either transforms the table alike.
+///
+/// # Errors
+/// [`Broken`].
+pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("whole_weights");
+    let on = || "weights from 1 to 3".to_owned();
+    let (weights, repeats) = weights(table.rows());
+    let repeated = law.ran(on, || rows(table, &repeats))?;
+    let by_weight = law.ran(on, || map.fit(table, Some(&weights)))?;
+    let by_rows = law.ran(on, || map.fit(&repeated, None))?;
+    let (expected, found) = (transformed(law, &*by_rows, table)?, transformed(law, &*by_weight, table)?);
+    let names = |t: &Table| t.names().map(str::to_owned).collect::<Vec<_>>();
+    law.must(names(&expected) == names(&found), on, format!("{:?}", names(&expected)), names(&found))?;
+    for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
+        let what = format!("output column `{name}` under weights from 1 to 3");
+        match (a.numbers(), b.numbers()) {
+            (Some(a), Some(b)) => near(law, tolerance, &what, &a.values(), &b.values())?,
+            _ => same_cells(law, &what, a, b)?,
+        }
+    }
+    Ok(())
+}
+
+/// The shift and scale of a target, where the map has them, are finite, the scale positive, and whole weights repeat
+/// rows.
+///
+/// A map that leaves targets as they are keeps the law.
+///
+/// # Errors
+/// [`Broken`].
+pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("targets");
+    let on = || format!("a target of {count} rows");
+    let mut random = Random::new(43);
+    let target: Vec<f64> = (0..count).map(|_| 5.0 + 2.0 * random.normal()).collect();
+    let (weights, repeats) = weights(count);
+    let repeated: Vec<f64> = repeats.iter().map(|&row| target[row]).collect();
+    let by_weight = law.ran(on, || map.fit_target(&target, Some(&weights)))?;
+    let by_rows = law.ran(on, || map.fit_target(&repeated, None))?;
+    let (Some(by_weight), Some(by_rows)) = (by_weight, by_rows) else {
+        return law.must(by_weight.is_none() && by_rows.is_none(), on, "a scale with and without weights", by_weight);
+    };
+    let sound = by_rows.shift.is_finite() && by_rows.scale.is_finite() && by_rows.scale > 0.0;
+    law.must(sound, on, "a finite shift and a positive scale", by_rows)?;
+    let numbers = |scale: vaglio_core::TargetScale| [scale.shift, scale.scale];
+    near(law, tolerance, &on(), &numbers(by_rows), &numbers(by_weight))
+}
+
+fn fitted(law: Law, map: &dyn Map, table: &Table) -> Result<Box<dyn FittedMap>, Broken> {
+    law.ran(|| "a fit to the table".into(), || map.fit(table, None))
+}
+
+fn transformed(law: Law, map: &dyn FittedMap, table: &Table) -> Result<Table, Broken> {
+    let names: Vec<&str> = table.names().collect();
+    law.ran(|| format!("a table of {} rows and columns {names:?}", table.rows()), || map.transform(table.clone()))
+}
+
+/// Whole weights from 1 to 3, and the rows as often as they say.
+fn weights(count: usize) -> (Vec<f64>, Vec<usize>) {
+    let weight = |row: usize| 1 + row * 7 % 3;
+    let repeats = (0..count).flat_map(|row| std::iter::repeat_n(row, weight(row))).collect();
+    ((0..count).map(|row| weight(row) as f64).collect(), repeats)
+}
+
+/// The rows of a table, in that order.
+fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
+    let pick = |cells: &Cells| match cells {
+        Cells::Numbers(numbers) => {
+            let column = numbers.view();
+            Cells::Numbers(Numbers::from(rows.iter().map(|&row| column.get(row)).collect::<Vec<f64>>()))
+        }
+        Cells::Text(text) => Cells::Text(rows.iter().map(|&row| text[row].clone()).collect()),
+    };
+    Table::new(table.columns().iter().map(|(name, cells)| (name.clone(), pick(cells))).collect())
+}
+
+fn same(law: Law, on: &str, expected: &Table, found: &Table) -> Result<(), Broken> {
+    let names = |t: &Table| t.names().map(str::to_owned).collect::<Vec<_>>();
+    law.must(names(expected) == names(found), || on.into(), format!("{:?}", names(expected)), names(found))?;
+    for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
+        same_cells(law, &format!("{on}, output column `{name}`"), a, b)?;
+    }
+    Ok(())
+}
+
+fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> Result<(), Broken> {
+    law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
+    match (expected, found) {
+        (Cells::Text(a), Cells::Text(b)) => law.must(a == b, || on.into(), format!("{a:?}"), b),
+        (Cells::Numbers(a), Cells::Numbers(b)) => {
+            for (row, (a, b)) in a.view().values().iter().zip(b.view().values().iter()).enumerate() {
+                let same = a.to_bits() == b.to_bits();
+                law.must(same, || format!("{on}, row {}", row + 1), format!("{a:?} bit for bit"), b)?;
+            }
+            Ok(())
+        }
+        _ => Err(law.broken(on, "numbers or text, as it was", "the other")),
+    }
+}
+
+fn near(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> Result<(), Broken> {
+    law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
+    let floor = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    for (row, (&a, &b)) in expected.iter().zip(found).enumerate() {
+        law.near(Near { tolerance, floor }, || format!("{on}, row {}", row + 1), a, b)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! The same data, changed in one respect.
+
+use crate::Random;
+use std::sync::Arc;
+use vaglio_core::{Columns, Design, Error, Feature, Problem, Readout, Result};
+
+/// The candidate columns, targets, weights and groups of a design as a problem.
+///
+/// # Errors
+/// Those of [`Problem::new`].
+pub fn problem_of(design: &Design) -> Result<Problem> {
+    problem_with(design, design.columns().clone(), design.weights().map(<[f64]>::to_vec))
+}
+
+/// The design with its columns `features`, in that order and as often as they stand there.
+///
+/// # Errors
+/// [`Error::NotAvailable`] without a ridge readout.
+pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
+    let columns = design.columns().select(features);
+    let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
+    Ok(Design::identity(&problem, readout(design)?))
+}
+
+/// The design with more columns, each of one value.
+///
+/// # Errors
+/// [`Error::NotAvailable`] without a ridge readout.
+pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
+    let mut columns = design.columns().clone();
+    values.iter().for_each(|&value| columns.push(vec![value; design.rows()]));
+    let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
+    Ok(Design::identity(&problem, readout(design)?))
+}
+
+/// The design with other λ.
+///
+/// # Errors
+/// [`Error::NotAvailable`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
+pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
+    let readout = Readout::new(lambdas, readout(design)?.intercept)?;
+    Ok(Design::identity(&problem_of(design)?, readout))
+}
+
+/// The design with all row weights and all λ times `factor`, which changes no fit.
+///
+/// # Errors
+/// [`Error::NotAvailable`] without a ridge readout.
+pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
+    let weights = (0..design.rows()).map(|row| factor * design.weights().map_or(1.0, |w| w[row])).collect();
+    let problem = problem_with(design, design.columns().clone(), Some(weights))?;
+    let old = readout(design)?;
+    let readout = Readout::new(old.lambdas.iter().map(|l| factor * l).collect(), old.intercept)?;
+    Ok(Design::identity(&problem, readout))
+}
+
+/// The problem without weights.
+///
+/// # Errors
+/// Those of [`Problem::new`].
+pub fn without_weights(problem: &Problem) -> Result<Problem> {
+    assemble(problem, Columns::clone(problem.columns()))
+}
+
+/// The problem with whole weights from 1 to 3, and the rows that it repeats: row r stands there weight(r) times.
+///
+/// # Errors
+/// Those of [`Problem::new`].
+pub fn whole_weights(problem: &Problem, seed: u64) -> Result<(Problem, Problem)> {
+    let mut random = Random::new(seed);
+    let plain = without_weights(problem)?;
+    let weights: Vec<usize> = (0..plain.rows()).map(|row| 1 + (row + random.below(2)) % 3).collect();
+    let rows: Vec<usize> = weights.iter().enumerate().flat_map(|(row, &w)| std::iter::repeat_n(row, w)).collect();
+    let repeated = plain.select_rows(&rows);
+    Ok((plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?, repeated))
+}
+
+/// The problem with every column twice: the copy of column j of n is column 2n − 1 − j.
+///
+/// # Errors
+/// Those of [`Problem::new`].
+pub fn doubled(problem: &Problem) -> Result<Problem> {
+    let count = problem.columns().len();
+    let twice: Vec<Feature> = (0..count).chain((0..count).rev()).collect();
+    let weights = problem.weights().map(|w| w.to_vec());
+    let problem = assemble(problem, problem.columns().select(&twice))?;
+    weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))
+}
+
+/// About half as many rows as columns, classes in turn so that none is missing while there are rows for all.
+#[must_use]
+pub fn wide(problem: &Problem) -> Problem {
+    let targets = problem.targets();
+    let class = |row: usize| (0..targets.nrows()).position(|o| targets[[o, row]] > 0.0);
+    let mut seen: Vec<(Option<usize>, usize)> = Vec::new();
+    let mut order: Vec<(usize, usize)> = Vec::new();
+    for row in 0..problem.rows() {
+        let own = class(row);
+        let before = seen.iter().position(|(c, _)| *c == own).unwrap_or_else(|| {
+            seen.push((own, 0));
+            seen.len() - 1
+        });
+        order.push((seen[before].1, row));
+        seen[before].1 += 1;
+    }
+    order.sort_unstable();
+    let keep = (problem.columns().len() / 2).max(seen.len()).max(2);
+    problem.select_rows(&order.into_iter().take(keep).map(|(_, row)| row).collect::<Vec<_>>())
+}
+
+fn readout(design: &Design) -> Result<Readout> {
+    design.readout().cloned().ok_or_else(|| Error::NotAvailable {
+        what: "a changed copy of a design whose learner is trained by its own `fit`".into(),
+        instead: "give a design with a ridge readout".into(),
+        place: None,
+    })
+}
+
+fn problem_with(design: &Design, columns: Columns, weights: Option<Vec<f64>>) -> Result<Problem> {
+    let names = (0..columns.len()).map(|j| format!("c{j}")).collect();
+    let outputs = (0..design.targets().nrows()).map(|o| format!("y{o}")).collect();
+    let mut problem = Problem::new(columns, names, design.targets().to_owned(), outputs, design.task().clone())?;
+    if let Some(groups) = design.groups() {
+        problem = problem.with_groups(groups.to_vec())?;
+    }
+    weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))
+}
+
+fn assemble(problem: &Problem, columns: Columns) -> Result<Problem> {
+    let names = (0..columns.len()).map(|j| format!("c{j}")).collect();
+    let outputs = problem.target_names().to_vec();
+    let plain = Problem::new(columns, names, problem.targets().as_ref().clone(), outputs, problem.task().clone())?;
+    match problem.groups() {
+        Some(groups) => plain.with_groups(Arc::clone(groups).to_vec()),
+        None => Ok(plain),
+    }
+}

@@ -1,0 +1,139 @@
+//! Every component that is linked in, so that what is registered later is covered by tests written today.
+//!
+//! A component is made from `{"kind": …}` alone, its other settings by default. One that needs settings is given them:
+//! the functions that end in `_with` take values such as `{"kind": "window", "lags": [0, 1]}`, which replace the bare
+//! one of that kind.
+
+use crate::Broken;
+use crate::broken::Law;
+use serde_json::{Value, json};
+use vaglio_core::{Criterion, Description, Learner, Map, Role, SearchStrategy, descriptions};
+
+/// The components of one role, with the word for each.
+pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
+
+/// Every criterion that is linked in.
+///
+/// # Errors
+/// A criterion that cannot be made, or none at all.
+pub fn every_criterion() -> Every<dyn Criterion> {
+    every_criterion_with(&[])
+}
+
+/// Every criterion that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// A criterion that cannot be made, or none at all.
+pub fn every_criterion_with(settings: &[Value]) -> Every<dyn Criterion> {
+    every(Role::Criterion, settings, serde_json::from_value)
+}
+
+/// Every search that is linked in.
+///
+/// # Errors
+/// A search that cannot be made, or none at all.
+pub fn every_search() -> Every<dyn SearchStrategy> {
+    every_search_with(&[])
+}
+
+/// Every search that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// A search that cannot be made, or none at all.
+pub fn every_search_with(settings: &[Value]) -> Every<dyn SearchStrategy> {
+    every(Role::Search, settings, serde_json::from_value)
+}
+
+/// Every learner that is linked in.
+///
+/// # Errors
+/// A learner that cannot be made, or none at all.
+pub fn every_learner() -> Every<dyn Learner> {
+    every_learner_with(&[])
+}
+
+/// Every learner that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// A learner that cannot be made, or none at all.
+pub fn every_learner_with(settings: &[Value]) -> Every<dyn Learner> {
+    every(Role::Learner, settings, serde_json::from_value)
+}
+
+/// Every map that is linked in.
+///
+/// # Errors
+/// A map that cannot be made, or none at all.
+pub fn every_map() -> Every<dyn Map> {
+    every_map_with(&[])
+}
+
+/// Every map that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// A map that cannot be made, or none at all.
+pub fn every_map_with(settings: &[Value]) -> Every<dyn Map> {
+    every(Role::Map, settings, serde_json::from_value)
+}
+
+fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_json::Result<Box<T>>) -> Every<T> {
+    let law = Law("registered");
+    let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
+    let on = || format!("the {} that are linked in", role.name());
+    law.must(!known.is_empty(), on, "at least one; `use the_crate as _;` keeps a crate from being dropped", 0)?;
+    for given in settings {
+        let named = known.iter().any(|d| given["kind"] == d.kind);
+        law.must(named, || format!("the settings {given}"), format!("the kind of a {}", role.name()), &given["kind"])?;
+    }
+    let one = |description: &Description| {
+        let value = settings_of(description, settings);
+        let on = format!("{} `{}`", role.name(), description.kind);
+        make(value.clone()).map_err(|e| law.broken(on, format!("to be made from {value}"), format!("the error `{e}`")))
+    };
+    known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
+}
+
+fn settings_of(description: &Description, settings: &[Value]) -> Value {
+    let bare = json!({"kind": description.kind});
+    settings.iter().find(|given| given["kind"] == description.kind).cloned().unwrap_or(bare)
+}
+
+/// Every component that is linked in is described once and fully, is written as it is read, and refuses a setting that
+/// it does not know.
+///
+/// # Errors
+/// [`Broken`], also when nothing is linked in.
+pub fn check_registry(settings: &[Value]) -> Result<(), Broken> {
+    let law = Law("registry");
+    let all = descriptions();
+    law.must(!all.is_empty(), || "the program".into(), "a component that is linked in", 0)?;
+    for (at, description) in all.iter().enumerate() {
+        let on = || format!("{} `{}` of {}", description.role.name(), description.kind, description.package);
+        let twice = all[..at].iter().find(|d| (d.role, d.kind) == (description.role, description.kind));
+        law.must(twice.is_none(), on, "a kind of its own", twice)?;
+        let told = !description.summary.is_empty() && description.example.contains(description.kind);
+        law.must(told, on, "one line, and an example that names the kind", description)?;
+        let given = settings_of(description, settings);
+        let written = rewritten(description.role, given.clone())
+            .map_err(|e| law.broken(on(), format!("to be made from {given}"), format!("the error `{e}`")))?;
+        law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
+        let again = rewritten(description.role, written.clone())
+            .map_err(|e| law.broken(on(), format!("to be made from {written}"), format!("the error `{e}`")))?;
+        law.must(again == written, on, &written, &again)?;
+        let mut unknown = given;
+        unknown["no_such_setting"] = json!(1);
+        let refused = rewritten(description.role, unknown).is_err();
+        law.must(refused, on, "to refuse the setting `no_such_setting`", "that it is accepted")?;
+    }
+    Ok(())
+}
+
+/// Reads a component and writes it.
+fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
+    match role {
+        Role::Criterion => serde_json::to_value(&*serde_json::from_value::<Box<dyn Criterion>>(value)?),
+        Role::Search => serde_json::to_value(&*serde_json::from_value::<Box<dyn SearchStrategy>>(value)?),
+        Role::Learner => serde_json::to_value(&*serde_json::from_value::<Box<dyn Learner>>(value)?),
+        Role::Map => serde_json::to_value(&*serde_json::from_value::<Box<dyn Map>>(value)?),
+    }
+}

@@ -1,0 +1,80 @@
+//! The subsets that the steps of a path pass through.
+
+use crate::Broken;
+use crate::broken::Law;
+use vaglio_core::{Action, Design, Feature, Path, Score};
+
+/// A subset that a search passed through.
+#[derive(Debug, Clone)]
+pub(crate) struct Visit {
+    /// In order of entry, what was there from the start first and in increasing order.
+    pub(crate) subset: Vec<Feature>,
+    /// How many of the first columns were there from the start.
+    pub(crate) from_start: usize,
+    /// The score that its step gave; none for the start.
+    pub(crate) score: Option<Score>,
+}
+
+impl Visit {
+    /// Whether it is that set, with the columns that entered by steps in the order in which they did.
+    pub(crate) fn is_in_order(&self, subset: &[Feature]) -> bool {
+        let mut start = subset[..self.from_start.min(subset.len())].to_vec();
+        start.sort_unstable();
+        start == self.subset[..self.from_start] && subset[start.len()..] == self.subset[self.from_start..]
+    }
+
+    pub(crate) fn is_set(&self, subset: &[Feature]) -> bool {
+        subset.len() == self.subset.len() && subset.iter().all(|f| self.subset.contains(f))
+    }
+}
+
+/// The start and the subset after every step; refuses steps that are no walk among the columns that are not constant.
+pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit>, Broken> {
+    let constant = design.constant();
+    let mut subset = start(law, design, path)?;
+    let mut from_start = subset.len();
+    let mut visits = vec![Visit { subset: subset.clone(), from_start, score: None }];
+    for (number, step) in path.steps.iter().enumerate() {
+        let on = || format!("step {} ({:?} {})", number + 1, step.action, step.feature);
+        let inside = subset.iter().position(|&f| f == step.feature);
+        let candidate = step.feature < design.features() && !constant.contains(&step.feature);
+        law.must(candidate, on, "a column that is not constant", step.feature)?;
+        match (step.action, inside) {
+            (Action::Add, None) => subset.push(step.feature),
+            (Action::Remove, Some(at)) => {
+                subset.remove(at);
+                from_start -= usize::from(at < from_start);
+            }
+            (action, _) => {
+                return Err(law.broken(
+                    on(),
+                    format!("a column that {action:?} can take"),
+                    format!("subset {subset:?}"),
+                ));
+            }
+        }
+        law.must(step.size == subset.len(), on, format!("size {} of subset {subset:?}", subset.len()), step.size)?;
+        law.must(step.tied.windows(2).all(|w| w[0] < w[1]), on, "ties in increasing order", &step.tied)?;
+        let lowest = step.tied.iter().all(|&f| f > step.feature);
+        law.must(lowest, on, "the lowest index among those tied", &step.tied)?;
+        visits.push(Visit { subset: subset.clone(), from_start, score: Some(step.score) });
+    }
+    Ok(visits)
+}
+
+/// Where the walk began: what leaves before it enters, and what never moves and is in every entry.
+fn start(law: Law, design: &Design, path: &Path) -> Result<Vec<Feature>, Broken> {
+    let first_move = |f: Feature| path.steps.iter().find(|step| step.feature == f).map(|step| step.action);
+    let everywhere = |f: Feature| path.entries.iter().all(|entry| entry.subset.contains(&f));
+    let constant = design.constant();
+    let is_there = |&f: &Feature| match first_move(f) {
+        Some(action) => action == Action::Remove,
+        None => !constant.contains(&f) && everywhere(f),
+    };
+    let there: Vec<Feature> = (0..design.features()).filter(is_there).collect();
+    let Some(step) = path.steps.first() else { return Ok(Vec::new()) };
+    let size = if step.action == Action::Add { step.size.wrapping_sub(1) } else { step.size + 1 };
+    let on = || format!("the first step ({:?} {})", step.action, step.feature);
+    law.must(there.len() == size, on, format!("a start {there:?} from which it comes"), format!("size {}", step.size))?;
+    Ok(there)
+}

@@ -1,0 +1,325 @@
+//! Laws of a search: its path is what its steps say, and its steps are what the criterion says.
+//!
+//! Settings that force columns or limit the walk are the search's own business; give it here without them. The design
+//! has a ridge readout, at least three columns that are not constant, and is one on which at least two steps are taken.
+
+use crate::broken::{Law, Near};
+use crate::replay::replay;
+use crate::trial::{evaluate, free, open, trail};
+use crate::{Broken, InPool, data, rebuild};
+use vaglio_core::{
+    Action, Answer, Criterion, Design, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
+};
+
+const SEED: u64 = 7;
+
+/// All laws of a search with a criterion on a design.
+///
+/// # Errors
+/// The first law that does not hold.
+pub fn check_search(
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), Broken> {
+    steps(search, criterion, design, tolerance)?;
+    entries(search, criterion, design, tolerance)?;
+    deterministic(search, criterion, design)?;
+    outline(search, criterion, design)?;
+    stops(search, criterion, design, tolerance)?;
+    ties(search, criterion, design)?;
+    constants(search, criterion, design)?;
+    no_candidates(search, criterion, design)
+}
+
+/// The steps are a walk of the sizes that they say, each with the criterion's score of its subset, and the observer
+/// sees exactly them.
+///
+/// # Errors
+/// [`Broken`].
+pub fn steps(
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), Broken> {
+    let law = Law("steps");
+    let near = Near::scores(criterion, design, tolerance);
+    let (path, watched) = full(law, search, criterion, design)?;
+    law.must(watched.seen == path.steps, || "the observer".into(), "to see every step", watched.seen.len())?;
+    law.same(near, || "the empty subset".into(), evaluate(law, criterion, design, &[])?, path.empty)?;
+    for (number, visit) in replay(law, design, &path)?.into_iter().enumerate() {
+        let Some(score) = visit.score else { continue };
+        let on = || format!("step {number}, to subset {:?}", visit.subset);
+        law.same(near, on, evaluate(law, criterion, design, &visit.subset)?, score)?;
+    }
+    Ok(())
+}
+
+/// The entries are in increasing size, each with the criterion's score, none worse than a subset of its size that the
+/// steps passed through, in order of entry; the result is one of them.
+///
+/// # Errors
+/// [`Broken`].
+pub fn entries(
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), Broken> {
+    let law = Law("entries");
+    let (path, _) = full(law, search, criterion, design)?;
+    law.must(path.chosen.is_some(), || "the whole path".into(), "a result", path.chosen)?;
+    sound(law, criterion, design, &path, tolerance)
+}
+
+fn sound(law: Law, criterion: &dyn Criterion, design: &Design, path: &Path, tolerance: f64) -> Result<(), Broken> {
+    let near = Near::scores(criterion, design, tolerance);
+    let visits = replay(law, design, path)?;
+    let sizes: Vec<usize> = path.entries.iter().map(|entry| entry.subset.len()).collect();
+    law.must(sizes.windows(2).all(|w| w[0] < w[1]), || "the entries".into(), "increasing sizes", &sizes)?;
+    for entry in &path.entries {
+        let on = || format!("the entry {:?}", entry.subset);
+        let mut set = entry.subset.clone();
+        set.sort_unstable();
+        set.dedup();
+        law.must(set.len() == entry.subset.len(), on, "every column once", &entry.subset)?;
+        let candidates = free(design, &[]);
+        law.must(set.iter().all(|f| candidates.contains(f)), on, "columns that are not constant", &entry.subset)?;
+        law.same(near, on, evaluate(law, criterion, design, &entry.subset)?, entry.score)?;
+        let error = entry.standard_error.unwrap_or(0.0);
+        law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
+        for visit in visits.iter().filter(|visit| visit.subset.len() == set.len()) {
+            if let Some(score) = visit.score {
+                let best = entry.score.loss <= score.loss;
+                law.must(
+                    best,
+                    on,
+                    format!("no worse than the {} of {:?}", score.loss, visit.subset),
+                    entry.score.loss,
+                )?;
+            }
+        }
+        let passed: Vec<_> = visits.iter().filter(|visit| visit.is_set(&entry.subset)).collect();
+        let ordered = passed.is_empty() || passed.iter().any(|visit| visit.is_in_order(&entry.subset));
+        law.must(ordered, on, "the order of entry", &entry.subset)?;
+    }
+    for visit in visits.iter().skip(1).filter(|visit| !visit.subset.is_empty()) {
+        let on = || format!("size {}, which subset {:?} reached", visit.subset.len(), visit.subset);
+        law.must(sizes.contains(&visit.subset.len()), on, "an entry", &sizes)?;
+    }
+    let chosen = path.chosen.is_none_or(|index| index < path.entries.len());
+    law.must(chosen, || "the result".into(), format!("one of {} entries", sizes.len()), path.chosen)
+}
+
+/// The same search on the same design takes the same path, bit for bit.
+///
+/// # Errors
+/// [`Broken`].
+pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("deterministic");
+    let (first, _) = full(law, search, criterion, design)?;
+    let (second, _) = full(law, search, criterion, design)?;
+    same_path(law, "a second run", &first, &second)
+}
+
+/// One, two and three threads take the same path, bit for bit.
+///
+/// # Errors
+/// [`Broken`].
+pub fn threads(
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+    in_pool: InPool<'_>,
+) -> Result<(), Broken> {
+    let law = Law("threads");
+    let (first, _) = full(law, search, criterion, design)?;
+    for count in 1..=3 {
+        let mut found = None;
+        in_pool(count, &mut || found = Some(full(law, search, criterion, design)));
+        let on = format!("{count} threads");
+        let (path, _) = found.ok_or_else(|| law.broken(on.as_str(), "a pool that runs the work", "none"))??;
+        same_path(law, &on, &first, &path)?;
+    }
+    Ok(())
+}
+
+/// The outline and the number given to the observer are upper bounds.
+///
+/// # Errors
+/// [`Broken`].
+pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("outline");
+    let (path, watched) = full(law, search, criterion, design)?;
+    let outline = search.outline(free(design, &[]).len());
+    let taken = path.steps.len();
+    law.must(outline.steps >= taken, || "the outline".into(), format!("at least {taken} steps"), outline)?;
+    let promised = watched.promised.unwrap_or(taken);
+    law.must(promised >= taken, || "the start".into(), format!("at least {taken} steps promised"), promised)?;
+    let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+    law.must(outline.largest >= largest, || "the outline".into(), format!("at least {largest} columns"), outline)?;
+    let trials = outline.trials.is_finite() && outline.trials >= 0.0;
+    law.must(trials, || "the outline".into(), "a number of trials", outline)
+}
+
+/// An observer that stops the search gets the first steps of the whole path, its own reason, and sound entries.
+///
+/// # Errors
+/// [`Broken`].
+pub fn stops(
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), Broken> {
+    let law = Law("stops");
+    let (path, _) = full(law, search, criterion, design)?;
+    let count = path.steps.len();
+    law.must(count >= 2, || "the whole path".into(), "at least two steps", count)?;
+    for after in [1, count / 2, count - 1] {
+        let on = || format!("a stop after step {after} of {count}");
+        let mut watch = Watch { stop_after: Some(after), ..Watch::default() };
+        let part = run(law, search, criterion, design, &mut watch)?;
+        law.must(part.steps.len() == after, on, format!("{after} steps"), part.steps.len())?;
+        law.must(part.steps == path.steps[..after], on, format!("{:?}", &path.steps[..after]), &part.steps)?;
+        law.must(watch.seen.len() == after, on, "no step after the stop", watch.seen.len())?;
+        law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
+        law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
+        sound(law, criterion, design, &part, tolerance).map_err(|broken| broken.within(&on()))?;
+    }
+    Ok(())
+}
+
+/// Of copies of a column the one of lowest index enters first, and its step names the others as tied.
+///
+/// Tried on the design with its first two columns that are not constant again at the end. A search that adds one of
+/// them must be seen to, unless it only removes.
+///
+/// # Errors
+/// [`Broken`].
+pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("ties");
+    trail(law, design, 3, 0)?;
+    let columns = free(design, &[]);
+    let all: Vec<Feature> = (0..design.features()).chain([columns[1], columns[0]]).collect();
+    let copied = law.ran(|| "the design with copies".into(), || rebuild::with_columns(design, &all))?;
+    let sets = data::duplicates(&copied);
+    let (path, _) = full(law, search, criterion, &copied)?;
+    let visits = replay(law, &copied, &path)?;
+    let mut seen = 0;
+    for (step, before) in path.steps.iter().zip(&visits).filter(|(step, _)| step.action == Action::Add) {
+        let Some(set) = sets.iter().find(|set| set.contains(&step.feature)) else { continue };
+        let on = || format!("the addition of {} to {:?}, of copies {set:?}", step.feature, before.subset);
+        let others: Vec<Feature> =
+            set.iter().copied().filter(|f| *f != step.feature && !before.subset.contains(f)).collect();
+        law.must(others.iter().all(|&f| f > step.feature), on, "the lowest index", step.feature)?;
+        law.must(others.iter().all(|f| step.tied.contains(f)), on, format!("{others:?} tied"), &step.tied)?;
+        seen += usize::from(!others.is_empty());
+    }
+    let removes = path.steps.iter().all(|step| step.action == Action::Remove);
+    let on = || "the design with copies".into();
+    law.must(seen > 0 || removes, on, "the addition of a column that has a free copy", &path.steps)
+}
+
+/// A constant column is never selected.
+///
+/// # Errors
+/// [`Broken`].
+pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("constants");
+    let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
+    let more = law.ran(|| "the design with constant columns".into(), more)?;
+    let (path, _) = full(law, search, criterion, &more)?;
+    let constant = more.constant();
+    let moved = path.steps.iter().map(|step| step.feature);
+    let taken: Vec<Feature> = moved.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
+    law.must(!taken.is_empty(), || "the design with constant columns".into(), "columns selected", &taken)?;
+    let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
+    law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
+}
+
+/// Without a candidate the path is empty, and that is no error.
+///
+/// # Errors
+/// [`Broken`].
+pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("no_candidates");
+    let none = |values: &[f64]| {
+        let bare = rebuild::with_columns(design, &[])?;
+        rebuild::with_constants(&bare, values)
+    };
+    for values in [&[][..], &[1.0, 0.0][..]] {
+        let what = format!("{} constant columns and no other", values.len());
+        let design = law.ran(|| what.clone(), || none(values))?;
+        let mut watch = Watch::default();
+        let path = run(law, search, criterion, &design, &mut watch).map_err(|broken| broken.within(&what))?;
+        let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
+        law.must(empty, || what.clone(), "an empty path", &path)?;
+        law.must(!path.stop_reason.is_partial(), || what.clone(), "a whole path", path.stop_reason)?;
+        law.number(|| what.clone(), path.empty.loss)?;
+    }
+    Ok(())
+}
+
+fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
+    let bits = |path: &Path| -> Vec<u64> {
+        let entries = path.entries.iter().flat_map(|e| [e.score.loss, e.standard_error.unwrap_or(0.0)]);
+        path.steps.iter().map(|s| s.score.loss).chain(entries).map(f64::to_bits).collect()
+    };
+    law.must(first == second && bits(first) == bits(second), || on.into(), format!("{first:?}"), second)
+}
+
+/// The whole path, with no NaN in it and at least one entry.
+fn full(
+    law: Law,
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+) -> Result<(Path, Watch), Broken> {
+    let mut watch = Watch::default();
+    let path = run(law, search, criterion, design, &mut watch)?;
+    for (number, step) in path.steps.iter().enumerate() {
+        law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
+    }
+    for entry in &path.entries {
+        law.number(|| format!("the score of entry {:?}", entry.subset), entry.score.loss)?;
+    }
+    law.must(!path.entries.is_empty(), || "the whole path".into(), "at least one entry", path.stop_reason)?;
+    Ok((path, watch))
+}
+
+fn run(
+    law: Law,
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    design: &Design,
+    watch: &mut Watch,
+) -> Result<Path, Broken> {
+    law.ran(|| "the names of the columns".into(), || search.check(design.names()))?;
+    let mut evaluator = open(law, criterion, design)?;
+    law.ran(|| "the search".into(), || search.search(&mut SearchContext::new(design, &mut *evaluator, watch, SEED)))
+}
+
+/// An observer that remembers, and stops where it is told to.
+#[derive(Debug, Default)]
+struct Watch {
+    seen: Vec<Step>,
+    promised: Option<usize>,
+    stop_after: Option<usize>,
+}
+
+impl Observer for Watch {
+    fn begin(&mut self, steps: usize) {
+        self.promised = Some(steps);
+    }
+
+    fn step(&mut self, step: &Step) -> Answer {
+        self.seen.push(step.clone());
+        match self.stop_after {
+            Some(after) if self.seen.len() >= after => Answer::Stop(StopReason::Interrupted),
+            _ => Answer::Continue,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Trials of columns, with what every law asks of them.
+
+use crate::broken::Law;
+use crate::{Broken, Random};
+use vaglio_core::{Criterion, Design, Evaluator, Feature, Score};
+
+/// What is tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Trial {
+    Addition,
+    Removal,
+}
+
+impl Trial {
+    /// The subset after it.
+    pub(crate) fn of(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
+        match self {
+            Trial::Addition => subset.iter().copied().chain([feature]).collect(),
+            Trial::Removal => subset.iter().copied().filter(|&f| f != feature).collect(),
+        }
+    }
+
+    /// Makes it so.
+    pub(crate) fn commit(self, evaluator: &mut dyn Evaluator, feature: Feature) -> vaglio_core::Result<()> {
+        match self {
+            Trial::Addition => evaluator.add(feature),
+            Trial::Removal => evaluator.remove(feature),
+        }
+    }
+}
+
+/// The scores of trials, none of them left out and none NaN.
+pub(crate) fn trials(
+    law: Law,
+    evaluator: &mut dyn Evaluator,
+    trial: Trial,
+    candidates: &[Feature],
+) -> Result<Vec<Score>, Broken> {
+    let subset = evaluator.selected().to_vec();
+    let on = || format!("trials of {trial:?} to subset {subset:?}").to_lowercase();
+    let mut scores = vec![Score::of(f64::NAN); candidates.len()];
+    law.ran(on, || match trial {
+        Trial::Addition => evaluator.score_additions(candidates, &mut scores),
+        Trial::Removal => evaluator.score_removals(candidates, &mut scores),
+    })?;
+    for (candidate, score) in candidates.iter().zip(&scores) {
+        law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;
+    }
+    Ok(scores)
+}
+
+/// A new evaluator, at the empty subset.
+pub(crate) fn open<'d>(
+    law: Law,
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+) -> Result<Box<dyn Evaluator + 'd>, Broken> {
+    let evaluator = law.ran(|| "opening an evaluator".into(), || criterion.open(design))?;
+    law.must(evaluator.selected().is_empty(), || "a new evaluator".into(), "the empty subset", evaluator.selected())?;
+    Ok(evaluator)
+}
+
+/// The definition, which is not NaN.
+pub(crate) fn evaluate(
+    law: Law,
+    criterion: &dyn Criterion,
+    design: &Design,
+    subset: &[Feature],
+) -> Result<Score, Broken> {
+    let on = || format!("the definition on subset {subset:?}");
+    let score = law.ran(on, || criterion.evaluate(design, subset))?;
+    law.number(on, score.loss)?;
+    Ok(score)
+}
+
+/// The columns outside `subset` that are not constant.
+pub(crate) fn free(design: &Design, subset: &[Feature]) -> Vec<Feature> {
+    let constant = design.constant();
+    (0..design.features()).filter(|f| !constant.contains(f) && !subset.contains(f)).collect()
+}
+
+/// At least three and at most `longest` columns that are not constant, in random order.
+pub(crate) fn trail(law: Law, design: &Design, longest: usize, seed: u64) -> Result<Vec<Feature>, Broken> {
+    let columns = free(design, &[]);
+    law.must(columns.len() >= 3, || "the design".into(), "three columns that are not constant", columns.len())?;
+    let order = Random::new(seed).order(columns.len());
+    Ok(order.into_iter().take(longest.max(3)).map(|at| columns[at]).collect())
+}

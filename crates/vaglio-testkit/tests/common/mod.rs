@@ -1,0 +1,220 @@
+//! Right implementations, small and slow, and what they are tried on.
+
+#![allow(dead_code, reason = "every test takes what it needs")]
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{
+    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Error, Evaluator, Feature, Learner, LinearForm,
+    Loss, Model, Outline, Path, PathEntry, Problem, Readout, Result, Score, SearchContext, SearchStrategy, Step,
+    StopReason, ridge,
+};
+use vaglio_testkit::{Broken, data};
+
+pub const TOLERANCE: f64 = 1e-9;
+
+/// A design with copies and constants, where every law has something to see.
+pub fn design() -> Design {
+    data::regression(14, 5, 3).weighted().duplicates(1).constants(1).design(&[0.3], true)
+}
+
+/// The law that failed; the test fails when none did.
+#[track_caller]
+pub fn broken_law(outcome: std::result::Result<(), Broken>) -> &'static str {
+    let broken = outcome.expect_err("a law fails on what is wrong");
+    assert!(broken.to_string().contains(broken.law) && !broken.on.is_empty(), "{broken}");
+    broken.law
+}
+
+#[track_caller]
+pub fn holds(outcome: std::result::Result<(), Broken>) {
+    if let Err(broken) = outcome {
+        panic!("{broken}");
+    }
+}
+
+/// Leave-one-out squared error by its definition.
+#[derive(Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByDefinition {}
+
+vaglio_core::describe!(Criterion, ByDefinition, "by_definition", "leave-one-out", "criterion: by_definition");
+
+#[typetag::serde(name = "by_definition")]
+impl Criterion for ByDefinition {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let mut best = Score::WORST;
+        for lambda in design.lambdas() {
+            let mut predictions = design.targets().to_owned();
+            for row in 0..design.rows() {
+                let others: Vec<usize> = (0..design.rows()).filter(|&r| r != row).collect();
+                let one = design.retrain(&others, &[row], subset, lambda)?;
+                predictions.column_mut(row).assign(&one.column(0));
+            }
+            let loss = Loss::Squared.mean(design.targets(), predictions.view(), design.weights());
+            if loss < best.loss {
+                best = Score { loss, lambda };
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// Adds the best column until there is none.
+#[derive(Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Forward {}
+
+vaglio_core::describe!(Search, Forward, "forward", "adds the best column", "search: forward");
+
+#[typetag::serde(name = "forward")]
+impl SearchStrategy for Forward {
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let empty = context.evaluator.score()?;
+        let candidates = context.candidates().to_vec();
+        context.begin(candidates.len());
+        let (mut steps, mut entries) = (Vec::new(), Vec::new());
+        let stop_reason = loop {
+            let free: Vec<Feature> =
+                candidates.iter().copied().filter(|f| !context.evaluator.selected().contains(f)).collect();
+            let Some(winner) = context.evaluator.best_addition(&free)? else { break StopReason::NoCandidates };
+            context.evaluator.add(winner.feature)?;
+            let (size, score) = (context.evaluator.selected().len(), winner.score);
+            entries.push(PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
+            steps.push(Step { action: Action::Add, feature: winner.feature, score, size, tied: winner.tied });
+            if let Answer::Stop(reason) = context.observe(&steps[size - 1]) {
+                break reason;
+            }
+        };
+        Ok(finish(empty, steps, entries, stop_reason))
+    }
+
+    fn outline(&self, candidates: usize) -> Outline {
+        Outline { largest: candidates, trials: (candidates * candidates) as f64, steps: candidates }
+    }
+}
+
+/// Removes the cheapest column until one is left.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Shrink {}
+
+#[typetag::serde(name = "shrink")]
+impl SearchStrategy for Shrink {
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let empty = context.evaluator.score()?;
+        let all = context.candidates().to_vec();
+        if all.is_empty() {
+            return Ok(finish(empty, Vec::new(), Vec::new(), StopReason::NoCandidates));
+        }
+        context.evaluator.reset(&all)?;
+        let (mut steps, mut entries) = (Vec::new(), Vec::new());
+        entries.push(PathEntry { subset: all, score: context.evaluator.score()?, standard_error: None });
+        let stop_reason = loop {
+            let inside = context.evaluator.selected().to_vec();
+            if inside.len() == 1 {
+                break StopReason::MaxFeatures;
+            }
+            let mut scores = vec![Score::WORST; inside.len()];
+            context.evaluator.score_removals(&inside, &mut scores)?;
+            let Some(winner) = vaglio_core::Winner::among(&inside, &scores) else { break StopReason::NoCandidates };
+            context.evaluator.remove(winner.feature)?;
+            let (size, score) = (inside.len() - 1, winner.score);
+            entries.insert(0, PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
+            let step = Step { action: Action::Remove, feature: winner.feature, score, size, tied: winner.tied };
+            let answer = context.observe(&step);
+            steps.push(step);
+            if let Answer::Stop(reason) = answer {
+                break reason;
+            }
+        };
+        Ok(finish(empty, steps, entries, stop_reason))
+    }
+
+    fn outline(&self, candidates: usize) -> Outline {
+        Outline { largest: candidates, trials: (candidates * candidates) as f64, steps: candidates.saturating_sub(1) }
+    }
+}
+
+fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: StopReason) -> Path {
+    let chosen = Choose::Best.pick(&entries, entries.len().saturating_sub(1), 0);
+    Path { empty, steps, entries, chosen, stop_reason }
+}
+
+/// Ridge regression on the columns as they are.
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Plain {
+    pub lambda: f64,
+}
+
+impl Default for Plain {
+    fn default() -> Self {
+        Plain { lambda: 1.0 }
+    }
+}
+
+vaglio_core::describe!(Learner, Plain, "plain", "ridge regression", "learner: {kind: plain, lambda: 1.0}");
+
+impl LinearForm for Plain {
+    fn readout(&self) -> Result<Readout> {
+        Readout::new(vec![self.lambda], true)
+    }
+}
+
+#[typetag::serde(name = "plain")]
+impl Learner for Plain {
+    fn linear_form(&self) -> Option<&dyn LinearForm> {
+        Some(self)
+    }
+
+    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
+        Ok(Box::new(Fitted::of(problem, subset, lambda.unwrap_or(self.lambda), problem.weights().map(|w| &w[..]))?))
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Fitted {
+    pub inputs: Vec<Feature>,
+    pub coefficients: Coefficients,
+}
+
+impl Fitted {
+    pub fn of(problem: &Problem, subset: &[Feature], lambda: f64, weights: Option<&[f64]>) -> Result<Self> {
+        let x = entries(&problem.columns().select(subset));
+        let coefficients = ridge::ridge(x.view(), problem.targets().view(), weights, lambda, true)?;
+        Ok(Fitted { inputs: subset.to_vec(), coefficients })
+    }
+
+    pub fn apply(&self, inputs: &Columns) -> Result<ndarray::Array2<f64>> {
+        if inputs.len() != self.inputs.len() {
+            return Err(Error::Shape(format!("{} columns for {}", inputs.len(), self.inputs.len())));
+        }
+        Ok(self.coefficients.predict(entries(inputs).view()))
+    }
+}
+
+#[typetag::serde(name = "fitted")]
+impl Model for Fitted {
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predict(&self, inputs: &Columns) -> Result<ndarray::Array2<f64>> {
+        self.apply(inputs)
+    }
+
+    fn coefficients(&self) -> Option<&Coefficients> {
+        Some(&self.coefficients)
+    }
+}
+
+/// Features × rows.
+fn entries(columns: &Columns) -> ndarray::Array2<f64> {
+    ndarray::Array2::from_shape_fn((columns.len(), columns.rows()), |(k, row)| columns.column(k).get(row))
+}
+
+/// Asks an evaluator for one addition.
+pub fn addition(evaluator: &mut dyn Evaluator, feature: Feature) -> Result<Score> {
+    let mut score = [Score::WORST];
+    evaluator.score_additions(&[feature], &mut score)?;
+    Ok(score[0])
+}

@@ -33,7 +33,7 @@ pub use criterion::{check_criterion, check_criterion_on_standard_data};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
 pub use random::Random;
-pub use search::check_search;
+pub use search::{check_search, check_search_on_standard_data};
 
 /// Runs work in a pool of so many threads; given by the caller, since the kit brings no thread pool of its own.
 ///

@@ -33,6 +33,26 @@ pub fn check_search(
     no_candidates(search, criterion, design)
 }
 
+/// All laws of a search with a criterion on those of [`data::standard_designs`] that the criterion accepts and that have
+/// at most ten columns, so that a search of all subsets can be tried too.
+///
+/// # Errors
+/// The first law that does not hold, or that the criterion accepts no design.
+pub fn check_search_on_standard_data(
+    search: &dyn SearchStrategy,
+    criterion: &dyn Criterion,
+    tolerance: f64,
+) -> Result<(), Broken> {
+    let mut accepted = 0;
+    for (name, design) in data::standard_designs() {
+        if design.features() <= 10 && criterion.check(&design).is_ok() {
+            check_search(search, criterion, &design, tolerance).map_err(|broken| broken.within(name))?;
+            accepted += 1;
+        }
+    }
+    Law("check").must(accepted > 0, || "the standard designs".into(), "one that is accepted", accepted)
+}
+
 /// The steps are a walk of the sizes that they say, each with the criterion's score of its subset, and the observer
 /// sees exactly them.
 ///
@@ -242,6 +262,8 @@ pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design:
 
 /// Without a candidate the path is empty, and that is no error.
 ///
+/// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that.
+///
 /// # Errors
 /// [`Broken`].
 pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
@@ -250,7 +272,9 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
         let bare = rebuild::with_columns(design, &[])?;
         rebuild::with_constants(&bare, values)
     };
-    for values in [&[][..], &[1.0, 0.0][..]] {
+    let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
+    let bare = search.check(&[]).is_ok().then_some(&[][..]);
+    for values in bare.into_iter().chain([&constants[..]]) {
         let what = format!("{} constant columns and no other", values.len());
         let design = law.ran(|| what.clone(), || none(values))?;
         let mut watch = Watch::default();

@@ -1,5 +1,7 @@
 //! Seeded data are the same every time and are what their recipe says.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what is wrong")]
+
 use vaglio_core::{Column, Task};
 use vaglio_testkit::{data, rebuild};
 

@@ -1,5 +1,7 @@
 //! Every law of a learner fails on what is wrong, and holds on what is right.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what is wrong")]
+
 mod common;
 
 use common::{Fitted, Plain, TOLERANCE, broken_law, holds};

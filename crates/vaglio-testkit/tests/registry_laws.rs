@@ -1,5 +1,7 @@
 //! What is linked in is found, made and tried.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what is wrong")]
+
 mod common;
 
 use common::{ByDefinition, TOLERANCE, broken_law, holds};

@@ -1,5 +1,7 @@
 //! Every law of a search fails on what is wrong, and holds on what is right.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what is wrong")]
+
 mod common;
 
 use common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design, holds};
@@ -9,7 +11,7 @@ use vaglio_core::{
     Answer, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step, StopReason,
     Winner,
 };
-use vaglio_testkit::{check_search, criterion, data, search};
+use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -168,6 +170,12 @@ fn what_is_right_keeps_every_law() {
 #[test]
 fn a_search_that_starts_from_all_columns_keeps_every_law() {
     holds(check_search(&Shrink {}, &ByDefinition {}, &design(), TOLERANCE));
+}
+
+#[test]
+fn what_is_right_keeps_every_law_on_the_standard_data() {
+    holds(check_search_on_standard_data(&Forward {}, &ByDefinition {}, TOLERANCE));
+    holds(check_search_on_standard_data(&Shrink {}, &ByDefinition {}, TOLERANCE));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Loss {
                 let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
                 wrong.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(w, a)| w / a).sum::<f64>() / present
             }
-            Loss::Auc => 1.0 - auc(targets.row(0).as_slice().unwrap_or(&[]), predictions.row(0).to_vec(), weight),
+            Loss::Auc => 1.0 - auc(&targets.row(0).to_vec(), predictions.row(0).to_vec(), weight),
         }
     }
 }
@@ -132,4 +132,18 @@ fn auc(targets: &[f64], predictions: Vec<f64>, weight: impl Fn(usize) -> f64) ->
         start += tie;
     }
     pairs / (positives * negatives_below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn auc_is_the_same_for_targets_in_any_layout() {
+        let every_second = array![[1.0, 9.0, -1.0, 9.0, 1.0]];
+        let targets = every_second.slice(ndarray::s![.., ..;2]);
+        let predictions = array![[0.9, 0.5, 0.1]];
+        assert_eq!(Loss::Auc.mean(targets, predictions.view(), None), 0.5);
+    }
 }

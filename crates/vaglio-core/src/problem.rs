@@ -156,7 +156,8 @@ impl Problem {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         Problem {
             columns: Arc::new(self.columns.select_rows(rows)),
-            targets: Arc::new(self.targets.select(ndarray::Axis(1), rows)),
+            // `select` along rows leaves several outputs column-major.
+            targets: Arc::new(self.targets.select(ndarray::Axis(1), rows).as_standard_layout().into_owned()),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
             groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
             ..self.clone()
@@ -212,4 +213,19 @@ fn check_finite(name: &str, values: &[f64]) -> Result<()> {
         value: values[first].to_string(),
         count: values.iter().filter(|v| !v.is_finite()).count(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selected_rows_keep_each_output_contiguous() {
+        let mut columns = Columns::new(3);
+        columns.push(vec![1.0, 2.0, 4.0]);
+        let targets = ndarray::array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+        let names = vec!["a".into(), "b".into()];
+        let problem = Problem::new(columns, vec!["x".into()], targets, names, Task::Regression).unwrap();
+        assert_eq!(problem.select_rows(&[2, 0]).targets().row(1).as_slice(), Some(&[6.0, 4.0][..]));
+    }
 }

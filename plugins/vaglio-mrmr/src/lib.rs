@@ -1,1 +1,117 @@
-//! x
+//! Minimum redundancy, maximum relevance: a criterion for [vaglio](vaglio_core), and an example plug-in to copy.
+//!
+//! `use vaglio_mrmr as _;` in a program makes `criterion: mrmr` known to its pipeline files; [`Mrmr`] is the criterion.
+
+mod correlation;
+mod evaluator;
+
+use correlation::{Standardised, correlation};
+use evaluator::Sums;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Result, Score, describe};
+
+/// The word for this way of computing in `selection.json` and in plans.
+const ENGINE: &str = "correlation";
+
+/// Minimum redundancy, maximum relevance, in its form for numbers: correlations take the place of mutual information.
+///
+/// With ρ the weighted Pearson correlation, relevance rᵢ = mean over outputs of |ρ(xᵢ, yₒ)|,
+/// D(S) = (1/|S|) Σᵢ rᵢ and R(S) = (1/|S|²) Σᵢⱼ |ρ(xᵢ, xⱼ)| for i, j ∈ S (i = j included), the score is −(D − R) or
+/// −D/R. Lower is better; it is a function of the set alone, so every search can walk on it.
+///
+/// Classes count through their ±1 codings: of two classes |ρ| grows with the F statistic, of several the mean over the
+/// classes of one against the rest is taken. A constant column has correlation 0 with everything, itself included. The
+/// empty subset, and one of constant columns alone, scores 0. The learner and λ play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_mrmr::Mrmr;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// let score = Mrmr::default().evaluate(&design, &[0, 3])?;
+/// assert!(score.loss.abs() < 1.0);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// H. Peng, F. Long and C. Ding, *Feature selection based on mutual information: criteria of max-dependency,
+/// max-relevance, and min-redundancy*, IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8), 2005,
+/// equations 4 to 6; with correlations: C. Ding and H. Peng, *Minimum redundancy feature selection from microarray gene
+/// expression data*, Journal of Bioinformatics and Computational Biology 3(2), 2005.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mrmr {
+    /// How relevance and redundancy are weighed.
+    pub scheme: Scheme,
+}
+
+/// How relevance and redundancy are weighed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheme {
+    /// Relevance less redundancy.
+    #[default]
+    Difference,
+    /// Relevance over redundancy.
+    Quotient,
+}
+
+impl Scheme {
+    /// The score of `size` columns with Σᵢ rᵢ = `relevance` and Σᵢⱼ |ρᵢⱼ| = `redundancy`.
+    ///
+    /// Each column that is not constant brings at least its own |ρᵢᵢ| = 1: below ½ there is none, whatever was rounded.
+    fn score(self, size: usize, relevance: f64, redundancy: f64) -> Score {
+        if size == 0 || redundancy < 0.5 {
+            return Score::of(0.0);
+        }
+        let size = size as f64;
+        let (relevance, redundancy) = (relevance / size, redundancy / (size * size));
+        Score::of(match self {
+            Scheme::Difference => redundancy - relevance,
+            Scheme::Quotient => -relevance / redundancy,
+        })
+    }
+}
+
+#[typetag::serde(name = "mrmr")]
+impl Criterion for Mrmr {
+    /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let weights = design.weights();
+        let columns: Vec<_> = subset.iter().map(|&f| Standardised::of(&design.column(f).values(), weights)).collect();
+        let outputs: Vec<_> =
+            design.targets().rows().into_iter().map(|y| Standardised::of(&y.to_vec(), weights)).collect();
+        let relevance =
+            |x: &Standardised| outputs.iter().map(|y| correlation(x, y)).sum::<f64>() / outputs.len() as f64;
+        let redundancy = |x: &Standardised| columns.iter().map(|z| correlation(x, z)).sum::<f64>();
+        let total = |of: &dyn Fn(&Standardised) -> f64| columns.iter().map(of).sum::<f64>();
+        Ok(self.scheme.score(subset.len(), total(&relevance), total(&redundancy)))
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+        Ok(Some(Box::new(Sums::new(self.scheme, design))))
+    }
+
+    /// Relevance once, then one pass over all columns for each column that enters or leaves; a trial is O(1).
+    fn estimate(&self, design: &Design, largest: usize, trials: f64) -> Estimate {
+        let (rows, features) = (design.rows() as f64, design.features() as f64);
+        // A search that tries every column at each step takes trials / features steps.
+        let passes = (largest as f64).max(trials / features.max(1.0));
+        let relevance = (6.0 + 4.0 * design.targets().nrows() as f64) * rows * features;
+        Estimate {
+            engine: ENGINE,
+            reason: "correlations with the selected columns are summed as columns enter and leave".into(),
+            flops: relevance + 4.0 * rows * features * passes + 8.0 * trials,
+            bytes: 8.0 * (6.0 * features + 3.0 * rows),
+        }
+    }
+}
+
+describe!(
+    Criterion,
+    Mrmr,
+    "mrmr",
+    "relevance to the targets against redundancy among the columns, by correlation",
+    "criterion: {kind: mrmr, scheme: difference}"
+);

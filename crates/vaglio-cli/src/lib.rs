@@ -1,1 +1,44 @@
-//! x
+//! The command line of vaglio as a library, so that a program with other plug-ins is three lines.
+//!
+//! ```no_run
+//! // use my_plugin as _;
+//! fn main() -> std::process::ExitCode {
+//!     vaglio_cli::main()
+//! }
+//! ```
+
+mod arguments;
+mod commands;
+mod failure;
+mod progress;
+
+#[cfg(feature = "mrmr")]
+use vaglio_mrmr as _;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Runs the command line of this process: data on standard output, everything else on standard error.
+///
+/// The exit code is 0 when done, 2 for usage or configuration, 3 for data, 4 for arithmetic, 5 for a limit, 130 when
+/// interrupted.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    progress::start_tracing(arguments.verbose);
+    let done = match arguments.command {
+        Command::Run(run) => commands::run(run),
+        Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
+        Command::Predict { model, data, out } => commands::predict(&model, &data, out.as_deref()),
+        Command::List { json } => commands::list(json),
+        Command::Schema => commands::schema(),
+        Command::Report { .. } => Err(failure::not_available(
+            "`vaglio report`",
+            "`vaglio run` writes report.html; run `vaglio run DIR/resolved.yaml --out DIR` to write it anew",
+        )),
+        Command::NewPlugin { .. } => {
+            Err(failure::not_available("`vaglio new-plugin`", "copy plugins/vaglio-mrmr from the source of vaglio"))
+        }
+    };
+    done.unwrap_or_else(|failure| failure.report())
+}

@@ -1,1 +1,5 @@
-fn main(){}
+//! The `vaglio` program.
+
+fn main() -> std::process::ExitCode {
+    vaglio_cli::main()
+}

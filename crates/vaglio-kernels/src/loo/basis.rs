@@ -123,36 +123,26 @@ impl<'d> Basis<'d> {
         c
     }
 
-    /// z ← G z for each vector, with G as it was before commit `until`. Cost O(m · until · vectors).
-    pub(crate) fn apply(&self, until: usize, vectors: &mut [Vec<f64>]) {
+    /// z ← G z for each vector, with G as it was before the commit that is given with it. Cost O(m·s · vectors).
+    pub(crate) fn apply(&self, mut vectors: Vec<(usize, Vec<f64>)>) -> Vec<Vec<f64>> {
         let level = self.data.level;
-        vectors.iter_mut().for_each(|z| self.data.centre(z));
-        let commits = &self.commits[..until];
-        let (count, rows) = (vectors.len(), self.data.rows());
-        let along: Vec<f64> = commits
-            .par_iter()
-            .flat_map_iter(|p| vectors.iter().map(|z| dot(level, &p.c, z) / p.tau).collect::<Vec<_>>())
-            .collect();
-        // Row tiles keep each vector's part in cache while every commit is subtracted.
-        let tiles: Vec<Vec<f64>> = (0..rows.div_ceil(TILE))
+        vectors.iter_mut().for_each(|(_, z)| self.data.centre(z));
+        let along = |p: usize, commit: &Commit| -> Vec<f64> {
+            vectors.iter().map(|(until, z)| if p < *until { dot(level, &commit.c, z) / commit.tau } else { 0.0 }).collect()
+        };
+        let along: Vec<Vec<f64>> = self.commits.par_iter().enumerate().map(|(p, commit)| along(p, commit)).collect();
+        let rows = self.data.rows();
+        let tiles: Vec<Vec<Vec<f64>>> = (0..rows.div_ceil(TILE))
             .into_par_iter()
             .map(|tile| {
                 let (start, end) = (tile * TILE, rows.min((tile + 1) * TILE));
-                let mut out = Vec::with_capacity(count * (end - start));
-                for (k, z) in vectors.iter().enumerate() {
-                    let mut part = z[start..end].to_vec();
-                    subtract(level, commits, |p| along[p * count + k], start, &mut part);
-                    out.extend(part);
-                }
-                out
+                let mut parts: Vec<Vec<f64>> = vectors.iter().map(|(_, z)| z[start..end].to_vec()).collect();
+                let mut views: Vec<&mut [f64]> = parts.iter_mut().map(Vec::as_mut_slice).collect();
+                subtract(level, &self.commits, |p, k| along[p][k], start, &mut views);
+                parts
             })
             .collect();
-        for (tile, out) in tiles.iter().enumerate() {
-            let (start, end) = (tile * TILE, rows.min((tile + 1) * TILE));
-            for (z, part) in vectors.iter_mut().zip(out.chunks(end - start)) {
-                z[start..end].copy_from_slice(part);
-            }
-        }
+        (0..vectors.len()).map(|k| tiles.iter().flat_map(|parts| &parts[k]).copied().collect()).collect()
     }
 
     /// Leave-one-out residuals a/d of each output, scaled like the rows. Cost O(m · outputs).
@@ -218,13 +208,16 @@ impl Progress {
     }
 }
 
-/// part ← part − Σ_p coefficient(p)·c_p over the rows from `start`, four commits at a time.
+/// part_k ← part_k − Σ_p coefficient(p, k)·c_p over the rows from `start`.
+///
+/// Every entry takes its commits one after the other, so the bits do not depend on how commits are grouped into calls;
+/// four commits at a time are loaded once for all parts.
 pub(crate) fn subtract(
     level: Level,
     commits: &[Commit],
-    coefficient: impl Fn(usize) -> f64,
+    coefficient: impl Fn(usize, usize) -> f64,
     start: usize,
-    part: &mut [f64],
+    parts: &mut [&mut [f64]],
 ) {
     struct Four<'k>([f64; 4], [&'k [f64]; 4], &'k mut [f64]);
     impl NullaryFnOnce for Four<'_> {
@@ -234,19 +227,23 @@ pub(crate) fn subtract(
             let Four([a, b, c, d], vectors, part) = self;
             let [va, vb, vc, vd] = vectors.map(|v| &v[..part.len()]);
             for j in 0..part.len() {
-                part[j] -= ((a * va[j] + b * vb[j]) + c * vc[j]) + d * vd[j];
+                part[j] = (((part[j] - a * va[j]) - b * vb[j]) - c * vc[j]) - d * vd[j];
             }
         }
     }
-    let end = start + part.len();
+    let end = start + parts.first().map_or(0, |part| part.len());
     let (fours, rest) = commits.as_chunks::<4>();
     for (block, four) in fours.iter().enumerate() {
-        let factors = std::array::from_fn(|k| coefficient(4 * block + k));
-        let vectors = std::array::from_fn(|k| &four[k].c[start..end]);
-        level.run(Four(factors, vectors, part));
+        for (k, part) in parts.iter_mut().enumerate() {
+            let factors = std::array::from_fn(|p| coefficient(4 * block + p, k));
+            let vectors = std::array::from_fn(|p| &four[p].c[start..end]);
+            level.run(Four(factors, vectors, part));
+        }
     }
     for (p, commit) in rest.iter().enumerate() {
-        axpy(level, -coefficient(4 * fours.len() + p), &commit.c[start..end], part);
+        for (k, part) in parts.iter_mut().enumerate() {
+            axpy(level, -coefficient(4 * fours.len() + p, k), &commit.c[start..end], part);
+        }
     }
 }
 

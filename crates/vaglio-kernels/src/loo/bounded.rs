@@ -2,7 +2,8 @@
 
 use super::full::Candidate;
 use super::{Basis, Full, Scorer, Trial};
-use crate::column::scaled;
+use super::basis::subtract;
+use crate::column::{TILE, scaled};
 use rayon::prelude::*;
 
 /// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the commits, but not
@@ -14,7 +15,8 @@ use rayon::prelude::*;
 ///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
 /// where (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates takes one read of X. Candidates are tried exactly in the order of
-/// their bounds until a bound passes the best trial. Memory 8·m·s bytes beside X.
+/// their bounds until a bound passes the best trial; the G x_i of those that were tried are kept, up to an eighth of
+/// all. Memory 8·m·(s + n/8) bytes beside X at most.
 #[derive(Debug)]
 pub struct Bounded<'d> {
     basis: Basis<'d>,
@@ -24,7 +26,14 @@ pub struct Bounded<'d> {
     applied: usize,
     /// Whether `along` belongs to the present state.
     fresh: bool,
+    /// G x of candidates that were tried before, by column, with the number of commits in it.
+    made: Vec<Option<Made>>,
+    /// How many more of them may be kept.
+    room: usize,
 }
+
+/// G x of a candidate and the number of commits in it.
+type Made = (Vec<f64>, usize);
 
 #[derive(Debug, Clone, Default)]
 struct Scalars {
@@ -41,8 +50,10 @@ struct Scalars {
 const DEPENDENT: f64 = 1e-6;
 /// Rounding that a bound may have, relative to the terms it is made of.
 const SLACK: f64 = 1e-9;
-/// Rows of the buffer in which G x_i is made.
-const BUFFER: usize = 512;
+/// Of all columns, one in so many may be kept as G x once it was tried.
+const KEPT: usize = 8;
+/// Of ‖x_i‖²: above this part, a kept G x is as good as one made with care.
+const INDEPENDENT: f64 = 1e-2;
 /// Candidates that share the commits in cache.
 const GROUP: usize = 8;
 
@@ -63,7 +74,8 @@ impl<'d> Bounded<'d> {
                 Scalars { s: squares, q: squares, t: t.to_vec(), along: vec![0.0; outputs], shares: Vec::new() }
             })
             .collect();
-        Bounded { basis, features, scalars, applied: 0, fresh: false }
+        let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
+        Bounded { basis, features, scalars, applied: 0, fresh: false, made, room }
     }
 
     /// The state of the selected columns.
@@ -71,9 +83,21 @@ impl<'d> Bounded<'d> {
         &self.basis
     }
 
-    /// Adds a column. Cost O(m·s).
+    /// Adds a column. Cost O(m·s), or O(m) for one that was just tried.
     pub fn add(&mut self, feature: usize) {
-        self.basis.add(feature);
+        let kept = self.made[feature].take();
+        self.room += usize::from(kept.is_some());
+        let at = self.features.binary_search(&feature);
+        match (kept, at) {
+            (Some((c, until)), Ok(at))
+                if until == self.basis.commits.len()
+                    && self.applied == until
+                    && self.scalars[at].s > INDEPENDENT * self.basis.data.squares(feature) =>
+            {
+                self.basis.add_residual(feature, c);
+            }
+            _ => self.basis.add(feature),
+        }
         self.fresh = false;
     }
 
@@ -89,21 +113,16 @@ impl<'d> Bounded<'d> {
         let end = self.basis.commits.len();
         let outputs = self.basis.data.outputs();
         let first = self.applied;
-        let mut vectors: Vec<Vec<f64>> = Vec::new();
+        let weighted = |a: &Vec<f64>| a.iter().zip(&self.basis.d).map(|(a, d)| a / (d * d)).collect();
+        let mut images: Vec<(usize, Vec<f64>)> = (first..end).map(|p| (p, self.basis.commits[p].c.clone())).collect();
+        images.extend(self.basis.a.iter().map(|a| (end, weighted(a))));
+        let mut images = self.basis.apply(images).into_iter();
+        let mut vectors = Vec::new();
         for p in first..end {
-            let mut image = vec![self.basis.commits[p].c.clone()];
-            self.basis.apply(p, &mut image);
             vectors.push(self.basis.commits[p].c.clone());
-            vectors.append(&mut image);
+            vectors.extend(images.next());
         }
-        let mut weighted: Vec<Vec<f64>> = self
-            .basis
-            .a
-            .iter()
-            .map(|a| a.iter().zip(&self.basis.d).map(|(a, d)| a / (d * d)).collect())
-            .collect();
-        self.basis.apply(end, &mut weighted);
-        vectors.append(&mut weighted);
+        vectors.extend(images);
 
         let products = self.basis.data.products(&self.features, &vectors);
         let norms: Vec<f64> = self.basis.commits[first..end].iter().map(|p| p.c.iter().map(|c| c * c).sum()).collect();
@@ -155,52 +174,68 @@ impl<'d> Bounded<'d> {
         &self.features
     }
 
-    /// Exact trials of some candidates, by position in [`Bounded::features`]. Cost O(m·(s + outputs)) each.
-    pub fn trials(&self, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+    /// Exact trials of some candidates, by position in [`Bounded::features`]. Cost O(m·(s + outputs)) each, O(m) for
+    /// one that was tried in the step before.
+    pub fn trials(&mut self, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+        let mut taken: Vec<Option<Made>> = positions.iter().map(|&at| self.made[self.features[at]].take()).collect();
+        let kept: Vec<bool> = taken.iter().map(Option::is_some).collect();
         let group = positions.len().div_ceil(rayon::current_num_threads()).clamp(1, GROUP);
-        positions
+        let trials: Vec<Trial> = positions
             .par_chunks(group)
-            .flat_map_iter(|group| {
-                let mut running: Vec<_> = group
-                    .iter()
-                    .map(|&at| {
-                        let scalars = &self.scalars[at];
-                        let dependent = scalars.s < DEPENDENT * self.basis.data.squares(self.features[at]);
-                        (!dependent).then(|| self.basis.start_trial(scorer, scalars.s, &scalars.t))
-                    })
-                    .collect();
-                self.walk(group, |k, start, part| {
-                    if let Some(progress) = &mut running[k] {
-                        progress.add(&self.basis, scorer, start, part);
-                    }
-                });
-                let finish = |(progress, &at): (Option<super::basis::Progress>, &usize)| match progress {
-                    Some(progress) => progress.finish(scorer),
-                    None => {
+            .zip(taken.par_chunks_mut(group))
+            .flat_map_iter(|(group, taken)| {
+                let made = self.make(group, taken);
+                let trial = |(&at, (c, _)): (&usize, &Made)| {
+                    let Scalars { s, t, .. } = &self.scalars[at];
+                    if *s < DEPENDENT * self.basis.data.squares(self.features[at]) {
                         let Candidate { c, s, t } = self.careful(at);
-                        self.basis.trial(scorer, &c, s, &t)
+                        return self.basis.trial(scorer, &c, s, &t);
                     }
+                    self.basis.trial(scorer, c, *s, t)
                 };
-                running.into_iter().zip(group).map(finish).collect::<Vec<_>>()
+                let trials: Vec<Trial> = group.iter().zip(&made).map(trial).collect();
+                taken.iter_mut().zip(made).for_each(|(taken, made)| *taken = Some(made));
+                trials
             })
-            .collect()
-    }
-
-    /// Makes G x_i of a group of candidates, a buffer of rows at a time: x_i − Σ_p (x_iᵀc_p/τ_p) c_p.
-    fn walk(&self, group: &[usize], mut visit: impl FnMut(usize, usize, &[f64])) {
-        let data = &self.basis.data;
-        let mut buffer = vec![0.0; BUFFER];
-        for start in (0..data.rows()).step_by(BUFFER) {
-            let end = data.rows().min(start + BUFFER);
-            let part = &mut buffer[..end - start];
-            for (k, &at) in group.iter().enumerate() {
-                let (x, shift) = data.column(self.features[at]);
-                scaled(data.level, x.rows(start, end), shift, data.root().map(|r| &r[start..end]), part);
-                let shares = &self.scalars[at].shares;
-                super::basis::subtract(data.level, &self.basis.commits, |p| shares[p], start, part);
-                visit(k, start, part);
+            .collect();
+        // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
+        for ((&at, made), kept) in positions.iter().zip(taken).zip(kept) {
+            if kept || self.room > 0 {
+                self.room -= usize::from(!kept);
+                self.made[self.features[at]] = made;
             }
         }
+        trials
+    }
+
+    /// Makes G x_i = x_i − Σ_p (x_iᵀc_p/τ_p) c_p of a group of candidates, each from what was kept of it, if anything.
+    fn make(&self, group: &[usize], kept: &mut [Option<Made>]) -> Vec<Made> {
+        let (data, end) = (&self.basis.data, self.basis.commits.len());
+        let start = |(&at, kept): (&usize, &mut Option<Made>)| {
+            kept.take().unwrap_or_else(|| {
+                let (x, shift) = data.column(self.features[at]);
+                let mut c = vec![0.0; data.rows()];
+                scaled(data.level, x, shift, data.root(), &mut c);
+                (c, 0)
+            })
+        };
+        let mut made: Vec<Made> = group.iter().zip(kept).map(start).collect();
+        for start in (0..data.rows()).step_by(TILE) {
+            let stop = data.rows().min(start + TILE);
+            // Neighbours that have taken in the same commits share the reading of the others.
+            let mut first = 0;
+            while first < made.len() {
+                let until = made[first].1;
+                let many = made[first..].iter().take_while(|(_, u)| *u == until).count();
+                let shares = |p: usize, k: usize| self.scalars[group[first + k]].shares[until + p];
+                let mut parts: Vec<&mut [f64]> =
+                    made[first..first + many].iter_mut().map(|(c, _)| &mut c[start..stop]).collect();
+                subtract(data.level, &self.basis.commits[until..], shares, start, &mut parts);
+                first += many;
+            }
+        }
+        made.iter_mut().for_each(|(_, until)| *until = end);
+        made
     }
 
     /// G x_i and its scalars, one commit after the other.
@@ -217,20 +252,20 @@ impl<'d> Bounded<'d> {
         }
         let mut columns: Vec<Option<Candidate>> = Vec::new();
         columns.resize_with(self.basis.data.columns(), || None);
+        let mut kept: Vec<Option<Made>> = self.features.iter().map(|&f| self.made[f].take()).collect();
         let positions: Vec<usize> = (0..self.features.len()).collect();
         let made: Vec<Candidate> = positions
             .par_chunks(GROUP)
-            .flat_map_iter(|group| {
-                let mut c = vec![vec![0.0; self.basis.data.rows()]; group.len()];
-                self.walk(group, |k, start, part| c[k][start..start + part.len()].copy_from_slice(part));
-                let finish = |(c, &at): (Vec<f64>, &usize)| {
+            .zip(kept.par_chunks_mut(GROUP))
+            .flat_map_iter(|(group, kept)| {
+                let finish = |((c, _), &at): (Made, &usize)| {
                     let Scalars { s, t, .. } = &self.scalars[at];
-                    if *s < 1e-3 * self.basis.data.squares(self.features[at]) {
+                    if *s < INDEPENDENT * self.basis.data.squares(self.features[at]) {
                         return self.careful(at);
                     }
                     Candidate { c, s: *s, t: t.clone() }
                 };
-                c.into_iter().zip(group).map(finish).collect::<Vec<_>>()
+                self.make(group, kept).into_iter().zip(group).map(finish).collect::<Vec<_>>()
             })
             .collect();
         for (candidate, &feature) in made.into_iter().zip(&self.features) {

@@ -298,11 +298,11 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
-    fn exact(&self, bounds: &[Vec<f64>], batch: &[usize], best: f64, features: &[Feature]) -> Result<Vec<Score>> {
-        let States::Bounded(states) = &self.states else { return Ok(Vec::new()) };
+    fn exact(&mut self, bounds: &[Vec<f64>], batch: &[usize], best: f64, features: &[Feature]) -> Result<Vec<Score>> {
+        let States::Bounded(states) = &mut self.states else { return Ok(Vec::new()) };
         let skipped = Trial { loss: f64::INFINITY, low: 1.0 };
         let mut trials = vec![vec![skipped; states.len()]; batch.len()];
-        for (index, state) in states.iter().enumerate() {
+        for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
             for (k, trial) in able.into_iter().zip(state.trials(&self.scorer, &positions)) {

@@ -3,3 +3,4 @@
 mod loo;
 
 pub use loo::Loo;
+pub(crate) use loo::kernel_column;

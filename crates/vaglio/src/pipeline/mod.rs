@@ -17,7 +17,7 @@ pub use metrics::TestFigures;
 pub use model::{Predictions, SavedModel};
 pub use plan::plan;
 pub use record::{RunRecord, write_file};
-pub use run::{Outcome, RunOptions, run, set_previous_aside};
+pub use run::{Outcome, RunOptions, pool, run, set_previous_aside};
 pub use schema::{component_list, pipeline_schema};
 
 

@@ -115,6 +115,15 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     Ok(Outcome { record, model })
 }
 
+/// The threads that a run computes on; 0 for as many as there are processors.
+///
+/// # Errors
+/// [`Error::Setting`] when the system gives no more threads.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map_err(|e| Error::setting("engine.threads", e.to_string()))
+}
+
 fn make_writable(out: &Path) -> Result<()> {
     std::fs::create_dir_all(out).map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })?;
     let probe = out.join(format!(".probe.{}", std::process::id()));

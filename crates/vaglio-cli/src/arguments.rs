@@ -1,0 +1,95 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Exact, fast feature selection for regularised least squares.
+#[derive(Debug, Parser)]
+#[command(name = "vaglio", version, about, max_term_width = 100)]
+pub struct Arguments {
+    /// Show what happens inside (twice for more), on standard error.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Plan, select, fit, evaluate, and write a folder with the result.
+    Run(Run),
+    /// Say what a run would do and cost, without running it.
+    Plan {
+        /// The pipeline file.
+        pipeline: PathBuf,
+        /// Overrides a setting of the file.
+        #[arg(long, value_name = "PATH=VALUE")]
+        set: Vec<String>,
+    },
+    /// Predict new rows, columns matched by name.
+    Predict {
+        /// The model.json of a run.
+        #[arg(long)]
+        model: PathBuf,
+        /// The new rows: .csv, .parquet or .arrow.
+        #[arg(long)]
+        data: PathBuf,
+        /// Where to write the predictions as CSV; standard output by default.
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
+    /// Rewrite the report of a run.
+    Report {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// List every criterion, search, learner, map and loss that is linked in.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of the pipeline file.
+    Schema,
+    /// Make a plug-in crate.
+    NewPlugin {
+        /// Its name.
+        name: String,
+        /// What it adds: criterion, search, learner or map.
+        #[arg(long)]
+        kind: Option<String>,
+    },
+}
+
+/// What `vaglio run` takes.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The pipeline file.
+    pub pipeline: PathBuf,
+    /// The folder to write; `runs/<file stem>` by default.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Overrides a setting of the file, as in `--set search.max_features=5`.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Continue from the journal of an interrupted run.
+    #[arg(long)]
+    pub resume: bool,
+    /// Recompute so many random steps by plain retraining.
+    #[arg(long, value_name = "N")]
+    pub verify: Option<usize>,
+    /// Threads; 0 for as many as there are processors. The result does not depend on it.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Stop after this time with the result so far.
+    #[arg(long, value_name = "10m")]
+    pub time_limit: Option<String>,
+    /// No progress and no table.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print selection.json instead of the table.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,92 @@
+//! Configuration text as a tree in which every value knows its place, read into typed settings.
+//!
+//! The only module that names a YAML crate.
+
+mod fault;
+mod label;
+mod node;
+mod reader;
+mod route;
+mod yaml;
+
+pub use label::Label;
+pub use node::{Entry, Meaning, Node, Scalar, Value};
+pub use yaml::to_yaml;
+
+use route::Segment;
+use serde::de::DeserializeOwned;
+use vaglio_core::{Error, Place, Result};
+
+/// A configuration: the text of a file, with what the command line sets in it.
+#[derive(Debug, Clone)]
+pub struct Document {
+    root: Node,
+}
+
+impl Document {
+    /// Reads the text of a YAML file.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] with its place; anchors, tags, duplicate keys and a second document are refused.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self> {
+        Ok(Document { root: yaml::parse(text, &yaml::Origin::File(file_name))? })
+    }
+
+    /// Sets what `--set path=value` asks for; the value is YAML, and maps on the path are made where they are missing.
+    ///
+    /// A bare word on the path becomes a map with that `kind`. An index one past the end of a list appends to it.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] for text that is no assignment; [`Error::Setting`] for a path that leads through a number.
+    pub fn set(&mut self, assignment: &str) -> Result<()> {
+        let origin = Place { file: format!("--set {assignment}"), line: 0, column: 0 };
+        let syntax = |message: String| Error::Syntax { message, place: Some(origin.clone()) };
+        let Some((path, text)) = assignment.split_once('=') else {
+            return Err(syntax("expected path=value, as in search.max_features=5".into()));
+        };
+        let segments = route::segments(path.trim()).map_err(syntax)?;
+        let value = yaml::parse(text, &yaml::Origin::Option(&origin))?;
+        let mut walked = String::new();
+        let mut node = &mut self.root;
+        for segment in &segments {
+            node = node.child_or_new(segment, &origin).map_err(|message| Error::Setting {
+                field: walked.clone(),
+                message,
+                place: Some(origin.clone()),
+            })?;
+            walked = segment.below(&walked);
+        }
+        *node = value;
+        Ok(())
+    }
+
+    /// The settings as a type.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for a key or kind that does not exist and [`Error::Setting`] for a value that does not
+    /// fit, with its dotted path and place.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        reader::read(&self.root)
+    }
+
+    /// The value at a dotted path.
+    pub fn get(&self, path: &str) -> Option<&Node> {
+        route::segments(path).ok()?.iter().try_fold(&self.root, |node, segment| node.child(segment).map(|(_, n)| n))
+    }
+
+    /// Where the value at a dotted path stands or, when it is absent, the key of the nearest value above it.
+    pub fn place(&self, path: &str) -> Option<Place> {
+        let segments: Vec<Segment> = route::segments(path).ok()?;
+        let (mut node, mut named_at) = (&self.root, &self.root.place);
+        for segment in &segments {
+            match node.child(segment) {
+                Some((place, child)) => (named_at, node) = (place, child),
+                None => return Some(named_at.clone()),
+            }
+        }
+        Some(node.place.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! A label of a class, which may look like a number.
+
+use super::{Meaning, Scalar};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use std::fmt;
+
+/// A label as text; a number is written as data cells are, so that `5`, `5.0` and `"5"` are one label.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct Label(pub String);
+
+/// The name under which a reader of a document hands over a scalar as it was written.
+pub(super) const LABEL: &str = "Label";
+
+/// The label that a scalar stands for.
+pub(super) fn of_scalar(scalar: &Scalar) -> Option<String> {
+    match scalar.meaning() {
+        Meaning::Null => None,
+        Meaning::Int(number) => Some(number.to_string()),
+        Meaning::Float(number) => Some(number.to_string()),
+        Meaning::Bool(_) | Meaning::Text(_) => Some(scalar.text.clone()),
+    }
+}
+
+impl<'de> Deserialize<'de> for Label {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(LABEL, LabelVisitor)
+    }
+}
+
+struct LabelVisitor;
+
+impl<'de> Visitor<'de> for LabelVisitor {
+    type Value = Label;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a label: text or a number")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Label, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Label, E> {
+        Ok(Label(value.to_string()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Label, E> {
+        Ok(Label(value.to_string()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Label, E> {
+        Ok(Label(value.to_string()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Label, E> {
+        Ok(Label(value.to_string()))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Label, E> {
+        Ok(Label(value.to_owned()))
+    }
+}

@@ -1,0 +1,227 @@
+//! The tree of a document.
+
+use super::route::Segment;
+use vaglio_core::Place;
+
+/// A value with its place.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Where the value starts.
+    pub place: Place,
+    /// The value.
+    pub value: Value,
+}
+
+/// What stands at a [`Node`].
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A word, number or text.
+    Scalar(Scalar),
+    /// Values in order.
+    List(Vec<Node>),
+    /// Keys and values, in the order in which they were written.
+    Map(Vec<Entry>),
+}
+
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub key_place: Place,
+    /// The value.
+    pub node: Node,
+}
+
+/// A scalar as it was written.
+#[derive(Debug, Clone)]
+pub struct Scalar {
+    /// The text, without quotes.
+    pub text: String,
+    /// Whether it was quoted or a block of text, and so is text whatever it looks like.
+    pub quoted: bool,
+}
+
+/// What a [`Scalar`] means in the core schema of YAML 1.2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Meaning<'a> {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// Another number.
+    Float(f64),
+    /// Text.
+    Text(&'a str),
+}
+
+impl Scalar {
+    /// What the text stands for.
+    pub fn meaning(&self) -> Meaning<'_> {
+        if self.quoted {
+            return Meaning::Text(&self.text);
+        }
+        match self.text.as_str() {
+            "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
+            "true" | "True" | "TRUE" => Meaning::Bool(true),
+            "false" | "False" | "FALSE" => Meaning::Bool(false),
+            text => {
+                whole(text).map(Meaning::Int).or_else(|| real(text).map(Meaning::Float)).unwrap_or(Meaning::Text(text))
+            }
+        }
+    }
+}
+
+fn whole(text: &str) -> Option<i128> {
+    let digits = |text: &str, radix: u32| {
+        text.chars().all(|c| c.is_digit(radix)).then(|| i128::from_str_radix(text, radix).ok()).flatten()
+    };
+    if let Some(octal) = text.strip_prefix("0o") {
+        return digits(octal, 8);
+    }
+    if let Some(hexadecimal) = text.strip_prefix("0x") {
+        return digits(hexadecimal, 16);
+    }
+    match text.strip_prefix('-') {
+        Some(size) => digits(size, 10).map(|n| -n),
+        None => digits(text.strip_prefix('+').unwrap_or(text), 10),
+    }
+}
+
+fn real(text: &str) -> Option<f64> {
+    let size = text.strip_prefix(['-', '+']).unwrap_or(text);
+    match size {
+        ".inf" | ".Inf" | ".INF" if text.starts_with('-') => Some(f64::NEG_INFINITY),
+        ".inf" | ".Inf" | ".INF" => Some(f64::INFINITY),
+        ".nan" | ".NaN" | ".NAN" if size == text => Some(f64::NAN),
+        _ if size.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && size.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c)) =>
+        {
+            text.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+impl Node {
+    /// A value that is absent, at a place.
+    pub(super) fn null(place: Place) -> Self {
+        Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }
+    }
+
+    /// The word, when the value is text.
+    pub(super) fn word(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(scalar) => match scalar.meaning() {
+                Meaning::Text(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The value in words, for messages.
+    pub(super) fn describe(&self) -> String {
+        match &self.value {
+            Value::Scalar(Scalar { text, quoted: true }) => format!("the text {text:?}"),
+            Value::Scalar(scalar) => match scalar.meaning() {
+                Meaning::Null => "nothing".into(),
+                Meaning::Bool(_) | Meaning::Text(_) => format!("`{}`", scalar.text),
+                Meaning::Int(_) | Meaning::Float(_) => format!("the number {}", scalar.text),
+            },
+            Value::List(_) => "a list".into(),
+            Value::Map(_) => "keys and values".into(),
+        }
+    }
+
+    /// The value below, with the place of its name; a bare word has itself as `kind`.
+    pub(super) fn child(&self, segment: &Segment) -> Option<(&Place, &Node)> {
+        match (&self.value, segment) {
+            (Value::Map(entries), Segment::Key(key)) => {
+                entries.iter().find(|entry| entry.key == *key).map(|entry| (&entry.key_place, &entry.node))
+            }
+            (Value::List(items), segment) => {
+                segment.index().and_then(|index| items.get(index)).map(|item| (&item.place, item))
+            }
+            (Value::Scalar(_), Segment::Key("kind")) if self.word().is_some() => Some((&self.place, self)),
+            _ => None,
+        }
+    }
+
+    /// The value below, made when it is absent; the error says why there can be none.
+    pub(super) fn child_or_new(&mut self, segment: &Segment, origin: &Place) -> Result<&mut Node, String> {
+        let description = self.describe();
+        if let Some(value) = self.opened(segment) {
+            self.value = value;
+        }
+        match (&mut self.value, segment) {
+            (Value::Map(entries), Segment::Key(key)) => {
+                let at = entries.iter().position(|entry| entry.key == *key).unwrap_or(entries.len());
+                if at == entries.len() {
+                    let node = Node::null(origin.clone());
+                    entries.push(Entry { key: (*key).to_owned(), key_place: origin.clone(), node });
+                }
+                entries.get_mut(at).map(|entry| &mut entry.node).ok_or(description)
+            }
+            (Value::List(items), segment) => {
+                let count = items.len();
+                let wrong = || format!("has {count} entries, numbered from 0, and no `{segment}`");
+                let index = segment.index().ok_or_else(wrong)?;
+                if index == count {
+                    items.push(Node::null(origin.clone()));
+                }
+                items.get_mut(index).ok_or_else(wrong)
+            }
+            _ => Err(format!("is {description} and has no `{segment}`")),
+        }
+    }
+
+    /// What a scalar becomes so that something can stand below it, if it can.
+    fn opened(&self, segment: &Segment) -> Option<Value> {
+        let Value::Scalar(scalar) = &self.value else { return None };
+        match (scalar.meaning(), segment) {
+            (Meaning::Null, segment) if segment.index() == Some(0) => Some(Value::List(Vec::new())),
+            (Meaning::Null, _) => Some(Value::Map(Vec::new())),
+            (Meaning::Text(_), Segment::Key(_)) => {
+                Some(Value::Map(vec![Entry { key: "kind".into(), key_place: self.place.clone(), node: self.clone() }]))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_follow_the_core_schema() {
+        let meaning = |text: &str| format!("{:?}", Scalar { text: text.into(), quoted: false }.meaning());
+        for (text, expected) in [
+            ("1e-6", "Float(1e-6)"),
+            (".5", "Float(0.5)"),
+            ("5.", "Float(5.0)"),
+            ("-3", "Int(-3)"),
+            ("+3", "Int(3)"),
+            ("0o17", "Int(15)"),
+            ("-.inf", "Float(-inf)"),
+            (".nan", "Float(NaN)"),
+            ("18446744073709551615", "Int(18446744073709551615)"),
+            ("nan", "Text(\"nan\")"),
+            ("inf", "Text(\"inf\")"),
+            ("1_000", "Text(\"1_000\")"),
+            ("1e", "Text(\"1e\")"),
+            (".", "Text(\".\")"),
+            ("-", "Text(\"-\")"),
+            ("--3", "Text(\"--3\")"),
+            ("no", "Text(\"no\")"),
+            ("~", "Null"),
+            ("False", "Bool(false)"),
+        ] {
+            assert_eq!(meaning(text), expected);
+        }
+    }
+}

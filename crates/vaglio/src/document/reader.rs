@@ -1,0 +1,318 @@
+//! The tree read into types; every failure is noted with its place where it happens.
+//!
+//! Trait objects are read through erased deserializers, which hand errors on as text. So the innermost failure is
+//! noted in a [`Trail`] as it occurs, and what arrives at the top is not looked at. For the same reason `kind` comes
+//! first in every map: typetag then reads the rest from the tree itself, and places stay exact.
+
+use super::fault::{Fault, join};
+use super::label::{LABEL, of_scalar};
+use super::{Meaning, Node, Value};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
+use std::cell::RefCell;
+use vaglio_core::{Error, Place};
+
+/// The first failure, which is the innermost.
+#[derive(Default)]
+struct Trail(RefCell<Option<Error>>);
+
+impl Trail {
+    /// Passes a result on and notes the error that `locate` makes of its fault, unless there is one already.
+    fn note<T>(&self, result: Result<T, Fault>, locate: impl Fn(&Fault) -> Error) -> Result<T, Fault> {
+        if let Err(fault) = &result {
+            self.0.borrow_mut().get_or_insert_with(|| locate(fault));
+        }
+        result
+    }
+}
+
+/// Reads a tree as a type.
+pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
+    let trail = Trail::default();
+    let reader = Reader { node: root, named_at: &root.place, path: String::new(), siblings: &[], trail: &trail };
+    let result = reader.note(T::deserialize(reader.clone()));
+    result.map_err(|fault| trail.0.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
+}
+
+/// A value about to be read.
+#[derive(Clone)]
+struct Reader<'a> {
+    node: &'a Node,
+    /// Where its key stands.
+    named_at: &'a Place,
+    path: String,
+    /// The keys that the struct above it has, where they are known.
+    siblings: &'static [&'static str],
+    trail: &'a Trail,
+}
+
+impl<'a> Reader<'a> {
+    fn note<T>(&self, result: Result<T, Fault>) -> Result<T, Fault> {
+        self.trail.note(result, |fault| {
+            let place = match fault {
+                Fault::UnknownKey(key, _) => self.entries().find(|(name, ..)| name == key).map(|(_, place, _)| place),
+                Fault::MissingKey(_) => Some(self.named_at),
+                _ => None,
+            };
+            fault.locate(&self.path, place.unwrap_or(&self.node.place), &self.node.describe())
+        })
+    }
+
+    /// The entries of a map, and a bare word as its own `kind`.
+    fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Place, &'a Node)> {
+        let entries = match &self.node.value {
+            Value::Map(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
+        word.into_iter().chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
+    }
+
+    fn visit_map<V: Visitor<'static>>(&self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+        let mut rest: Vec<_> = self.entries().collect();
+        if let Some(at) = rest.iter().position(|(key, ..)| *key == "kind") {
+            let kind = rest.remove(at);
+            rest.insert(0, kind);
+        }
+        let mut entries = Entries { of: self, fields, rest: rest.into_iter(), value: None };
+        let value = visitor.visit_map(&mut entries)?;
+        match entries.rest.next() {
+            Some((key, ..)) => Err(Fault::unknown_field(key, fields)),
+            None => Ok(value),
+        }
+    }
+
+    fn visit_list<V: Visitor<'static>>(&self, list: &'a [Node], visitor: V) -> Result<V::Value, Fault> {
+        let mut items = Items { of: self, items: list.iter().enumerate() };
+        let value = visitor.visit_seq(&mut items)?;
+        match items.items.next() {
+            Some((index, _)) => Err(Fault::Custom(format!("expected a list of {index}, found {}", list.len()))),
+            None => Ok(value),
+        }
+    }
+}
+
+impl<'a> Deserializer<'static> for Reader<'a> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let result = match &self.node.value {
+            Value::List(list) => self.visit_list(list, visitor),
+            Value::Map(_) => self.visit_map(&[], visitor),
+            Value::Scalar(scalar) => match scalar.meaning() {
+                Meaning::Null => visitor.visit_unit(),
+                Meaning::Bool(value) => visitor.visit_bool(value),
+                Meaning::Float(value) => visitor.visit_f64(value),
+                Meaning::Text(text) => visitor.visit_str(text),
+                Meaning::Int(value) => match (u64::try_from(value), i64::try_from(value)) {
+                    (Ok(value), _) => visitor.visit_u64(value),
+                    (_, Ok(value)) => visitor.visit_i64(value),
+                    _ => visitor.visit_f64(value as f64),
+                },
+            },
+        };
+        self.note(result)
+    }
+
+    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.node.value {
+            Value::Scalar(scalar) if scalar.meaning() == Meaning::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'static>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.node.value {
+            Value::Scalar(scalar) if name == LABEL => match of_scalar(scalar) {
+                Some(label) => visitor.visit_string(label),
+                None => self.deserialize_any(visitor),
+            },
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.node.word() {
+            Some(_) => self.note(self.visit_map(&[], visitor)),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'static>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let is_map = matches!(self.node.value, Value::Map(_));
+        let result = if is_map || (fields.contains(&"kind") && self.node.word().is_some()) {
+            self.visit_map(fields, visitor)
+        } else {
+            Err(Fault::invalid_type(de::Unexpected::Other(""), &visitor))
+        };
+        self.note(result)
+    }
+
+    fn deserialize_enum<V: Visitor<'static>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let chosen = match &self.node.value {
+            Value::Map(entries) => match entries.as_slice() {
+                [entry] => {
+                    Some(Variant { of: &self, name: &entry.key, place: &entry.key_place, content: Some(&entry.node) })
+                }
+                _ => None,
+            },
+            _ => self.node.word().map(|name| Variant { of: &self, name, place: &self.node.place, content: None }),
+        };
+        let result = match chosen {
+            Some(variant) => visitor.visit_enum(variant),
+            None => Err(Fault::Expected(format!("one of {}", variants.join(", ")))),
+        };
+        self.note(result)
+    }
+
+    /// A key that its struct would pass over is a mistake of the user.
+    fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Result<V::Value, Fault> {
+        let (owner, key) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
+        let fault = Fault::unknown_field(key, self.siblings);
+        self.trail.note(Err(fault), |fault| fault.locate(owner, self.named_at, ""))
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'static>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct identifier
+    }
+}
+
+/// The entries of a map that are still to be read.
+struct Entries<'r, 'a> {
+    of: &'r Reader<'a>,
+    fields: &'static [&'static str],
+    rest: std::vec::IntoIter<(&'a str, &'a Place, &'a Node)>,
+    value: Option<Reader<'a>>,
+}
+
+impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
+        let path = join(&self.of.path, key);
+        self.value = Some(Reader { node, named_at, path, siblings: self.fields, trail: self.of.trail });
+        seed.deserialize(Word { text: key, place: named_at, path: &self.of.path, trail: self.of.trail }).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let value = self.value.take().ok_or_else(|| Fault::custom("a value was asked for before its key"))?;
+        value.note(seed.deserialize(value.clone()))
+    }
+}
+
+/// The items of a list that are still to be read.
+struct Items<'r, 'a> {
+    of: &'r Reader<'a>,
+    items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
+}
+
+impl<'a> de::SeqAccess<'static> for Items<'_, 'a> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'static>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        let Some((index, node)) = self.items.next() else { return Ok(None) };
+        let path = format!("{}[{index}]", self.of.path);
+        let item = Reader { node, named_at: &node.place, path, siblings: &[], trail: self.of.trail };
+        item.note(seed.deserialize(item.clone())).map(Some)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+/// A key, or the word that chooses among the variants of an enum.
+struct Word<'a> {
+    text: &'a str,
+    place: &'a Place,
+    path: &'a str,
+    trail: &'a Trail,
+}
+
+impl Deserializer<'static> for Word<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.trail.note(visitor.visit_str(self.text), |fault| {
+            fault.locate(self.path, self.place, &format!("`{}`", self.text))
+        })
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'static>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// A variant of an enum: a bare word, or the only key of a map with its content.
+struct Variant<'r, 'a> {
+    of: &'r Reader<'a>,
+    name: &'a str,
+    place: &'a Place,
+    content: Option<&'a Node>,
+}
+
+impl<'a> Variant<'_, 'a> {
+    fn content(&self) -> Result<Reader<'a>, Fault> {
+        let node =
+            self.content.ok_or_else(|| Fault::Custom(format!("`{0}` needs its settings: {{{0}: …}}", self.name)))?;
+        let path = join(&self.of.path, self.name);
+        Ok(Reader { node, named_at: self.place, path, siblings: &[], trail: self.of.trail })
+    }
+}
+
+impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+        let word = Word { text: self.name, place: self.place, path: &self.of.path, trail: self.of.trail };
+        Ok((seed.deserialize(word)?, self))
+    }
+}
+
+impl de::VariantAccess<'static> for Variant<'_, '_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        match self.content {
+            Some(_) => Err(Fault::Custom(format!("`{}` is a bare word without settings", self.name))),
+            None => Ok(()),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'static>>(self, seed: T) -> Result<T::Value, Fault> {
+        let content = self.content()?;
+        content.note(seed.deserialize(content.clone()))
+    }
+
+    fn tuple_variant<V: Visitor<'static>>(self, _len: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.content()?.deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'static>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.content()?.deserialize_struct("", fields, visitor)
+    }
+}

@@ -1,0 +1,284 @@
+//! YAML text to the tree and settings to YAML text.
+
+use super::route::DEEPEST;
+use super::{Entry, Node, Scalar, Value};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
+use serde::Serialize;
+use std::collections::HashSet;
+use vaglio_core::{Error, Place, Result};
+
+/// A configuration is read up to this size.
+const LARGEST: usize = 1 << 20;
+
+/// Where a text comes from.
+pub(super) enum Origin<'a> {
+    /// A file of this name.
+    File(&'a str),
+    /// An option of the command line, which is one place.
+    Option(&'a Place),
+}
+
+impl Origin<'_> {
+    fn place(&self, marker: &Marker) -> Place {
+        match self {
+            Origin::File(file) => {
+                Place { file: (*file).to_owned(), line: marker.line().max(1), column: marker.col() + 1 }
+            }
+            Origin::Option(place) => (*place).clone(),
+        }
+    }
+
+    fn refuse(&self, marker: &Marker, message: impl Into<String>) -> Error {
+        Error::Syntax { message: message.into(), place: Some(self.place(marker)) }
+    }
+}
+
+/// The tree of one YAML document; an empty text is a null.
+pub(super) fn parse(text: &str, origin: &Origin) -> Result<Node> {
+    if text.len() > LARGEST {
+        let message = format!("{} bytes are too many for a configuration; it has at most {LARGEST}", text.len());
+        return Err(origin.refuse(&Marker::new(0, 1, 0), message));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut tree = Tree { events: Parser::new_from_str(text), origin, depth: 0 };
+    let mut root = None;
+    loop {
+        let (event, span) = tree.next()?;
+        match event {
+            Event::StreamEnd => break,
+            Event::DocumentStart(_) if root.is_some() => {
+                return Err(
+                    origin.refuse(&span.start, "a second document starts here; a configuration is one document")
+                );
+            }
+            Event::DocumentStart(_) => {
+                let (event, span) = tree.next()?;
+                root = Some(tree.node(event, span)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(root.unwrap_or_else(|| Node::null(origin.place(&Marker::new(0, 1, 0)))))
+}
+
+struct Tree<'a> {
+    events: Parser<'a, StrInput<'a>>,
+    origin: &'a Origin<'a>,
+    depth: usize,
+}
+
+impl<'a> Tree<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span)> {
+        match self.events.next_event() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => Err(self.origin.refuse(error.marker(), error.info())),
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span) -> Result<Node> {
+        let place = self.origin.place(&span.start);
+        let refuse = |message: &str| Err(self.origin.refuse(&span.start, message));
+        let (anchor, tag) = match &event {
+            Event::Scalar(_, _, anchor, tag) | Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => {
+                (*anchor, tag.is_some())
+            }
+            Event::Alias(_) => return refuse("aliases (`*name`) are not read here; write the value out"),
+            _ => return refuse("expected a value"),
+        };
+        if tag {
+            return refuse("tags (`!name`) are not read here; put text that starts with `!` in quotes");
+        }
+        if anchor != 0 {
+            return refuse("anchors (`&name`) are not read here; put text that starts with `&` in quotes");
+        }
+        if let Event::Scalar(text, style, ..) = event {
+            let scalar = Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain };
+            return Ok(Node { place, value: Value::Scalar(scalar) });
+        }
+        if self.depth == DEEPEST {
+            return refuse(&format!("values are nested deeper than {DEEPEST}"));
+        }
+        self.depth += 1;
+        let value = if matches!(event, Event::SequenceStart(..)) { self.list()? } else { self.map()? };
+        self.depth -= 1;
+        Ok(Node { place, value })
+    }
+
+    fn list(&mut self) -> Result<Value> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(Value::List(items)),
+                (event, span) => items.push(self.node(event, span)?),
+            }
+        }
+    }
+
+    fn map(&mut self) -> Result<Value> {
+        let (mut entries, mut keys): (Vec<Entry>, HashSet<String>) = Default::default();
+        loop {
+            let (event, span) = self.next()?;
+            if event == Event::MappingEnd {
+                return Ok(Value::Map(entries));
+            }
+            let Node { place: key_place, value: Value::Scalar(Scalar { text: key, .. }) } = self.node(event, span)?
+            else {
+                return Err(self.origin.refuse(&span.start, "a key must be a single word or text"));
+            };
+            if !keys.insert(key.clone()) {
+                return Err(self.origin.refuse(&span.start, format!("the key `{key}` stands here a second time")));
+            }
+            let (event, span) = self.next()?;
+            let mut node = self.node(event, span)?;
+            if matches!(&node.value, Value::Scalar(scalar) if scalar.text.is_empty() && !scalar.quoted) {
+                node.place = key_place.clone();
+            }
+            entries.push(Entry { key, key_place, node });
+        }
+    }
+}
+
+/// Settings as YAML text that reads back equal: shortest exact floats, and text that looks like anything else quoted.
+///
+/// # Errors
+/// [`Error::Syntax`] for a value that YAML cannot hold, such as a map with keys that are no text.
+pub fn to_yaml<T: Serialize>(value: &T) -> Result<String> {
+    serde_saphyr::to_string(value).map_err(|error| Error::Syntax { message: error.to_string(), place: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Document, Meaning};
+    use super::*;
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use std::collections::BTreeMap;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Engine {
+        Auto,
+        Grid { points: usize },
+        Values(Vec<f64>),
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Written {
+        whole: u64,
+        signed: i64,
+        number: f64,
+        numbers: Vec<f64>,
+        text: String,
+        texts: Vec<String>,
+        named: BTreeMap<String, String>,
+        option: Option<String>,
+        engine: Engine,
+        engines: Vec<Engine>,
+    }
+
+    fn round_trip(value: &Written) {
+        let text = to_yaml(value).unwrap();
+        let read: Written =
+            Document::parse(&text, "w.yaml").and_then(|d| d.read()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(&read, value, "{text}");
+        for (a, b) in read.numbers.iter().zip(&value.numbers) {
+            assert_eq!(a.to_bits(), b.to_bits(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let odd = [
+            "",
+            " ",
+            "5",
+            "5.0",
+            "1e5",
+            "0x1f",
+            "0o7",
+            "true",
+            "True",
+            "null",
+            "~",
+            "yes",
+            "no",
+            "on",
+            "-",
+            "- a",
+            "a: b",
+            "a #b",
+            "#a",
+            "&a",
+            "*a",
+            "!a",
+            "@a",
+            "`a",
+            "%a",
+            "[a]",
+            "{a}",
+            "a\nb",
+            "a\n",
+            "\na",
+            "\ta",
+            "'",
+            "\"",
+            "\\",
+            ".inf",
+            ".nan",
+            "é",
+            "2020-01-01",
+            "1:2",
+            "=",
+            "<<",
+            "?",
+            "|",
+            ">",
+            "a ",
+            "\u{0}",
+            "\u{feff}a",
+            "a\r\nb",
+            "---",
+            "...",
+            "\u{85}",
+            "\u{2028}",
+        ];
+        let long = "word ".repeat(60) + "\n" + &"x".repeat(300);
+        let texts: Vec<String> = odd.iter().map(|&s| s.to_owned()).chain([long]).collect();
+        round_trip(&Written {
+            whole: u64::MAX,
+            signed: i64::MIN,
+            number: 1.0,
+            numbers: vec![1e-6, 1e300, 1.0, -0.0, 0.1, 5e-324, f64::MAX, 123456789.0, 1e16, 1e22],
+            text: "5".into(),
+            named: texts.iter().map(|t| (t.clone(), t.clone())).collect(),
+            texts,
+            option: None,
+            engine: Engine::Grid { points: 3 },
+            engines: vec![Engine::Values(vec![]), Engine::Auto, Engine::Values(vec![2.0])],
+        });
+        let text = to_yaml(&BTreeMap::from([("x", 1.0), ("y", 1e300), ("z", 1e-6)])).unwrap();
+        let document = Document::parse(&text, "w.yaml").unwrap();
+        for key in ["x", "y", "z"] {
+            let Value::Scalar(scalar) = &document.get(key).unwrap().value else { panic!("{text}") };
+            assert!(matches!(scalar.meaning(), Meaning::Float(_)), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_settings_that_are_written_read_back(
+            numbers in proptest::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 0..5),
+            texts in proptest::collection::vec(any::<String>(), 0..5),
+            text in "[-+0-9.eExo_:~ #'\"\\n]{0,8}",
+            whole in any::<u64>(),
+            signed in any::<i64>(),
+        ) {
+            let named = texts.iter().map(|t| (t.clone(), t.clone())).collect();
+            round_trip(&Written {
+                whole, signed, number: 0.5, numbers, text, texts, named,
+                option: Some(String::new()), engine: Engine::Auto, engines: vec![],
+            });
+        }
+    }
+}

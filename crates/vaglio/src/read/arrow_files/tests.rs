@@ -1,0 +1,172 @@
+use super::super::tests::folder_of;
+use super::*;
+use arrow::array::*;
+use arrow::ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+}
+
+fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
+    let paths = ["parquet", "arrow"].map(|extension| folder_of("arrow").join(format!("{name}.{extension}")));
+    let mut writer = ArrowWriter::try_new(File::create(&paths[0]).unwrap(), batch.schema(), None).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    let mut writer = FileWriter::try_new(File::create(&paths[1]).unwrap(), &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.write(&batch.slice(0, 0)).unwrap();
+    writer.finish().unwrap();
+    paths
+}
+
+fn read(path: &Path) -> Result<Table> {
+    super::super::read_table(path, &Selection::All)
+}
+
+fn message(path: &Path) -> String {
+    read(path).unwrap_err().to_string()
+}
+
+fn words() -> DictionaryArray<Int8Type> {
+    ["x", "y", "x"].into_iter().collect()
+}
+
+#[test]
+fn every_type_of_number_and_text_is_read() {
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("u8", Arc::new(UInt8Array::from(vec![1, 2, 255]))),
+        ("i8", Arc::new(Int8Array::from(vec![-1, 2, 3]))),
+        ("u16", Arc::new(UInt16Array::from(vec![1, 2, 65535]))),
+        ("i32", Arc::new(Int32Array::from(vec![1, -2, 3]))),
+        ("i64", Arc::new(Int64Array::from(vec![1, -2, 1 << 60]))),
+        ("u64", Arc::new(UInt64Array::from(vec![1, 2, 1 << 63]))),
+        ("f16", Arc::new(Float16Array::from_iter_values([1.0, 0.5, -2.0].map(half)))),
+        ("f32", Arc::new(Float32Array::from(vec![0.1, 2.0, 3.0]))),
+        ("f64", Arc::new(Float64Array::from(vec![0.1, -0.0, 1e300]))),
+        ("bool", Arc::new(BooleanArray::from(vec![true, false, true]))),
+        ("text", Arc::new(StringArray::from(vec!["a", "é", "a b"]))),
+        ("large", Arc::new(LargeStringArray::from(vec!["a", "b", "c"]))),
+        ("view", Arc::new(StringViewArray::from(vec!["a", "b", "a text longer than twelve bytes"]))),
+        ("words", Arc::new(words())),
+    ];
+    let batch = batch(columns);
+    for path in write("types", &batch) {
+        assert_eq!(super::super::read_header(&path).unwrap().len(), 14);
+        let table = read(&path).unwrap();
+        let numbers = |name: &str| table.get(name).unwrap().numbers().unwrap().values().into_owned();
+        assert_eq!(numbers("u8"), [1.0, 2.0, 255.0]);
+        assert_eq!(numbers("i8"), [-1.0, 2.0, 3.0]);
+        assert_eq!(numbers("u16"), [1.0, 2.0, 65535.0]);
+        assert_eq!(numbers("i32"), [1.0, -2.0, 3.0]);
+        assert_eq!(numbers("i64"), [1.0, -2.0, 2f64.powi(60)]);
+        assert_eq!(numbers("u64"), [1.0, 2.0, 2f64.powi(63)]);
+        assert_eq!(numbers("f16"), [1.0, 0.5, -2.0]);
+        assert_eq!(numbers("f32"), [f64::from(0.1f32), 2.0, 3.0]);
+        assert_eq!(
+            numbers("f64").iter().map(|v| v.to_bits()).collect::<Vec<_>>(),
+            [0.1, -0.0, 1e300f64].map(f64::to_bits)
+        );
+        assert_eq!(numbers("bool"), [1.0, 0.0, 1.0]);
+        for (name, expected) in [
+            ("text", ["a", "é", "a b"]),
+            ("large", ["a", "b", "c"]),
+            ("view", ["a", "b", "a text longer than twelve bytes"]),
+            ("words", ["x", "y", "x"]),
+        ] {
+            assert!(matches!(table.get(name).unwrap(), Cells::Text(text) if text == &expected), "{name}");
+        }
+        let some = super::super::read_table(&path, &Selection::only(["f64", "u8", "none"])).unwrap();
+        assert_eq!(some.names().collect::<Vec<_>>(), ["u8", "f64"]);
+        assert!(matches!(some.get("u8").unwrap(), Cells::Numbers(vaglio_core::Numbers::Byte(_))));
+    }
+}
+
+fn half(value: f32) -> <Float16Type as ArrowPrimitiveType>::Native {
+    <Float16Type as ArrowPrimitiveType>::Native::from_f32(value)
+}
+
+#[test]
+fn missing_values_and_values_that_do_not_fit_are_named() {
+    let cases: Vec<(ArrayRef, &str)> = vec![
+        (
+            Arc::new(Float64Array::from(vec![1.0, f64::NAN])),
+            "row 2, column `x`: NaN is not a finite number (1 such value",
+        ),
+        (Arc::new(Int32Array::from(vec![None, Some(1)])), "row 1, column `x`: a null is not a finite number"),
+        (Arc::new(UInt8Array::from(vec![Some(1), None])), "row 2, column `x`: a null is not a finite number"),
+        (Arc::new(BooleanArray::from(vec![Some(true), None])), "row 2, column `x`: a null is not a finite number"),
+        (Arc::new(StringArray::from(vec![Some("a"), None])), "row 2, column `x`: a null is not a finite number"),
+        (Arc::new(StringArray::from(vec!["a", ""])), "row 2, column `x`: an empty cell is not a finite number"),
+        (
+            Arc::new(Int64Array::from(vec![1, i64::MAX])),
+            "row 2, column `x`: a double cannot hold 9223372036854775807 exactly",
+        ),
+        (
+            Arc::new(UInt64Array::from(vec![(1 << 53) + 1, 1])),
+            "row 1, column `x`: a double cannot hold 9007199254740993 exactly",
+        ),
+        (Arc::new(Date32Array::from(vec![1, 2])), "column `x` is of type Date32; expected numbers"),
+        (Arc::new(BinaryArray::from_vec(vec![b"a", b"b"])), "column `x` is of type Binary; expected numbers"),
+        (Arc::new(NullArray::new(2)), "column `x` is of type Null; expected numbers"),
+    ];
+    for (index, (array, expected)) in cases.into_iter().enumerate() {
+        let batch = batch(vec![("y", Arc::new(UInt8Array::from(vec![1, 2])) as ArrayRef), ("x", array)]);
+        for path in write(&format!("case{index}"), &batch) {
+            assert!(message(&path).contains(expected), "{}", message(&path));
+            assert!(super::super::read_table(&path, &Selection::except(["x"])).is_ok());
+        }
+    }
+}
+
+#[test]
+fn files_without_rows_or_with_a_name_twice_are_refused() {
+    let empty = batch(vec![("x", Arc::new(UInt8Array::from(vec![1])) as ArrayRef)]).slice(0, 0);
+    for path in write("no_rows", &empty) {
+        assert!(message(&path).ends_with("has columns and no rows"), "{}", message(&path));
+    }
+    let field = Field::new("x", DataType::UInt8, false);
+    let column: ArrayRef = Arc::new(UInt8Array::from(vec![1]));
+    let twice = RecordBatch::try_new(Arc::new(Schema::new(vec![field.clone(), field])), vec![column.clone(), column]);
+    for path in write("twice", &twice.unwrap()) {
+        assert!(message(&path).ends_with("two columns are named `x`"), "{}", message(&path));
+    }
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    let values: Vec<f64> = (0..300).map(f64::from).map(f64::sin).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("x", Arc::new(Float64Array::from(values))),
+        ("b", Arc::new(UInt8Array::from((0..300).map(|i| i as u8).collect::<Vec<_>>()))),
+        ("t", Arc::new(StringArray::from((0..300).map(|i| format!("t{}", i % 7)).collect::<Vec<_>>()))),
+        (
+            "w",
+            Arc::new((0..300).map(|i| if i % 2 == 0 { "even" } else { "odd" }).collect::<DictionaryArray<Int8Type>>()),
+        ),
+    ];
+    for path in write("whole", &batch(columns)) {
+        let whole = std::fs::read(&path).unwrap();
+        let extension = path.extension().unwrap().to_str().unwrap();
+        let damaged = path.with_file_name(format!("damaged.{extension}"));
+        for length in (0..whole.len()).step_by(7) {
+            std::fs::write(&damaged, &whole[..length]).unwrap();
+            assert!(
+                matches!(read(&damaged), Err(vaglio_core::Error::Unreadable { .. })),
+                "{length} of {}",
+                whole.len()
+            );
+        }
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] = if at % 2 == 0 { 0xff } else { bytes[at] ^ (1 << (at % 8)) };
+            if std::env::var("XF").is_ok() {
+                bytes[at] = 0xff;
+            }
+            std::fs::write(&damaged, &bytes).unwrap();
+            let _ = read(&damaged);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A fence around decoders that panic on damaged files.
+
+use super::unreadable;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::Path;
+use std::sync::Once;
+use vaglio_core::Result;
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `read`, and makes an error of a panic inside it.
+///
+/// The decoders of Parquet and Arrow check most lengths that a file claims, and panic on the others. Nothing that the
+/// closure had in hand is used afterwards. The panic's own message is not printed.
+pub(super) fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let printing = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                printing(panic);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(read));
+    GUARDED.set(false);
+    outcome.unwrap_or_else(|_| Err(unreadable(path, "is damaged: a length or offset in it is impossible")))
+}

@@ -1,0 +1,7 @@
+//! Maps that are built in: what is done to the columns before they are candidates.
+
+mod one_hot;
+mod standardize;
+
+pub use one_hot::{FittedOneHot, OneHot};
+pub use standardize::{FittedStandardize, Scope, Standardize};

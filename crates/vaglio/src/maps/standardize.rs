@@ -1,0 +1,225 @@
+//! Columns minus their mean, over their standard deviation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TargetScale};
+
+/// On which rows means and standard deviations are computed while a criterion validates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// On all training rows, once.
+    Train,
+    /// On the rows of each fold's training part.
+    Fold,
+    /// `fold` where the criterion has it in closed form, else `train`.
+    #[default]
+    Auto,
+}
+
+/// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
+/// zeros and text is left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Standardize {
+    /// On which rows the means and standard deviations are computed.
+    pub scope: Scope,
+    /// Whether targets that are numbers are standardized as well.
+    pub target: bool,
+}
+
+vaglio_core::describe!(
+    Map,
+    Standardize,
+    "standardize",
+    "columns minus their mean, over their population standard deviation",
+    "preprocess: [{kind: standardize, scope: auto, target: false}]"
+);
+
+/// The means and standard deviations that [`Standardize`] found in the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedStandardize {
+    columns: BTreeMap<String, TargetScale>,
+}
+
+#[typetag::serde(name = "standardize")]
+impl Map for Standardize {
+    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let mut columns = BTreeMap::new();
+        for (name, cells) in table.columns() {
+            if let Some(column) = cells.numbers() {
+                let scale = moments(&column.values(), weights, &format!("column `{name}`"))?;
+                columns.insert(name.clone(), scale);
+            }
+        }
+        Ok(Box::new(FittedStandardize { columns }))
+    }
+
+    fn fit_target(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
+        self.target.then(|| moments(target, weights, "the target")).transpose()
+    }
+}
+
+#[typetag::serde(name = "standardize")]
+impl FittedMap for FittedStandardize {
+    fn transform(&self, table: Table) -> Result<Table> {
+        let standardized = table.into_columns().into_iter().map(|(name, cells)| {
+            let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };
+            let Some(column) = cells.numbers() else {
+                return Err(Error::Shape(format!(
+                    "column `{name}` holds text, and in the training rows it held numbers"
+                )));
+            };
+            let values: Vec<f64> = column.values().iter().map(|x| (x - scale.shift) / scale.scale).collect();
+            match values.iter().position(|x| !x.is_finite()) {
+                Some(row) => Err(Error::Numerical(format!(
+                    "row {}, column `{name}`: the standardized value overflows; rescale the column",
+                    row + 1
+                ))),
+                None => Ok((name, Cells::Numbers(Numbers::from(values)))),
+            }
+        });
+        Table::new(standardized.collect::<Result<_>>()?)
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
+}
+
+/// The weighted mean and population standard deviation of `values`; the deviation of a constant is taken as 1.
+///
+/// Neither over- nor underflows before its results do: values and then deviations are divided by a power of two near
+/// the largest, which is exact. Rows of weight 0 count for nothing. Cost O(rows).
+///
+/// # Errors
+/// [`Error::Numerical`] when the deviation is so small that doubles cannot hold it to many digits.
+fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
+    let weight_unit = unit(weights.unwrap_or(&[1.0]).iter().copied());
+    let weight = |row: usize| weights.map_or(1.0, |w| w.get(row).copied().unwrap_or(0.0) / weight_unit);
+    let rows: Vec<(f64, f64)> =
+        values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(|(w, _)| *w > 0.0).collect();
+    let Some(&(_, first)) = rows.first() else {
+        return Err(Error::Shape(format!("{what} has no rows of positive weight")));
+    };
+    if rows.iter().all(|(_, x)| *x == first) {
+        return Ok(TargetScale { shift: first, scale: 1.0 });
+    }
+    let total: f64 = rows.iter().map(|(w, _)| w).sum();
+    let mean = |value: &dyn Fn(f64) -> f64| rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total;
+    let value_unit = unit(rows.iter().map(|(_, x)| *x));
+    let rough = mean(&|x| x / value_unit);
+    let center = rough + mean(&|x| x / value_unit - rough);
+    let deviation_unit = unit(rows.iter().map(|(_, x)| x / value_unit - center));
+    let variance = mean(&|x| ((x / value_unit - center) / deviation_unit).powi(2));
+    let scale = variance.sqrt() * deviation_unit * value_unit;
+    if scale < SMALLEST {
+        return Err(Error::Numerical(format!(
+            "the standard deviation of {what}, {scale:e}, is too small for doubles; multiply it by a constant"
+        )));
+    }
+    Ok(TargetScale { shift: center * value_unit, scale })
+}
+
+/// Below this, a double has fewer than 32 bits.
+const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
+
+/// The power of two at or below the largest magnitude, and at least the smallest normal double.
+fn unit(values: impl Iterator<Item = f64>) -> f64 {
+    let largest = values.map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+    f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
+        let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))])?;
+        let out = Standardize::default().fit(&table, weights)?.transform(table)?;
+        Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
+    }
+
+    fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
+    }
+
+    #[test]
+    fn means_are_zero_and_population_deviations_one() {
+        assert_eq!(standardized(&[1.0, 3.0], None).unwrap(), [-1.0, 1.0]);
+        let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+        assert_eq!(standardized(&values, None).unwrap(), values.map(|x| (x - 5.0) / 2.0));
+        assert_eq!(standardized(&[7.1, 7.1, 7.1], None).unwrap(), [0.0; 3]);
+    }
+
+    #[test]
+    fn a_weight_of_two_is_the_row_twice_and_of_zero_its_absence() {
+        let twice = moments(&[1.0, 2.5, 2.5, -4.0], None, "x").unwrap();
+        let weighted = moments(&[1.0, 2.5, 9.0, -4.0], Some(&[1.0, 2.0, 0.0, 1.0]), "x").unwrap();
+        assert!((twice.shift - weighted.shift).abs() < 1e-15 && (twice.scale - weighted.scale).abs() < 1e-15);
+        assert_eq!(moments(&[3.0, 8.0], Some(&[1.0, 0.0]), "x").unwrap(), TargetScale { shift: 3.0, scale: 1.0 });
+        assert!(moments(&[3.0], Some(&[0.0]), "x").is_err());
+    }
+
+    #[test]
+    fn tiny_and_huge_values_come_out_right_or_as_errors() {
+        let values = [0.3, -1.7, 2.2, 0.9, -0.4];
+        let plain = standardized(&values, None).unwrap();
+        for factor in [1e-310, 1e-300, 1e-160, 1e200, 1e307] {
+            let scaled = standardized(&values.map(|x| x * factor), Some(&[1e-300; 5])).unwrap();
+            assert!(close(&scaled, &plain, if factor < 1e-307 { 1e-12 } else { 1e-15 }), "{factor}: {scaled:?}");
+            let scaled = standardized(&values.map(|x| x * factor), Some(&[1e300; 5])).unwrap();
+            assert!(close(&scaled, &plain, 1e-12), "{factor}: {scaled:?}");
+        }
+        assert!(matches!(standardized(&[0.0, 1e-320], None), Err(Error::Numerical(_))));
+        let far = [f64::MAX, -f64::MAX, -f64::MAX, -f64::MAX];
+        assert!(matches!(standardized(&far, None), Err(Error::Numerical(_))));
+    }
+
+    #[test]
+    fn a_far_mean_keeps_the_digits_of_small_deviations() {
+        let values: Vec<f64> = (0..1000).map(|i| 1e9 + f64::from(i % 7) / 1024.0).collect();
+        let small: Vec<f64> = (0..1000).map(|i| f64::from(i % 7) / 1024.0).collect();
+        let (a, b) = (moments(&values, None, "x").unwrap(), moments(&small, None, "x").unwrap());
+        assert!((a.scale / b.scale - 1.0).abs() < 1e-6);
+        assert!((a.shift - 1e9 - b.shift).abs() < 2e-7);
+    }
+
+    #[test]
+    fn text_and_unknown_columns_are_left_and_targets_on_demand() {
+        let text = || ("t".to_owned(), Cells::Text(vec!["a".into(), "b".into()]));
+        let numbers = |name: &str| (name.to_owned(), Cells::Numbers(Numbers::from(vec![1.0, 3.0])));
+        let map: Box<dyn Map> =
+            serde_json::from_str(r#"{"kind": "standardize", "scope": "train", "target": true}"#).unwrap();
+        let fitted = map.fit(&Table::new(vec![text(), numbers("x")]).unwrap(), None).unwrap();
+        let out = fitted.transform(Table::new(vec![numbers("z"), text(), numbers("x")]).unwrap()).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["z", "t", "x"]);
+        assert_eq!(out.get("z").unwrap().label(1), "3");
+        assert_eq!(out.get("x").unwrap().label(1), "1");
+        assert_eq!(fitted.sources("x"), ["x"]);
+        let as_text = Table::new(vec![("x".to_owned(), Cells::Text(vec!["a".into()]))]).unwrap();
+        assert!(matches!(fitted.transform(as_text), Err(Error::Shape(_))));
+        assert_eq!(map.fit_target(&[1.0, 3.0], None).unwrap(), Some(TargetScale { shift: 2.0, scale: 1.0 }));
+        assert_eq!(Standardize::default().fit_target(&[1.0, 3.0], None).unwrap(), None);
+        assert!(serde_json::from_str::<Standardize>(r#"{"scop": "train"}"#).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_saved_transforms_bit_for_bit(values in proptest::collection::vec(-1e6..1e6f64, 2..20)) {
+            let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values)))]).unwrap();
+            let fitted = Standardize::default().fit(&table, None).unwrap();
+            let json = serde_json::to_string(&fitted).unwrap();
+            let loaded: Box<dyn FittedMap> = serde_json::from_str(&json).unwrap();
+            let bits = |map: &dyn FittedMap| -> Vec<u64> {
+                let out = map.transform(table.clone()).unwrap();
+                let column = out.get("x").unwrap().numbers().unwrap();
+                column.values().iter().map(|v| v.to_bits()).collect()
+            };
+            prop_assert_eq!(bits(&*fitted), bits(&*loaded));
+        }
+    }
+}

@@ -74,6 +74,12 @@ impl Document {
         route::segments(path).ok()?.iter().try_fold(&self.root, |node, segment| node.child(segment).map(|(_, n)| n))
     }
 
+    /// The `kind` of the component at a dotted path, a bare word or a key, and where it stands.
+    pub fn kind(&self, path: &str) -> Option<(&str, Place)> {
+        let (_, kind) = self.get(path)?.child(&Segment::Key("kind"))?;
+        Some((kind.word()?, kind.place.clone()))
+    }
+
     /// Where the value at a dotted path stands or, when it is absent, the key of the nearest value above it.
     pub fn place(&self, path: &str) -> Option<Place> {
         let segments: Vec<Segment> = route::segments(path).ok()?;

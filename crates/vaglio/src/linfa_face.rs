@@ -4,7 +4,7 @@ use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use linfa::traits::{Fit, PredictInplace, Transformer};
 use linfa::{Float, ParamGuard};
-use ndarray::{Array, Array2, ArrayBase, Axis, Data, Dimension, Ix2};
+use ndarray::{Array, Array2, ArrayBase, Axis, Data, Ix2};
 use std::marker::PhantomData;
 use vaglio_core::{Columns, Error, Feature, Path, Problem, Silent, Task};
 
@@ -196,7 +196,7 @@ fn predictions<F: Float, D: Data<Elem = F>>(selection: &Selection, x: &ArrayBase
     made.unwrap_or_default()
 }
 
-pub(crate) fn write<E: TargetValue, I: Dimension>(predictions: &Array2<f64>, task: &Task, y: &mut Array<E, I>) {
+pub(crate) fn write<E: TargetValue, I: TargetDim>(predictions: &Array2<f64>, task: &Task, y: &mut Array<E, I>) {
     assert_eq!(y.len_of(Axis(0)), predictions.ncols(), "one target a row");
     let single = matches!(task, Task::Regression);
     for (row, mut to) in y.axis_iter_mut(Axis(0)).enumerate() {

@@ -112,6 +112,11 @@ impl Node {
         Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }
     }
 
+    /// Whether the value is absent or `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(&self.value, Value::Scalar(scalar) if scalar.meaning() == Meaning::Null)
+    }
+
     /// The word, when the value is text.
     pub(super) fn word(&self) -> Option<&str> {
         match &self.value {

@@ -34,7 +34,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let train_path = folder.join(&spec.train);
     let header = read_header(&train_path)?;
     check_names(spec, &header)?;
-    let table = read_table(&train_path, &Choice::Except(unused(spec)))?;
+    let table = read_table(&train_path, &Choice::except(unused(spec)))?;
     let sha256 = hash(&train_path)?;
     let rows = table.rows();
     let (train, test) = match (&spec.test, spec.test_fraction) {
@@ -196,7 +196,7 @@ fn read_test(spec: &DataSpec, path: &Path, train_header: &[String]) -> Result<Ta
     if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
-    read_table(path, &Choice::Only(wanted))
+    read_table(path, &Choice::only(wanted))
 }
 
 fn test_problem(

@@ -73,7 +73,7 @@ fn refuse_later(document: &Document) -> Result<()> {
 fn refuse_kind(document: &Document, path: &str, later: &[&str], role: Role) -> Result<()> {
     let Some((kind, place)) = document.kind(path) else { return Ok(()) };
     let linked: Vec<&str> = descriptions().iter().filter(|d| d.role == role).map(|d| d.kind).collect();
-    if later.contains(&kind.as_str()) && !linked.contains(&kind.as_str()) {
+    if later.contains(&kind) && !linked.contains(&kind) {
         return Err(Error::NotAvailable {
             what: format!("the {} `{kind}`", role.name()),
             instead: format!("there are: {}", linked.join(", ")),

@@ -158,8 +158,8 @@ impl SavedModel {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         // A model without columns still has as many predictions as the file has rows.
-        let wanted = if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
-        self.predict(read_table(path, &Choice::Only(wanted))?)
+        let wanted: Vec<String> = if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
+        self.predict(read_table(path, &Choice::only(wanted))?)
     }
 }
 

@@ -50,7 +50,7 @@ impl Selection {
 
 /// Reads the selected columns of a table, in the order of the file; a selected name that the file lacks is left out.
 ///
-/// Memory: the table as it is stored, plus one column or one batch of rows.
+/// Memory: the table as it is stored, plus a page of some columns or a batch of rows.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of another format; [`Error::NonFinite`] for a

@@ -2,9 +2,10 @@
 
 use super::growing::{NumberColumn, TextColumn};
 use super::{Selection, checked_names, system, unreadable};
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::*;
+use arrow::error::ArrowError;
 use arrow::ipc::reader::FileReader;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
@@ -13,28 +14,30 @@ use std::io::BufReader;
 use std::path::Path;
 use vaglio_core::{Cells, Result, Table};
 
-/// Reads the selected columns of a Parquet file, one after the other.
+/// Reads the selected columns of a Parquet file, some at a time.
 pub(super) fn read_parquet(path: &Path, selection: &Selection) -> Result<Table> {
     let (file, metadata) = open_parquet(path)?;
-    let names = names_of(path, metadata.schema())?;
-    let mut out = Vec::new();
-    for index in selection.indices(&names) {
-        let mut column = GrowingColumn::of(path, metadata.schema().field(index))?;
+    let indices = selection.indices(&names_of(path, metadata.schema())?);
+    let mut out = Vec::with_capacity(indices.len());
+    for together in indices.chunks(TOGETHER) {
+        let columns = together.iter().map(|&index| GrowingColumn::of(path, metadata.schema().field(index)));
+        let mut columns = columns.collect::<Result<Vec<_>>>()?;
         let file = file.try_clone().map_err(|error| system(path, &error))?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), [index]);
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), together.iter().copied());
         let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
             .with_projection(mask)
             .with_batch_size(BATCH)
             .build()
             .map_err(|error| unreadable(path, error.to_string()))?;
-        for batch in batches {
-            let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
-            batch.columns().iter().try_for_each(|array| column.append(path, array))?;
-        }
-        out.push(column);
+        append_batches(path, &mut columns, batches)?;
+        out.extend(columns);
     }
     finish(path, out)
 }
+
+/// Columns of a Parquet file that are decoded side by side: one page of each is in memory, and opening the file for
+/// one column alone costs as much as its number of columns.
+const TOGETHER: usize = 16;
 
 /// Rows that are decoded at a time.
 const BATCH: usize = 8192;
@@ -45,12 +48,7 @@ pub(super) fn read_arrow(path: &Path, selection: &Selection) -> Result<Table> {
     let indices = selection.indices(&names_of(path, &schema)?);
     let columns = indices.iter().map(|&index| GrowingColumn::of(path, schema.field(index)));
     let mut columns = columns.collect::<Result<Vec<_>>>()?;
-    for batch in open_arrow(path, Some(indices))? {
-        let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
-        for (column, array) in columns.iter_mut().zip(batch.columns()) {
-            column.append(path, array)?;
-        }
-    }
+    append_batches(path, &mut columns, open_arrow(path, Some(indices))?)?;
     finish(path, columns)
 }
 
@@ -89,6 +87,20 @@ fn finish(path: &Path, columns: Vec<GrowingColumn>) -> Result<Table> {
         return Err(unreadable(path, "has columns and no rows"));
     }
     Ok(table)
+}
+
+fn append_batches(
+    path: &Path,
+    columns: &mut [GrowingColumn],
+    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+) -> Result<()> {
+    for batch in batches {
+        let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
+        for (column, array) in columns.iter_mut().zip(batch.columns()) {
+            column.append(path, array)?;
+        }
+    }
+    Ok(())
 }
 
 struct GrowingColumn {

@@ -81,47 +81,57 @@ impl<const N: usize> Sums<N> {
     }
 }
 
-/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k. A tile that is not the last has a multiple of 8 rows.
-pub(crate) fn add_products<const N: usize>(
+/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k, for `C` columns that share the reading of the vectors.
+///
+/// A tile that is not the last has a multiple of 8 rows. The bits do not depend on which columns go together.
+pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     level: Level,
-    x: Column<'_>,
-    shift: f64,
+    columns: [&[E]; C],
+    shifts: [f64; C],
     vectors: [&[f64]; N],
-    sums: &mut Sums<N>,
+    sums: &mut [Sums<N>; C],
 ) {
-    struct Kernel<'k, E, const N: usize>(&'k [E], f64, [&'k [f64]; N], &'k mut Sums<N>);
-    impl<E: Entry, const N: usize> NullaryFnOnce for Kernel<'_, E, N> {
+    struct Kernel<'k, E, const C: usize, const N: usize>([&'k [E]; C], [f64; C], [&'k [f64]; N], &'k mut [Sums<N>; C]);
+    impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for Kernel<'_, E, C, N> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(x, shift, vectors, sums) = self;
-            let (chunks, rest) = x.as_chunks();
-            let tails = vectors.map(|v| &v[chunks.len() * LANES..x.len()]);
-            let vectors = vectors.map(|v| &v.as_chunks().0[..chunks.len()]);
-            let mut lanes = sums.0;
-            let by = Wide::splat(shift);
-            for (j, chunk) in chunks.iter().enumerate() {
-                let x = Wide::load(chunk) - by;
-                for k in 0..N {
-                    lanes[k] = lanes[k] + x * Wide::load(&vectors[k][j]);
+            let Kernel(columns, shifts, vectors, sums) = self;
+            let rows = columns[0].len();
+            let whole = rows / LANES;
+            let rests = columns.map(|x| &x[whole * LANES..rows]);
+            let tails = vectors.map(|v| &v[whole * LANES..rows]);
+            let columns = columns.map(|x| &x.as_chunks().0[..whole]);
+            let vectors = vectors.map(|v| &v.as_chunks().0[..whole]);
+            let by = shifts.map(Wide::splat);
+            let mut lanes = sums.map(|s| s.0);
+            for j in 0..whole {
+                let v: [Wide; N] = std::array::from_fn(|k| Wide::load(&vectors[k][j]));
+                for c in 0..C {
+                    let x = Wide::load(&columns[c][j]) - by[c];
+                    for k in 0..N {
+                        lanes[c][k] = lanes[c][k] + x * v[k];
+                    }
                 }
             }
-            for (l, x) in rest.iter().enumerate() {
-                for k in 0..N {
-                    lanes[k].update(l, |sum| sum + (x.double() - shift) * tails[k][l]);
+            for c in 0..C {
+                for (l, x) in rests[c].iter().enumerate() {
+                    for k in 0..N {
+                        lanes[c][k].update(l, |sum| sum + (x.double() - shifts[c]) * tails[k][l]);
+                    }
                 }
             }
-            sums.0 = lanes;
+            *sums = lanes.map(Sums);
         }
     }
-    with_entries!(x, x => level.run(Kernel(x, shift, vectors, sums)));
+    level.run(Kernel(columns, shifts, vectors, sums));
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m).
 pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
-    let mut sums = Sums::ZERO;
-    add_products(level, x, shift, [v], &mut sums);
-    sums.total()[0]
+    let mut sums = [Sums::ZERO];
+    with_entries!(x, x => add_products(level, [x], [shift], [v], &mut sums));
+    sums[0].total()[0]
 }
 
 /// xᵀy. Cost O(m).
@@ -188,9 +198,22 @@ mod tests {
     fn sums_go_on_over_tiles() {
         let x: Vec<f64> = (0..100).map(|j| (j as f64).sin()).collect();
         let level = Level::best();
-        let mut sums = Sums::ZERO;
-        add_products(level, Column::Double(&x[..64]), 0.0, [&x[..64]], &mut sums);
-        add_products(level, Column::Double(&x[64..]), 0.0, [&x[64..]], &mut sums);
-        assert_eq!(sums.total()[0], dot(level, &x, &x));
+        let mut sums = [Sums::ZERO];
+        add_products(level, [&x[..64]], [0.0], [&x[..64]], &mut sums);
+        add_products(level, [&x[64..]], [0.0], [&x[64..]], &mut sums);
+        assert_eq!(sums[0].total()[0], dot(level, &x, &x));
+    }
+
+    #[test]
+    fn columns_that_go_together_get_the_bits_that_they_get_alone() {
+        let x: Vec<f64> = (0..1003).map(|j| (j as f64).sin()).collect();
+        let y: Vec<f64> = (0..1003).map(|j| (j as f64).cos() * 7.0).collect();
+        for level in Level::available() {
+            let mut sums = [Sums::ZERO; 2];
+            add_products(level, [&x, &y], [0.25, -3.0], [&y, &x], &mut sums);
+            let alone = |x: &[f64], shift, v: &[f64]| product(level, Column::Double(x), shift, v);
+            assert_eq!(sums[0].total(), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);
+            assert_eq!(sums[1].total(), [alone(&y, -3.0, &y), alone(&y, -3.0, &x)]);
+        }
     }
 }

@@ -129,7 +129,8 @@ impl ValidSelector {
         let start = std::time::Instant::now();
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
-        let (subset, lambda) = path.result().map_or((Vec::new(), path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
+        let (subset, lambda) =
+            path.result().map_or((Vec::new(), path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
         let model = self.learner.fit(problem, &subset, lambda)?;
         Ok(Selection { path, model, engine, search_seconds, fit_seconds: start.elapsed().as_secs_f64() })
     }

@@ -128,7 +128,10 @@ impl<'d> Basis<'d> {
         let level = self.data.level;
         vectors.iter_mut().for_each(|(_, z)| self.data.centre(z));
         let along = |p: usize, commit: &Commit| -> Vec<f64> {
-            vectors.iter().map(|(until, z)| if p < *until { dot(level, &commit.c, z) / commit.tau } else { 0.0 }).collect()
+            vectors
+                .iter()
+                .map(|(until, z)| if p < *until { dot(level, &commit.c, z) / commit.tau } else { 0.0 })
+                .collect()
         };
         let along: Vec<Vec<f64>> = self.commits.par_iter().enumerate().map(|(p, commit)| along(p, commit)).collect();
         let rows = self.data.rows();
@@ -249,16 +252,7 @@ pub(crate) fn subtract(
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
 #[allow(clippy::too_many_arguments)]
-fn leave_out(
-    level: Level,
-    c: &[f64],
-    a: &[f64],
-    d: &[f64],
-    step: f64,
-    inverse: f64,
-    out: &mut [f64],
-    low: &mut Wide,
-) {
+fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
     struct Kernel<'k> {
         c: &'k [f64],
         a: &'k [f64],

@@ -1,8 +1,8 @@
 //! The best addition without trying every candidate, for squared loss.
 
+use super::basis::subtract;
 use super::full::Candidate;
 use super::{Basis, Full, Scorer, Trial};
-use super::basis::subtract;
 use crate::column::{TILE, scaled};
 use rayon::prelude::*;
 
@@ -61,8 +61,7 @@ impl<'d> Bounded<'d> {
     /// The candidates that a basis has not selected. One read of X and one per commit. Cost O(m·n·(s + outputs)).
     pub fn new(basis: Basis<'d>) -> Self {
         let data = &basis.data;
-        let features: Vec<usize> =
-            (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
+        let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
         let start = Basis::new(std::sync::Arc::clone(&basis.data), basis.lambda);
         let outputs = data.outputs();
         let products = data.products(&features, &start.a);

@@ -1,6 +1,6 @@
 //! Scaled, centred rows.
 
-use crate::column::{LANES, Sums, TILE, add_products, scaled};
+use crate::column::{Entry, LANES, Sums, TILE, add_products, product, scaled};
 use crate::{Column, Level};
 use rayon::prelude::*;
 
@@ -64,11 +64,7 @@ impl<'d> Data<'d> {
             let norm = total_weight.sqrt();
             root.as_deref().unwrap_or(&ones).iter().map(|v| v / norm).collect()
         });
-        let mean = |x: Column<'_>, shift: f64| {
-            let mut sums = Sums::ZERO;
-            add_products(level, x, shift, [weight], &mut sums);
-            shift + sums.total()[0] / total_weight
-        };
+        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, weight) / total_weight;
         let statistics = |(index, &x): (usize, &Column<'d>)| -> (f64, f64) {
             if !active[index] {
                 return (0.0, 0.0);
@@ -76,15 +72,15 @@ impl<'d> Data<'d> {
             // The second pass takes off what rounding left in the first.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
             let mut tile = vec![0.0; TILE];
-            let mut sums = Sums::ZERO;
+            let mut sums = [Sums::ZERO];
             for start in (0..rows).step_by(TILE) {
                 let end = rows.min(start + TILE);
                 let tile = &mut tile[..end - start];
                 scaled(level, x.rows(start, end), shift, root.as_deref().map(|r| &r[start..end]), tile);
                 let tile = &*tile;
-                add_products(level, Column::Double(tile), 0.0, [tile], &mut sums);
+                add_products(level, [tile], [0.0], [tile], &mut sums);
             }
-            (shift, sums.total()[0])
+            (shift, sums[0].total()[0])
         };
         let (shifts, squares): (Vec<f64>, Vec<f64>) = columns.par_iter().enumerate().map(statistics).unzip();
         for column in (0..columns.len()).filter(|&c| active[c]) {
@@ -169,6 +165,11 @@ impl<'d> Data<'d> {
         }
     }
 
+    /// v/‖v‖ with an intercept.
+    pub(crate) fn unit(&self) -> Option<&[f64]> {
+        self.unit.as_deref()
+    }
+
     /// diag(I − vvᵀ/‖v‖²).
     pub(crate) fn empty_diagonal(&self) -> Vec<f64> {
         match &self.unit {
@@ -186,43 +187,78 @@ impl<'d> Data<'d> {
             None => Vec::new(),
         };
         let vectors = if self.root.is_some() { &scaled } else { vectors };
-        let width = vectors.len();
-        let mut out = vec![0.0; columns.len() * width];
-        out.par_chunks_mut(BLOCK * width.max(1)).zip(columns.par_chunks(BLOCK)).for_each(|(out, columns)| {
-            let mut first = 0;
-            while first < width {
-                let many = (width - first).min(4);
-                let group = &vectors[first..first + many];
-                match many {
-                    1 => self.block::<1>(columns, group, out, first, width),
-                    2 => self.block::<2>(columns, group, out, first, width),
-                    3 => self.block::<3>(columns, group, out, first, width),
-                    _ => self.block::<4>(columns, group, out, first, width),
-                }
-                first += many;
+        // Columns of one type go together, so that they share the reading of the vectors.
+        let (mut doubles, mut bytes) = (Vec::new(), Vec::new());
+        for (place, &column) in columns.iter().enumerate() {
+            match self.columns[column] {
+                Column::Double(x) => doubles.push((place, x, self.shifts[column])),
+                Column::Byte(x) => bytes.push((place, x, self.shifts[column])),
             }
-        });
+        }
+        let sweep = Sweep { level: self.level, vectors, rows: self.rows() };
+        let mut out = vec![0.0; columns.len() * vectors.len()];
+        let mut place = |(place, sums): (usize, Vec<f64>)| {
+            out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
+        };
+        sweep.run(&doubles).into_iter().for_each(&mut place);
+        sweep.run(&bytes).into_iter().for_each(&mut place);
         out
-    }
-
-    fn block<const N: usize>(&self, columns: &[usize], vectors: &[Vec<f64>], out: &mut [f64], first: usize, width: usize) {
-        const { assert!(SWEEP % LANES == 0 && TILE % LANES == 0) };
-        let mut sums = [Sums::<N>::ZERO; BLOCK];
-        for start in (0..self.rows()).step_by(SWEEP) {
-            let end = self.rows().min(start + SWEEP);
-            for (sums, &column) in sums.iter_mut().zip(columns) {
-                let (x, shift) = self.column(column);
-                let tiles = std::array::from_fn(|k| &vectors[k][start..end]);
-                add_products(self.level, x.rows(start, end), shift, tiles, sums);
-            }
-        }
-        for (row, sums) in sums.iter().take(columns.len()).enumerate() {
-            out[row * width + first..][..N].copy_from_slice(&sums.total());
-        }
     }
 }
 
-/// Columns that share the tiles of vectors in cache.
-const BLOCK: usize = 16;
+/// One pass over some columns against all vectors.
+struct Sweep<'v> {
+    level: Level,
+    vectors: &'v [Vec<f64>],
+    rows: usize,
+}
+
+/// The place of a column in the result, its entries, and its shift.
+type Placed<'d, E> = (usize, &'d [E], f64);
+
+impl Sweep<'_> {
+    fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+        let sums = |group: &[Placed<'_, E>]| match group {
+            &[a, b, c, d] => self.together([a, b, c, d]),
+            group => group.iter().flat_map(|&one| self.together([one])).collect(),
+        };
+        columns.par_chunks(TOGETHER).flat_map_iter(sums).collect()
+    }
+
+    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C]) -> Vec<(usize, Vec<f64>)> {
+        let mut out: Vec<(usize, Vec<f64>)> =
+            columns.iter().map(|(place, ..)| (*place, Vec::with_capacity(self.vectors.len()))).collect();
+        for group in self.vectors.chunks(MOST) {
+            match group.len() {
+                1 => self.against::<E, C, 1>(&columns, group, &mut out),
+                2 => self.against::<E, C, 2>(&columns, group, &mut out),
+                _ => self.against::<E, C, 3>(&columns, group, &mut out),
+            }
+        }
+        out
+    }
+
+    fn against<E: Entry, const C: usize, const N: usize>(
+        &self,
+        columns: &[Placed<'_, E>; C],
+        vectors: &[Vec<f64>],
+        out: &mut [(usize, Vec<f64>)],
+    ) {
+        const { assert!(SWEEP % LANES == 0) };
+        let mut sums = [Sums::<N>::ZERO; C];
+        for start in (0..self.rows).step_by(SWEEP) {
+            let end = self.rows.min(start + SWEEP);
+            let parts = columns.map(|(_, x, _)| &x[start..end]);
+            let vectors = std::array::from_fn(|k| &vectors[k][start..end]);
+            add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut sums);
+        }
+        out.iter_mut().zip(sums).for_each(|((_, out), sums)| out.extend(sums.total()));
+    }
+}
+
+/// Columns that share the reading of the vectors.
+const TOGETHER: usize = 4;
+/// Vectors that a column is read once for.
+const MOST: usize = 3;
 /// Rows that a sweep over columns reads at once: long, because memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;

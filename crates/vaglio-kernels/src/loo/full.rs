@@ -80,10 +80,7 @@ impl<'d> Full<'d> {
 
     fn pending(&self, from: usize, to: usize) -> Vec<Pending<'_>> {
         let commits = &self.basis.commits[from..to];
-        commits
-            .iter()
-            .map(|p| Pending { x: self.basis.data.scaled(p.feature), c: &p.c, tau: p.tau, t: &p.t })
-            .collect()
+        commits.iter().map(|p| Pending { x: self.basis.data.scaled(p.feature), c: &p.c, tau: p.tau, t: &p.t }).collect()
     }
 
     /// The trial of adding each candidate; inactive or selected columns get an infinite loss.
@@ -206,8 +203,7 @@ fn pass<const UPDATE: bool>(
     let rows = c.len();
     let (c, c_rest) = c.as_chunks_mut();
     let whole = c.len();
-    let ((a, a_rest), (b, b_rest), (d, d_rest)) =
-        (a[..rows].as_chunks(), b[..rows].as_chunks(), d[..rows].as_chunks());
+    let ((a, a_rest), (b, b_rest), (d, d_rest)) = (a[..rows].as_chunks(), b[..rows].as_chunks(), d[..rows].as_chunks());
     let (a, b, d) = (&a[..whole], &b[..whole], &d[..whole]);
     let (mut sums, mut low) = (Wide::ZERO, Wide::INFINITY);
     let (wide_f, wide_inverse, wide_step) = (Wide::splat(f), Wide::splat(inverse), Wide::splat(-step));

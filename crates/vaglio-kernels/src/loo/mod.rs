@@ -13,14 +13,18 @@
 mod basis;
 mod bounded;
 mod data;
+mod dual;
 mod full;
+mod held_out;
 mod score;
 
 pub use basis::{Basis, Trial};
 pub use bounded::Bounded;
 pub use data::{Data, Trouble};
 pub use full::Full;
+pub use held_out::careful;
 pub use score::{Measure, Scorer};
 
-/// Where 1 − leverage of a row falls below this, differences have lost the digits that a score needs.
-pub const FEWEST_DIGITS: f64 = 1e-6;
+/// Where 1 − leverage of a row falls below this, differences have lost the digits that a score needs; [`careful`] has another
+/// way for such rows.
+pub const FEWEST_DIGITS: f64 = 1e-5;

@@ -3,11 +3,9 @@
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{
-    Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Result, Score, Winner,
-};
+use vaglio_core::{Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Result, Score, Winner};
 use vaglio_kernels::Level;
-use vaglio_kernels::loo::{Basis, Bounded, Data, FEWEST_DIGITS, Full, Measure, Scorer, Trial, Trouble};
+use vaglio_kernels::loo::{Basis, Bounded, Data, FEWEST_DIGITS, Full, Measure, Scorer, Trial, Trouble, careful};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -119,7 +117,10 @@ impl Criterion for Loo {
         }
         Estimate {
             engine: "dual",
-            reason: format!("leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`", self.loss.name()),
+            reason: format!(
+                "leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`",
+                self.loss.name()
+            ),
             flops: lambdas * steps * rows * active * (4.0 + 6.0 * outputs),
             bytes: lambdas * 8.0 * rows * (active + 4.0 + 2.0 * outputs),
         }
@@ -217,44 +218,43 @@ impl<'d> LooEvaluator<'d> {
         self.bases().iter().map(build).collect()
     }
 
-    /// The loss of a built subset; rows whose own weight in the fit is nearly 1 are left out by retraining.
-    fn careful(&self, basis: &Basis<'d>) -> Result<f64> {
-        let mut residuals = basis.residuals();
-        let subset: Vec<Feature> = basis.selected().collect();
-        let weak = basis.complements().iter().enumerate().filter(|(_, d)| !(**d >= FEWEST_DIGITS));
-        for (row, _) in weak {
-            let predictions = left_out(self.design, &subset, row, Some(basis.lambda()))?;
-            let root = self.design.weights().map_or(1.0, |w| w[row].sqrt());
-            for (output, residual) in residuals.iter_mut().enumerate() {
-                residual[row] = root * (self.design.targets()[[output, row]] - predictions[[output, 0]]);
+    /// The scores of candidates (or of the subset alone) from their trials for each λ: those that have lost their
+    /// digits are computed with care, then the lowest over λ is taken.
+    fn settle(
+        &self,
+        bases: &[&Basis<'d>],
+        mut trials: Vec<Vec<Trial>>,
+        candidates: &[Option<Feature>],
+    ) -> Result<Vec<Score>> {
+        for (basis, trials) in bases.iter().zip(&mut trials) {
+            let weak: Vec<usize> = (0..trials.len()).filter(|&k| !(trials[k].low >= FEWEST_DIGITS)).collect();
+            let concerned: Vec<Option<Feature>> = weak.iter().map(|&k| candidates[k]).collect();
+            for (k, loss) in weak.into_iter().zip(careful(basis, &self.scorer, &concerned)) {
+                trials[k].loss = loss;
             }
         }
-        Ok(self.scorer.loss(&self.data, &residuals))
+        let joint = |k: usize| {
+            let mut best = Score::WORST;
+            for (basis, trials) in bases.iter().zip(&trials) {
+                let loss = trials[k].loss;
+                if loss.is_nan() {
+                    return Err(Error::Numerical(
+                        "a leave-one-out score is not a number; rescale or standardize the columns".into(),
+                    ));
+                }
+                if loss < best.loss {
+                    best = Score { loss, lambda: Some(basis.lambda()) };
+                }
+            }
+            Ok(best)
+        };
+        (0..candidates.len()).map(joint).collect()
     }
 
-    /// The lowest of the λ's trials, each recomputed where it has lost its digits.
-    fn joint(&self, trials: impl Iterator<Item = Trial>, subset: impl Fn() -> Vec<Feature>) -> Result<Score> {
-        let mut best = Score::WORST;
-        for (index, trial) in trials.enumerate() {
-            let basis = self.bases()[index];
-            let mut loss = trial.loss;
-            if !(trial.low >= FEWEST_DIGITS) {
-                let mut built = Basis::new(Arc::clone(&self.data), basis.lambda());
-                subset().iter().for_each(|&feature| built.add(feature));
-                loss = self.careful(&built)?;
-            }
-            if loss.is_nan() {
-                return Err(Error::Numerical("a leave-one-out score is not a number; rescale or standardize the columns".into()));
-            }
-            if loss < best.loss {
-                best = Score { loss, lambda: Some(basis.lambda()) };
-            }
-        }
-        Ok(best)
-    }
-
-    fn with(&self, candidate: Feature) -> Vec<Feature> {
-        self.selected.iter().copied().chain([candidate]).collect()
+    /// The score of a subset that was just built.
+    fn score_of(&self, bases: &[&Basis<'d>]) -> Result<Score> {
+        let trials = bases.iter().map(|basis| vec![basis.score(&self.scorer)]).collect();
+        Ok(self.settle(bases, trials, &[None])?[0])
     }
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
@@ -301,18 +301,16 @@ impl<'d> LooEvaluator<'d> {
     fn exact(&mut self, bounds: &[Vec<f64>], batch: &[usize], best: f64, features: &[Feature]) -> Result<Vec<Score>> {
         let States::Bounded(states) = &mut self.states else { return Ok(Vec::new()) };
         let skipped = Trial { loss: f64::INFINITY, low: 1.0 };
-        let mut trials = vec![vec![skipped; states.len()]; batch.len()];
+        let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
             for (k, trial) in able.into_iter().zip(state.trials(&self.scorer, &positions)) {
-                trials[k][index] = trial;
+                trials[index][k] = trial;
             }
         }
-        let joint = |(trials, position): (Vec<Trial>, &usize)| {
-            self.joint(trials.into_iter(), || self.with(features[*position]))
-        };
-        trials.into_iter().zip(batch).map(joint).collect()
+        let candidates: Vec<Option<Feature>> = batch.iter().map(|&position| Some(features[position])).collect();
+        self.settle(&self.bases(), trials, &candidates)
     }
 }
 
@@ -322,8 +320,7 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn score(&mut self) -> Result<Score> {
-        let trials: Vec<Trial> = self.bases().iter().map(|basis| basis.score(&self.scorer)).collect();
-        self.joint(trials.into_iter(), || self.selected.clone())
+        self.score_of(&self.bases())
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
@@ -336,14 +333,12 @@ impl Evaluator for LooEvaluator<'_> {
         self.full();
         let States::Full(states) = &mut self.states else { return Ok(()) };
         let trials: Vec<Vec<Trial>> = states.iter_mut().map(|s| s.trials(&self.scorer, candidates)).collect();
-        for (k, (candidate, score)) in candidates.iter().zip(scores).enumerate() {
-            *score = if self.data.is_active(*candidate) {
-                self.joint(trials.iter().map(|t| t[k]), || self.with(*candidate))?
-            } else {
-                // A constant column has no state of its own.
-                let larger = self.with(*candidate);
-                self.joint(self.rebuilt(&larger).iter().map(|b| b.score(&self.scorer)), || larger.clone())?
-            };
+        let known: Vec<Option<Feature>> = candidates.iter().copied().map(Some).collect();
+        scores.copy_from_slice(&self.settle(&self.bases(), trials, &known)?);
+        // A constant column has no state of its own.
+        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !self.data.is_active(**c)) {
+            let larger: Vec<Feature> = self.selected.iter().chain([candidate]).copied().collect();
+            *score = self.score_of(&self.rebuilt(&larger).iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
@@ -351,8 +346,7 @@ impl Evaluator for LooEvaluator<'_> {
     fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         for (candidate, score) in candidates.iter().zip(scores) {
             let rest: Vec<Feature> = self.selected.iter().copied().filter(|f| f != candidate).collect();
-            let built = self.rebuilt(&rest);
-            *score = self.joint(built.iter().map(|basis| basis.score(&self.scorer)), || rest.clone())?;
+            *score = self.score_of(&self.rebuilt(&rest).iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }

@@ -58,7 +58,10 @@ impl Lambda {
             Lambda::Grid { from, to, points } => {
                 let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
                 if from >= to {
-                    return Err(Error::setting("lambda.grid", format!("from is {from} and to is {to}; from must be smaller")));
+                    return Err(Error::setting(
+                        "lambda.grid",
+                        format!("from is {from} and to is {to}; from must be smaller"),
+                    ));
                 }
                 if !(2..=100_000).contains(points) {
                     return Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")));
@@ -67,7 +70,17 @@ impl Lambda {
                 // In powers of ten, so that round ends give round values.
                 let (low, high) = (from.log10(), to.log10());
                 let inner = |k: usize| 10f64.powf(low + (high - low) * k as f64 / last as f64);
-                Ok((0..*points).map(|k| if k == 0 { from } else if k == last { to } else { inner(k) }).collect())
+                Ok((0..*points)
+                    .map(|k| {
+                        if k == 0 {
+                            from
+                        } else if k == last {
+                            to
+                        } else {
+                            inner(k)
+                        }
+                    })
+                    .collect())
             }
         }
     }

@@ -53,8 +53,9 @@ impl Learner for Rls {
             to.iter_mut().zip(problem.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
         }
         let weights = problem.weights().map(|w| &w[..]);
-        let ridge = Ridge::new(x, problem.targets().view(), weights, self.intercept)
-            .map_err(|failure| Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns")))?;
+        let ridge = Ridge::new(x, problem.targets().view(), weights, self.intercept).map_err(|failure| {
+            Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
+        })?;
         let lambda = match lambda {
             Some(lambda) => lambda,
             None => {

@@ -113,7 +113,12 @@ impl Parts {
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {
                 Some(numbers) => Some(numbers.values().into_owned()),
-                None => return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers"))),
+                None => {
+                    return Err(Error::setting(
+                        "data.weights",
+                        format!("the column `{name}` holds text; weights are numbers"),
+                    ));
+                }
             },
             None => None,
         };
@@ -214,8 +219,10 @@ fn test_problem(
     }
     let (columns, found) = numeric(table)?;
     let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
-    let order: Vec<usize> =
-        names.iter().map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name))).collect::<Result<_>>()?;
+    let order: Vec<usize> = names
+        .iter()
+        .map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name)))
+        .collect::<Result<_>>()?;
     finish(columns.select(&order), names.to_vec(), targets, spec, task.clone(), None, parts.weights)
 }
 
@@ -232,7 +239,9 @@ pub(crate) fn numeric(table: Table) -> Result<(Columns, Vec<String>)> {
                 let example = text.first().map_or("", String::as_str);
                 return Err(Error::setting(
                     "preprocess",
-                    format!("the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"),
+                    format!(
+                        "the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"
+                    ),
                 ));
             }
         }
@@ -256,10 +265,16 @@ fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
     let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
     if targets.len() > 1 {
         if let Some((name, _)) = text {
-            return Err(Error::setting("data.target", format!("the column `{name}` holds text; several targets must be numbers")));
+            return Err(Error::setting(
+                "data.target",
+                format!("the column `{name}` holds text; several targets must be numbers"),
+            ));
         }
         if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
-            return Err(Error::setting("data.target", "several target columns are for regression; give one column of classes"));
+            return Err(Error::setting(
+                "data.target",
+                "several target columns are for regression; give one column of classes",
+            ));
         }
         return Ok(Task::Regression);
     }
@@ -268,7 +283,11 @@ fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
         Some(kind) => kind,
         None if spec.positive.is_some() => TaskKind::Binary,
         None if text.is_some() => {
-            if labels.len() > 2 { TaskKind::Multiclass } else { TaskKind::Binary }
+            if labels.len() > 2 {
+                TaskKind::Multiclass
+            } else {
+                TaskKind::Binary
+            }
         }
         None => {
             let whole = labels.iter().all(|label| label.parse::<f64>().is_ok_and(|v| v.fract() == 0.0));
@@ -278,7 +297,10 @@ fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
     match kind {
         TaskKind::Regression => {
             if text.is_some() {
-                return Err(Error::setting("data.task", format!("it is regression and the target `{name}` holds text")));
+                return Err(Error::setting(
+                    "data.task",
+                    format!("it is regression and the target `{name}` holds text"),
+                ));
             }
             Ok(Task::Regression)
         }
@@ -286,7 +308,12 @@ fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
             if let Some(positive) = &spec.positive {
                 let known = labels.iter().find(|label| same_label(label, &positive.0));
                 let Some(label) = known else {
-                    return Err(Error::unknown("data.positive", "label", &positive.0, labels.iter().map(String::as_str)));
+                    return Err(Error::unknown(
+                        "data.positive",
+                        "label",
+                        &positive.0,
+                        labels.iter().map(String::as_str),
+                    ));
                 };
                 if labels.len() < 2 {
                     return Err(single_class(name, label));
@@ -295,24 +322,35 @@ fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
                 return Ok(Task::Binary { negative, positive: label.clone() });
             }
             match labels.as_slice() {
-                [negative, positive] => Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() }),
+                [negative, positive] => {
+                    Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() })
+                }
                 [only] => Err(single_class(name, only)),
                 _ => Err(Error::setting(
                     "data.task",
-                    format!("it is binary and `{name}` has {} labels; name one with data.positive or use multiclass", labels.len()),
+                    format!(
+                        "it is binary and `{name}` has {} labels; name one with data.positive or use multiclass",
+                        labels.len()
+                    ),
                 )),
             }
         }
         TaskKind::Multiclass => match labels.as_slice() {
             [only] => Err(single_class(name, only)),
-            _ if labels.len() > 1000 => Err(Error::setting("data.task", format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()))),
+            _ if labels.len() > 1000 => Err(Error::setting(
+                "data.task",
+                format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()),
+            )),
             _ => Ok(Task::Multiclass { labels }),
         },
     }
 }
 
 fn single_class(name: &str, label: &str) -> Error {
-    Error::setting("data.target", format!("every training row of `{name}` has the label `{label}`; two classes are needed"))
+    Error::setting(
+        "data.target",
+        format!("every training row of `{name}` has the label `{label}`; two classes are needed"),
+    )
 }
 
 /// Distinct labels: by value when all are numbers, else by text.
@@ -344,13 +382,21 @@ fn encode(task: &Task, targets: &[(String, Cells)], field: &str) -> Result<Array
         let unknown = |row: usize, label: &str, known: Vec<&str>| {
             Error::setting(
                 field,
-                format!("row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})", known.join(", ")),
+                format!(
+                    "row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
+                    known.join(", ")
+                ),
             )
         };
         match task {
             Task::Regression => match cells.numbers() {
                 Some(numbers) => out.extend(numbers.values().iter()),
-                None => return Err(Error::setting(field, format!("the target `{name}` holds text and the task is regression"))),
+                None => {
+                    return Err(Error::setting(
+                        field,
+                        format!("the target `{name}` holds text and the task is regression"),
+                    ));
+                }
             },
             Task::Binary { negative, positive } => {
                 for row in 0..rows {
@@ -402,7 +448,10 @@ fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Ta
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {
         let what = if spec.groups.is_some() { "groups" } else { "rows" };
-        return Err(Error::setting("data.test_fraction", format!("{fraction} of {count} {what} leaves one side empty")));
+        return Err(Error::setting(
+            "data.test_fraction",
+            format!("{fraction} of {count} {what} leaves one side empty"),
+        ));
     }
     let mut is_test = vec![false; count];
     order[..aside].iter().for_each(|&g| is_test[g] = true);

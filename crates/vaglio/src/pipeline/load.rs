@@ -38,7 +38,8 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     let pipeline = pipeline.check().map_err(|error| locate(error, &document))?;
     if pipeline.data.is_none() {
         let place = Place { file: file.to_owned(), line: 1, column: 1 };
-        return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`").at(Some(place)));
+        return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`")
+            .at(Some(place)));
     }
     Ok((pipeline, document))
 }

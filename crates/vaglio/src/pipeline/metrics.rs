@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 use serde::Serialize;
-use vaglio_core::{Loss, Task, TargetScale};
+use vaglio_core::{Loss, TargetScale, Task};
 
 /// How a model does on test rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -20,7 +20,6 @@ pub use record::{RunRecord, write_file};
 pub use run::{Outcome, RunOptions, pool, run, set_previous_aside};
 pub use schema::{component_list, pipeline_schema};
 
-
 use crate::criteria::Loo;
 use crate::document::Label;
 use crate::learners::Rls;
@@ -272,7 +271,10 @@ impl ValidPipeline {
     /// [`Error::Setting`] with the field's path in the pipeline.
     fn validate(&self) -> Result<()> {
         if self.version != 1 {
-            return Err(Error::setting("version", format!("{} is not known; this program reads version 1", self.version)));
+            return Err(Error::setting(
+                "version",
+                format!("{} is not known; this program reads version 1", self.version),
+            ));
         }
         for (index, map) in self.preprocess.iter().enumerate() {
             map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;

@@ -27,7 +27,10 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     };
     let outputs = train.targets().nrows();
     let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
-    line("data", format!("{} rows, {} candidate columns, {}{several}", prepared.rows, design.features(), train.task().name()));
+    line(
+        "data",
+        format!("{} rows, {} candidate columns, {}{several}", prepared.rows, design.features(), train.task().name()),
+    );
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
         let more = if constant.len() > 5 { ", …" } else { "" };
@@ -36,35 +39,50 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     if let Some(test) = &prepared.test {
         line("test", format!("{} rows", test.rows()));
     }
-    line("pipeline", format!(
-        "{} on {} with {}",
-        pipeline.search.typetag_name(),
-        pipeline.criterion.typetag_name(),
-        pipeline.learner.typetag_name()
-    ));
+    line(
+        "pipeline",
+        format!(
+            "{} on {} with {}",
+            pipeline.search.typetag_name(),
+            pipeline.criterion.typetag_name(),
+            pipeline.learner.typetag_name()
+        ),
+    );
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
-    line("search", format!(
-        "at most {} steps to {} columns; {} subsets compared",
-        outline.steps,
-        outline.largest,
-        count(outline.trials)
-    ));
+    line(
+        "search",
+        format!(
+            "at most {} steps to {} columns; {} subsets compared",
+            outline.steps,
+            outline.largest,
+            count(outline.trials)
+        ),
+    );
     let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
-    line("lambda", match lambdas {
-        [] => "none".into(),
-        [one] => format!("{one}"),
-        [first, .., last] => format!("{} values from {first} to {last}, the best for every subset", lambdas.len()),
-    });
-    line("folds", match pipeline.criterion.typetag_name() {
-        "loo" => format!("every one of {} rows is left out once; fits avoided: {}", train.rows(), count(outline.trials * train.rows() as f64)),
-        _ => "none".into(),
-    });
+    line(
+        "lambda",
+        match lambdas {
+            [] => "none".into(),
+            [one] => format!("{one}"),
+            [first, .., last] => format!("{} values from {first} to {last}, the best for every subset", lambdas.len()),
+        },
+    );
+    line(
+        "folds",
+        match pipeline.criterion.typetag_name() {
+            "loo" => format!(
+                "every one of {} rows is left out once; fits avoided: {}",
+                train.rows(),
+                count(outline.trials * train.rows() as f64)
+            ),
+            _ => "none".into(),
+        },
+    );
     line("work", format!("{} floating-point operations", count(estimate.flops)));
-    line("memory", format!(
-        "{} for the data and {} for the search",
-        bytes(train.columns().bytes() as f64),
-        bytes(estimate.bytes)
-    ));
+    line(
+        "memory",
+        format!("{} for the data and {} for the search", bytes(train.columns().bytes() as f64), bytes(estimate.bytes)),
+    );
     line("time", format!("about {}", duration(estimate.flops / rate(train))));
     Ok(out)
 }

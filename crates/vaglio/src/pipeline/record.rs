@@ -118,7 +118,12 @@ impl RunRecord {
             pipeline,
             data,
             empty_score: path.empty.loss,
-            steps: path.steps.iter().enumerate().map(|(k, step)| StepRecord::new(k + 1, step, name(step.feature))).collect(),
+            steps: path
+                .steps
+                .iter()
+                .enumerate()
+                .map(|(k, step)| StepRecord::new(k + 1, step, name(step.feature)))
+                .collect(),
             path: path.entries.iter().map(EntryRecord::new).collect(),
             selected: subset
                 .iter()
@@ -128,7 +133,10 @@ impl RunRecord {
             score: Some(path.result().map_or(path.empty.loss, |entry| entry.score.loss)),
             lambda,
             intercept: coefficients.map_or(Value::Null, |c| one_or_list(c.intercept.clone())),
-            excluded: constant.iter().map(|&index| ExcludedRecord { index, name: name(index), reason: "constant" }).collect(),
+            excluded: constant
+                .iter()
+                .map(|&index| ExcludedRecord { index, name: name(index), reason: "constant" })
+                .collect(),
             test,
             nested: None,
             verify: None,
@@ -190,7 +198,9 @@ impl RunRecord {
             }
             out.push('\n');
         } else {
-            out.push_str("The score is optimistic: the selection saw these rows. Give test data for an honest figure.\n");
+            out.push_str(
+                "The score is optimistic: the selection saw these rows. Give test data for an honest figure.\n",
+            );
         }
         if self.is_partial() {
             out.push_str("The search was cut short; this is the valid result so far.\n");

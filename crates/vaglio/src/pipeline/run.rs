@@ -1,8 +1,8 @@
 //! A run: prepare, select, fit, evaluate, write.
 
+use super::metrics::unscale;
 use super::record::{DataWords, Facts, PipelineWords, Seconds};
 use super::{Prepared, RunRecord, SavedModel, TestFigures, ValidPipeline, prepare, write_file};
-use super::metrics::unscale;
 use crate::document::to_yaml;
 use crate::report::{Report, SizePoint, render};
 use crate::selector::Selection;
@@ -241,4 +241,3 @@ fn relative(file: &Path, folder: &Path) -> String {
     let down = file.components().skip(common);
     up.chain(down).collect::<PathBuf>().to_string_lossy().into_owned()
 }
-

@@ -69,7 +69,13 @@ struct Walk {
 
 impl Walk {
     /// Adds a column, records it, and asks the observer.
-    fn take(&mut self, context: &mut SearchContext<'_>, feature: Feature, score: Score, tied: Vec<Feature>) -> Result<Answer> {
+    fn take(
+        &mut self,
+        context: &mut SearchContext<'_>,
+        feature: Feature,
+        score: Score,
+        tied: Vec<Feature>,
+    ) -> Result<Answer> {
         context.evaluator.add(feature)?;
         let subset = context.evaluator.selected().to_vec();
         let step = Step { action: Action::Add, feature, score, size: subset.len(), tied };
@@ -128,7 +134,10 @@ impl SearchStrategy for Greedy {
             ));
         }
         if forced.len() > most {
-            return Err(Error::setting("forced", format!("{} columns are forced and max_features is {most}", forced.len())));
+            return Err(Error::setting(
+                "forced",
+                format!("{} columns are forced and max_features is {most}", forced.len()),
+            ));
         }
         if self.min_features.is_some_and(|least| least > most) {
             return Err(Error::setting("min_features", format!("it is larger than max_features, which is {most}")));

@@ -1,0 +1,128 @@
+//! Rows of which the fit knows nothing else: left out without a difference of nearly equal numbers.
+
+use super::{Basis, Data, FEWEST_DIGITS, Scorer};
+use crate::column::{axpy, dot};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// The losses of a subset, alone (`None`) or with one more column, exact also where a row's leverage is nearly 1.
+///
+/// Residuals are a/d as in every trial, but rows whose d has lost its digits are left out by a state of their own.
+/// Cost O(m·s) per candidate and O(m·s²) per such row, with O(m·s) for each candidate that it matters to.
+pub fn careful(basis: &Basis<'_>, scorer: &Scorer, candidates: &[Option<usize>]) -> Vec<f64> {
+    let mut residuals: Vec<(Vec<Vec<f64>>, Vec<usize>)> =
+        candidates.par_iter().map(|candidate| basis.residuals_with(*candidate)).collect();
+    let mut by_row: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (k, (_, weak)) in residuals.iter().enumerate() {
+        weak.iter().for_each(|&row| by_row.entry(row).or_default().push(k));
+    }
+    let rows: Vec<(usize, Vec<usize>)> = by_row.into_iter().collect();
+    let left_out = |(row, concerned): &(usize, Vec<usize>)| {
+        let state = HeldOut::new(basis, *row);
+        concerned.iter().map(|&k| state.residual(candidates[k])).collect::<Vec<_>>()
+    };
+    let exact: Vec<Vec<Vec<f64>>> = rows.par_iter().map(left_out).collect();
+    for ((row, concerned), exact) in rows.iter().zip(exact) {
+        for (&k, of_outputs) in concerned.iter().zip(exact) {
+            residuals[k].0.iter_mut().zip(of_outputs).for_each(|(residual, e)| residual[*row] = e);
+        }
+    }
+    residuals.iter().map(|(residual, _)| scorer.loss(basis.data(), residual)).collect()
+}
+
+impl Basis<'_> {
+    /// Residuals left out of the subset, with one more column if given, and the rows at which they are not to be
+    /// trusted. Cost O(m·s), or O(m³) for a subset that can fit every row.
+    fn residuals_with(&self, candidate: Option<usize>) -> (Vec<Vec<f64>>, Vec<usize>) {
+        let subset: Vec<usize> = self.selected().chain(candidate).collect();
+        if let Some(residuals) = super::dual::residuals(&self.data, self.lambda, &subset) {
+            return (residuals, Vec::new());
+        }
+        let (a, d) = (self.a.clone(), self.d.clone());
+        let mut larger = Basis { data: self.data.clone(), lambda: self.lambda, commits: Vec::new(), a, d };
+        if let Some(feature) = candidate {
+            let c = self.residual(feature);
+            larger.add_residual(feature, c);
+        }
+        let weak = (0..larger.d.len()).filter(|&j| !(larger.d[j] >= FEWEST_DIGITS)).collect();
+        (larger.residuals(), weak)
+    }
+}
+
+/// A vector with one row kept apart: sums run over the others, changes apply to all.
+#[derive(Clone)]
+struct Apart {
+    /// The vector, 0 at the row.
+    others: Vec<f64>,
+    /// Its entry at the row.
+    at: f64,
+}
+
+/// The state of a subset on all rows but one, which follows along: its entry of the targets' residual is the residual
+/// left out, with nothing to divide by.
+struct HeldOut<'b, 'd> {
+    data: &'b Data<'d>,
+    row: usize,
+    lambda: f64,
+    commits: Vec<(Apart, Apart, f64)>,
+    a: Vec<Apart>,
+}
+
+impl<'b, 'd> HeldOut<'b, 'd> {
+    /// Cost O(m·s²).
+    fn new(basis: &'b Basis<'d>, row: usize) -> Self {
+        let data = basis.data();
+        let mut state = HeldOut { data, row, lambda: basis.lambda(), commits: Vec::new(), a: Vec::new() };
+        state.a = (0..data.outputs()).map(|o| state.apart(data.target(o).to_vec())).collect();
+        for feature in basis.selected() {
+            let (x, c, tau, steps) = state.reduced(feature);
+            for (a, step) in state.a.iter_mut().zip(steps) {
+                a.subtract(data, step, &c);
+            }
+            state.commits.push((x, c, tau));
+        }
+        state
+    }
+
+    /// The row's residual of each output, with one more column if given. Cost O(m·s).
+    fn residual(&self, candidate: Option<usize>) -> Vec<f64> {
+        let Some(feature) = candidate else { return self.a.iter().map(|a| a.at).collect() };
+        let (_, c, _, steps) = self.reduced(feature);
+        self.a.iter().zip(steps).map(|(a, step)| a.at - step * c.at).collect()
+    }
+
+    /// x of a column, its residual c on the subset, τ = λ + xᵀc and xᵀa/τ of each output, sums without the row.
+    fn reduced(&self, feature: usize) -> (Apart, Apart, f64, Vec<f64>) {
+        let level = self.data.level;
+        let x = self.apart(self.data.scaled(feature));
+        let mut c = x.clone();
+        for (earlier, residual, tau) in &self.commits {
+            let step = dot(level, &earlier.others, &c.others) / tau;
+            c.subtract(self.data, step, residual);
+        }
+        let tau = self.lambda + dot(level, &x.others, &c.others);
+        let steps = self.a.iter().map(|a| dot(level, &x.others, &a.others) / tau).collect();
+        (x, c, tau, steps)
+    }
+
+    /// A scaled vector with the row apart, centred on the other rows where there is an intercept.
+    fn apart(&self, mut others: Vec<f64>) -> Apart {
+        let level = self.data.level;
+        let mut at = std::mem::take(&mut others[self.row]);
+        if self.data.unit().is_some() {
+            let mut ones = self.data.root().map_or_else(|| vec![1.0; others.len()], <[f64]>::to_vec);
+            let one = std::mem::take(&mut ones[self.row]);
+            let mean = dot(level, &ones, &others) / dot(level, &ones, &ones);
+            axpy(level, -mean, &ones, &mut others);
+            at -= mean * one;
+        }
+        Apart { others, at }
+    }
+}
+
+impl Apart {
+    fn subtract(&mut self, data: &Data<'_>, step: f64, other: &Apart) {
+        axpy(data.level, -step, &other.others, &mut self.others);
+        self.at -= step * other.at;
+    }
+}

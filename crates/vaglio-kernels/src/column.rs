@@ -1,7 +1,7 @@
 //! Sums over one column, in lanes of fixed order.
 
 use crate::Level;
-use crate::wide::Wide;
+use crate::wide::{Entry, Wide};
 use pulp::NullaryFnOnce;
 
 /// One column of data, in the type it is stored in.
@@ -18,25 +18,6 @@ pub(crate) const LANES: usize = Wide::WIDTH;
 
 /// Rows that are worked on together: vectors of so many doubles stay in the second-level cache.
 pub(crate) const TILE: usize = 4096;
-
-/// An entry that becomes a double without rounding.
-pub(crate) trait Entry: Copy {
-    fn double(self) -> f64;
-}
-
-impl Entry for f64 {
-    #[inline(always)]
-    fn double(self) -> f64 {
-        self
-    }
-}
-
-impl Entry for u8 {
-    #[inline(always)]
-    fn double(self) -> f64 {
-        f64::from(self)
-    }
-}
 
 /// Calls the block with `$x` bound to the slice of whichever type the column has.
 macro_rules! with_entries {

@@ -2,6 +2,25 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
+/// An entry that becomes a double without rounding.
+pub(crate) trait Entry: Copy {
+    fn double(self) -> f64;
+}
+
+impl Entry for f64 {
+    #[inline(always)]
+    fn double(self) -> f64 {
+        self
+    }
+}
+
+impl Entry for u8 {
+    #[inline(always)]
+    fn double(self) -> f64 {
+        f64::from(self)
+    }
+}
+
 /// Eight doubles.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
@@ -35,7 +54,7 @@ impl Wide {
 
     /// The doubles of a chunk.
     #[inline(always)]
-    pub fn load<E: crate::column::Entry>(chunk: &[E; Wide::WIDTH]) -> Wide {
+    pub fn load<E: Entry>(chunk: &[E; Wide::WIDTH]) -> Wide {
         Wide(std::array::from_fn(|l| chunk[l].double()))
     }
 

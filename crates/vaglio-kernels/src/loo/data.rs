@@ -1,6 +1,7 @@
 //! Scaled, centred rows.
 
-use crate::column::{Entry, LANES, Sums, TILE, add_products, product, scaled};
+use crate::column::{LANES, Sums, TILE, add_products, product, scaled};
+use crate::wide::Entry;
 use crate::{Column, Level};
 use rayon::prelude::*;
 

@@ -154,7 +154,7 @@ fn figures(prepared: &Prepared, test: &Problem, model: &dyn Model) -> Result<Tes
 }
 
 /// Work of refitting that the curve of a report may take, in multiply-adds.
-const CURVE_WORK: f64 = 2e10;
+const CURVE_WORK: f64 = 3e10;
 
 /// Losses on training and test rows of models of growing size, refitted; of some sizes only when there are many.
 fn curve(

@@ -12,7 +12,7 @@ const RIGHT: f64 = 16.0;
 /// Beyond so many sizes only every second, third, … point is drawn; the lines keep all.
 const MOST_POINTS: usize = 2000;
 
-/// A line through one value per size; missing values break it.
+/// A line through one value per size; sizes without one are passed over.
 pub struct Series {
     /// Words for the legend.
     pub name: String,
@@ -239,7 +239,8 @@ impl Plot {
                     let _ = write!(path, "{pen}{},{}", px(x.at(*size as f64)), px(y.at(*value)));
                     pen = 'L';
                 }
-                _ => pen = 'M',
+                Some(_) => pen = 'M',
+                None => {}
             }
         }
         path

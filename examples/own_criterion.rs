@@ -1,0 +1,70 @@
+//! A criterion of your own, by its definition alone, under the greedy search.
+//!
+//! `cargo run -p vaglio-examples --example own_criterion`
+
+use linfa::prelude::*;
+use vaglio::{Selector, learners::Rls, search::Greedy};
+
+// ANCHOR: definition
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Criterion, Design, Feature, Result, Score, describe};
+
+/// 1 − the mean squared correlation of the columns with the first target.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Relevance {}
+
+describe!(
+    Criterion,
+    Relevance,
+    "relevance",
+    "how strongly each column alone follows the target",
+    "criterion: relevance"
+);
+
+#[typetag::serde(name = "relevance")]
+impl Criterion for Relevance {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let target = design.targets().row(0).to_vec();
+        let strengths = subset.iter().map(|&f| correlation(&design.column(f).values(), &target).powi(2));
+        let mean = strengths.sum::<f64>() / subset.len().max(1) as f64;
+        Ok(Score::of(1.0 - mean))
+    }
+}
+
+fn correlation(x: &[f64], y: &[f64]) -> f64 {
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (mx, my) = (mean(x), mean(y));
+    let product: f64 = x.iter().zip(y).map(|(a, b)| (a - mx) * (b - my)).sum();
+    let square = |v: &[f64], m: f64| v.iter().map(|a| (a - m).powi(2)).sum::<f64>();
+    let scale = (square(x, mx) * square(y, my)).sqrt();
+    if scale > 0.0 { product / scale } else { 0.0 }
+}
+// ANCHOR_END: definition
+
+/// Selects three columns by the criterion above and trains ridge regression on them.
+pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let dataset = vaglio_examples::diabetes()?;
+    // ANCHOR: use
+    let search = Greedy { max_features: Some(3), choose: vaglio_core::Choose::Last, ..Greedy::default() };
+    let fitted = Selector::params(Relevance::default(), search, Rls::default()).fit(&dataset)?;
+    // ANCHOR_END: use
+    let names: Vec<&str> = fitted.selected().iter().map(|&f| dataset.feature_names()[f].as_str()).collect();
+    println!("{}", names.join(", "));
+    assert_eq!(names, ["bmi", "s5", "bp"]);
+    // It is known to pipeline files as well.
+    assert!(vaglio_core::descriptions().iter().any(|d| d.kind == "relevance"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Relevance;
+
+    // ANCHOR: laws
+    #[test]
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+        vaglio_testkit::check_criterion_on_standard_data(&Relevance::default(), 1e-9)
+    }
+    // ANCHOR_END: laws
+}

@@ -1,4 +1,42 @@
 //! Feature selection for regularised least squares: exact, fast, and open to plug-ins.
+//!
+//! A search walks subsets of columns, a criterion scores them, a learner gives them meaning. Pick one of each and fit
+//! them like any other parameters of linfa:
+//!
+//! ```
+//! use linfa::prelude::*;
+//! use ndarray::array;
+//! use vaglio::{Pipeline, criteria::Loo, learners::Rls, maps::Standardize, search::Greedy};
+//!
+//! let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+//! let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]).with_feature_names(vec!["dose", "noise", "age"]);
+//!
+//! let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).preprocess(Standardize::default());
+//! let fitted = pipeline.fit(&dataset)?;
+//! assert_eq!(fitted.selected(), ["dose"]);
+//!
+//! let smaller = fitted.transform(dataset.clone());
+//! assert_eq!(smaller.nfeatures(), 1);
+//! let predictions = fitted.predict(&dataset);
+//! assert!((predictions[0] - 1.1).abs() < 0.6);
+//! # Ok::<(), vaglio::FitError>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! | | |
+//! |---|---|
+//! | [`Selector`] | criterion, search and learner as linfa parameters |
+//! | [`Pipeline`] | the same with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
+//! | [`criteria`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
+//! | [`core`] | the traits for parts of your own, and what passes between them |
+//! | [`pipeline`] | a run from files to files: [`pipeline::run`], [`pipeline::plan`], [`pipeline::SavedModel`] |
+//! | [`document`], [`read`], [`report`] | what a run is made of: settings with places, tables, the HTML page |
+//!
+//! # Features
+//!
+//! * `parquet`: reads `.parquet` and `.arrow` files beside CSV.
+//! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
 pub mod criteria;
 pub mod document;

@@ -1,5 +1,7 @@
 //! The book and the README say what the program does: every command in them is run, every piece of Rust is compiled.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -144,7 +146,8 @@ fn rust_in_the_book_comes_from_examples() {
             }
             let place = format!("{}:{}", page.display(), block.line);
             let include = block.text.trim().strip_prefix("{{#include ").and_then(|t| t.strip_suffix("}}"));
-            let (file, anchor) = include.and_then(|t| t.split_once(':')).unwrap_or_else(|| panic!("{place}: pasted code"));
+            let (file, anchor) =
+                include.and_then(|t| t.split_once(':')).unwrap_or_else(|| panic!("{place}: pasted code"));
             let file = page.parent().unwrap().join(file);
             assert!(anchored(&file, anchor).is_some(), "{place}: {} has no anchor `{anchor}`", file.display());
         }

@@ -3,7 +3,7 @@
 use super::route::DEEPEST;
 use super::{Entry, Node, Scalar, Value};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
-use serde::Serialize;
+
 use std::collections::HashSet;
 use vaglio_core::{Error, Place, Result};
 
@@ -143,8 +143,8 @@ impl<'a> Tree<'a> {
 ///
 /// # Errors
 /// [`Error::Syntax`] for a value that YAML cannot hold, such as a map with keys that are no text.
-pub fn to_yaml<T: Serialize>(value: &T) -> Result<String> {
-    serde_saphyr::to_string(value).map_err(|error| Error::Syntax { message: error.to_string(), place: None })
+pub fn to_yaml(value: &dyn erased_serde::Serialize) -> Result<String> {
+    serde_saphyr::to_string(&value).map_err(|error| Error::Syntax { message: error.to_string(), place: None })
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
     use super::super::{Document, Meaning};
     use super::*;
     use proptest::prelude::*;
-    use serde::Deserialize;
+    use serde::{Deserialize, Serialize};
     use std::collections::BTreeMap;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]

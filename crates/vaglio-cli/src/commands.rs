@@ -6,7 +6,7 @@ use crate::progress::Watch;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vaglio::core::{Error, StopReason};
+use vaglio::core::{Error, Place, StopReason};
 use vaglio::document::Document;
 use vaglio::pipeline::{self, RunOptions, SavedModel};
 use vaglio::ValidPipeline;
@@ -104,9 +104,15 @@ struct Loaded {
 
 impl Loaded {
     fn read(path: &Path, assignments: &[String]) -> Result<Self, Failure> {
-        let unreadable = |message: String| Error::Setting { field: "PIPELINE".into(), message, place: None };
-        let bytes = std::fs::read(path).map_err(|e| unreadable(format!("{}: {e}", path.display())))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable(format!("{}: it is not UTF-8 text", path.display())))?;
+        let file = path.display().to_string();
+        let unreadable = |message: String| {
+            Error::Syntax { message, place: Some(Place { file: file.clone(), line: 0, column: 0 }) }
+        };
+        let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => unreadable("there is no such file".into()),
+            _ => unreadable(format!("it cannot be read: {e}")),
+        })?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
         match pipeline::load(&text, &path.display().to_string(), assignments) {
             Ok((pipeline, document)) => {
                 let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);

@@ -1,6 +1,6 @@
 //! Errors that name the place, say what was expected, and suggest what was meant.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of everything in vaglio that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -99,7 +99,7 @@ pub enum Error {
         message: String,
     },
     /// A value that is not a finite number.
-    #[error("row {row}, column `{column}`: {value} is not a finite number ({count} such {} in this column)", plural(*count, "value"))]
+    #[error("{}row {row}, column `{column}`: {value} is not a finite number ({count} such {} in this column)", inside(file), plural(*count, "value"))]
     NonFinite {
         /// First data row that holds such a value, from 1.
         row: usize,
@@ -109,6 +109,8 @@ pub enum Error {
         value: String,
         /// How many rows of the column hold one.
         count: usize,
+        /// The file, when the data came from one.
+        file: Option<PathBuf>,
     },
     /// Data whose parts do not fit together.
     #[error("{0}")]
@@ -194,6 +196,18 @@ impl Error {
         self
     }
 
+    /// The same error about data, with the file that holds them.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Error::NonFinite { row, column, value, count, file: None } => {
+                Error::NonFinite { row, column, value, count, file: Some(path.to_owned()) }
+            }
+            Error::Shape(message) => Error::Shape(format!("{}: {message}", path.display())),
+            other => other,
+        }
+    }
+
     /// Where in a file the error is, if known.
     pub fn place(&self) -> Option<&Place> {
         match self {
@@ -208,6 +222,10 @@ impl Error {
 
 fn at(place: &Option<Place>) -> String {
     place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default()
+}
+
+fn inside(file: &Option<PathBuf>) -> String {
+    file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
 }
 
 fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
@@ -225,10 +243,14 @@ fn plural(count: usize, noun: &str) -> String {
 /// The known name most like `name`, if one is like it at all.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let wanted = name.to_lowercase();
-    known
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate.to_owned())
+    let one_slip = |candidate: &str| wanted.chars().count() > 1 && strsim::osa_distance(&wanted, candidate) == 1;
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in known {
+        let lower = candidate.to_lowercase();
+        let likeness = strsim::jaro_winkler(&wanted, &lower);
+        if (likeness > 0.8 || one_slip(&lower)) && best.is_none_or(|(most, _)| likeness > most) {
+            best = Some((likeness, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate.to_owned())
 }

@@ -212,6 +212,7 @@ fn check_finite(name: &str, values: &[f64]) -> Result<()> {
         column: name.to_owned(),
         value: values[first].to_string(),
         count: values.iter().filter(|v| !v.is_finite()).count(),
+        file: None,
     })
 }
 

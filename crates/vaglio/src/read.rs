@@ -56,13 +56,14 @@ impl Selection {
 /// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of another format; [`Error::NonFinite`] for a
 /// selected column with missing values.
 pub fn read_table(path: &Path, selection: &Selection) -> Result<Table> {
-    match Format::of(path)? {
+    let table = match Format::of(path)? {
         Format::Csv => csv::read_table(path, selection),
         #[cfg(feature = "parquet")]
         Format::Parquet => guard::guarded(path, || arrow_files::read_parquet(path, selection)),
         #[cfg(feature = "parquet")]
         Format::Arrow => guard::guarded(path, || arrow_files::read_arrow(path, selection)),
-    }
+    };
+    table.map_err(|error| error.in_file(path))
 }
 
 /// Reads the names of the columns of a table.
@@ -116,7 +117,7 @@ fn unreadable(path: &Path, message: impl Into<String>) -> Error {
 }
 
 /// What the system says about a file, in a sentence.
-fn system(path: &Path, error: &std::io::Error) -> Error {
+pub(crate) fn system(path: &Path, error: &std::io::Error) -> Error {
     let message = match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         std::io::ErrorKind::PermissionDenied => "permission to read it is denied".to_owned(),

@@ -118,7 +118,7 @@ impl Node {
     }
 
     /// The word, when the value is text.
-    pub(super) fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(scalar) => match scalar.meaning() {
                 Meaning::Text(text) => Some(text),

@@ -1,6 +1,7 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
-use super::{DataSpec, TaskKind, ValidPipeline};
+use super::targets::{encode, task};
+use super::{DataSpec, ValidPipeline};
 use crate::read::{Selection as Choice, read_header, read_table};
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
@@ -35,6 +36,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let header = read_header(&train_path)?;
     check_names(spec, &header)?;
     let table = read_table(&train_path, &Choice::except(unused(spec)))?;
+    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     let sha256 = hash(&train_path)?;
     let rows = table.rows();
     let (train, test) = match (&spec.test, spec.test_fraction) {
@@ -57,7 +59,10 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         return Err(Error::setting("data", "no column is left to select from"));
     }
     let test = match test {
-        Some(test) => Some(test_problem(spec, test, &maps, &names, &task)?),
+        Some(table) => {
+            let test = test_problem(spec, table, &maps, &names, &task);
+            Some(test.map_err(|error| error.in_file(&folder.join(spec.test.as_ref().unwrap_or(&spec.train))))?)
+        }
         None => None,
     };
     let train = finish(columns, names, targets, spec, task, train.groups, train.weights)?;
@@ -113,12 +118,7 @@ impl Parts {
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {
                 Some(numbers) => Some(numbers.values().into_owned()),
-                None => {
-                    return Err(Error::setting(
-                        "data.weights",
-                        format!("the column `{name}` holds text; weights are numbers"),
-                    ));
-                }
+                None => return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers"))),
             },
             None => None,
         };
@@ -187,6 +187,22 @@ fn check_names(spec: &DataSpec, header: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses weights that are negative or all 0.
+fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
+    let Some(name) = &spec.weights else { return Ok(()) };
+    let Some(weights) = table.get(name).and_then(Cells::numbers).map(|numbers| numbers.values().into_owned()) else {
+        return Ok(());
+    };
+    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
+        let message = format!("row {}, column `{name}`: the weight {} is negative", row + 1, weights[row]);
+        return Err(Error::Shape(message));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
+    }
+    Ok(())
+}
+
 /// Excluded columns, unless they have another meaning.
 fn unused(spec: &DataSpec) -> Vec<String> {
     let used = |name: &&String| spec.weights.as_ref() == Some(*name) || spec.groups.as_ref() == Some(*name);
@@ -201,7 +217,9 @@ fn read_test(spec: &DataSpec, path: &Path, train_header: &[String]) -> Result<Ta
     if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
-    read_table(path, &Choice::only(wanted))
+    let table = read_table(path, &Choice::only(wanted))?;
+    check_weights(spec, &table).map_err(|error| error.in_file(path))?;
+    Ok(table)
 }
 
 fn test_problem(
@@ -219,10 +237,8 @@ fn test_problem(
     }
     let (columns, found) = numeric(table)?;
     let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
-    let order: Vec<usize> = names
-        .iter()
-        .map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name)))
-        .collect::<Result<_>>()?;
+    let order: Vec<usize> =
+        names.iter().map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name))).collect::<Result<_>>()?;
     finish(columns.select(&order), names.to_vec(), targets, spec, task.clone(), None, parts.weights)
 }
 
@@ -239,9 +255,7 @@ pub(crate) fn numeric(table: Table) -> Result<(Columns, Vec<String>)> {
                 let example = text.first().map_or("", String::as_str);
                 return Err(Error::setting(
                     "preprocess",
-                    format!(
-                        "the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"
-                    ),
+                    format!("the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"),
                 ));
             }
         }
@@ -257,177 +271,6 @@ fn group_numbers(cells: &Cells) -> Vec<u32> {
             *numbers.entry(cells.label(row)).or_insert(next)
         })
         .collect()
-}
-
-/// What kind of target it is, and its labels.
-fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
-    let Some((name, cells)) = targets.first() else { return Err(Error::setting("data.target", "it is missing")) };
-    let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
-    if targets.len() > 1 {
-        if let Some((name, _)) = text {
-            return Err(Error::setting(
-                "data.target",
-                format!("the column `{name}` holds text; several targets must be numbers"),
-            ));
-        }
-        if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
-            return Err(Error::setting(
-                "data.target",
-                "several target columns are for regression; give one column of classes",
-            ));
-        }
-        return Ok(Task::Regression);
-    }
-    let labels = labels(cells);
-    let kind = match spec.task {
-        Some(kind) => kind,
-        None if spec.positive.is_some() => TaskKind::Binary,
-        None if text.is_some() => {
-            if labels.len() > 2 {
-                TaskKind::Multiclass
-            } else {
-                TaskKind::Binary
-            }
-        }
-        None => {
-            let whole = labels.iter().all(|label| label.parse::<f64>().is_ok_and(|v| v.fract() == 0.0));
-            if labels.len() == 2 && whole { TaskKind::Binary } else { TaskKind::Regression }
-        }
-    };
-    match kind {
-        TaskKind::Regression => {
-            if text.is_some() {
-                return Err(Error::setting(
-                    "data.task",
-                    format!("it is regression and the target `{name}` holds text"),
-                ));
-            }
-            Ok(Task::Regression)
-        }
-        TaskKind::Binary => {
-            if let Some(positive) = &spec.positive {
-                let known = labels.iter().find(|label| same_label(label, &positive.0));
-                let Some(label) = known else {
-                    return Err(Error::unknown(
-                        "data.positive",
-                        "label",
-                        &positive.0,
-                        labels.iter().map(String::as_str),
-                    ));
-                };
-                if labels.len() < 2 {
-                    return Err(single_class(name, label));
-                }
-                let negative = if labels.len() == 2 { labels.iter().find(|l| *l != label).cloned() } else { None };
-                return Ok(Task::Binary { negative, positive: label.clone() });
-            }
-            match labels.as_slice() {
-                [negative, positive] => {
-                    Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() })
-                }
-                [only] => Err(single_class(name, only)),
-                _ => Err(Error::setting(
-                    "data.task",
-                    format!(
-                        "it is binary and `{name}` has {} labels; name one with data.positive or use multiclass",
-                        labels.len()
-                    ),
-                )),
-            }
-        }
-        TaskKind::Multiclass => match labels.as_slice() {
-            [only] => Err(single_class(name, only)),
-            _ if labels.len() > 1000 => Err(Error::setting(
-                "data.task",
-                format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()),
-            )),
-            _ => Ok(Task::Multiclass { labels }),
-        },
-    }
-}
-
-fn single_class(name: &str, label: &str) -> Error {
-    Error::setting(
-        "data.target",
-        format!("every training row of `{name}` has the label `{label}`; two classes are needed"),
-    )
-}
-
-/// Distinct labels: by value when all are numbers, else by text.
-fn labels(cells: &Cells) -> Vec<String> {
-    match cells {
-        Cells::Numbers(numbers) => {
-            let mut values = numbers.view().values().into_owned();
-            values.sort_by(f64::total_cmp);
-            values.dedup();
-            values.iter().map(f64::to_string).collect()
-        }
-        Cells::Text(text) => {
-            let distinct: std::collections::BTreeSet<&String> = text.iter().collect();
-            distinct.into_iter().cloned().collect()
-        }
-    }
-}
-
-fn same_label(a: &str, b: &str) -> bool {
-    a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
-}
-
-/// Targets as outputs × rows, classes coded ±1.
-fn encode(task: &Task, targets: &[(String, Cells)], field: &str) -> Result<Array2<f64>> {
-    let rows = targets.first().map_or(0, |(_, cells)| cells.len());
-    let mut out = Vec::new();
-    for (name, cells) in targets {
-        let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
-        let unknown = |row: usize, label: &str, known: Vec<&str>| {
-            Error::setting(
-                field,
-                format!(
-                    "row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
-                    known.join(", ")
-                ),
-            )
-        };
-        match task {
-            Task::Regression => match cells.numbers() {
-                Some(numbers) => out.extend(numbers.values().iter()),
-                None => {
-                    return Err(Error::setting(
-                        field,
-                        format!("the target `{name}` holds text and the task is regression"),
-                    ));
-                }
-            },
-            Task::Binary { negative, positive } => {
-                for row in 0..rows {
-                    let label = cells.label(row);
-                    let yes = same_label(&label, positive);
-                    if let Some(negative) = negative
-                        && !yes
-                        && !same_label(&label, negative)
-                    {
-                        return Err(unknown(row + 1, &label, vec![negative, positive]));
-                    }
-                    out.push(sign(yes));
-                }
-            }
-            Task::Multiclass { labels } => {
-                let mut of_row = Vec::with_capacity(rows);
-                for row in 0..rows {
-                    let label = cells.label(row);
-                    let Some(class) = labels.iter().position(|l| same_label(l, &label)) else {
-                        return Err(unknown(row + 1, &label, labels.iter().map(String::as_str).collect()));
-                    };
-                    of_row.push(class);
-                }
-                for class in 0..labels.len() {
-                    out.extend(of_row.iter().map(|&c| sign(c == class)));
-                }
-            }
-        }
-    }
-    let outputs = out.len().checked_div(rows).unwrap_or(0);
-    Array2::from_shape_vec((outputs, rows), out).map_err(|e| Error::Shape(e.to_string()))
 }
 
 /// Sets a share of the rows aside by the seed; rows of one group stay together.
@@ -448,10 +291,7 @@ fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Ta
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {
         let what = if spec.groups.is_some() { "groups" } else { "rows" };
-        return Err(Error::setting(
-            "data.test_fraction",
-            format!("{fraction} of {count} {what} leaves one side empty"),
-        ));
+        return Err(Error::setting("data.test_fraction", format!("{fraction} of {count} {what} leaves one side empty")));
     }
     let mut is_test = vec![false; count];
     order[..aside].iter().for_each(|&g| is_test[g] = true);

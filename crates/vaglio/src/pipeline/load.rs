@@ -1,7 +1,7 @@
 //! Reads a pipeline file in passes: syntax, what is not available yet, then typed settings.
 
 use super::{Pipeline, ValidPipeline};
-use crate::document::Document;
+use crate::document::{Document, Node};
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result, Role, descriptions};
 
@@ -24,6 +24,9 @@ const LATER_KINDS: &[(&str, &[&str])] = &[
     ("learner", &["crrr", "fs_ls_svm", "elm", "reservoir"]),
 ];
 
+/// The parts that a pipeline has when its file does not name them.
+const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
+
 /// Reads a pipeline from the text of a file, with `path=value` assignments on top.
 ///
 /// # Errors
@@ -31,6 +34,11 @@ const LATER_KINDS: &[(&str, &[&str])] = &[
 pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipeline, Document)> {
     let mut document = Document::parse(text, file)?;
     for assignment in assignments {
+        let below = |part: &str| assignment.trim_start().strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
+        // A setting of a part that the file leaves out belongs to the part that is used then.
+        if let Some((part, kind)) = DEFAULT_KINDS.iter().find(|(part, _)| below(part) && document.get(part).is_none()) {
+            document.set(&format!("{part}={kind}"))?;
+        }
         document.set(assignment)?;
     }
     refuse_later(&document)?;
@@ -52,13 +60,20 @@ pub(crate) fn locate(error: Error, document: &Document) -> Error {
 
 fn refuse_later(document: &Document) -> Result<()> {
     for (key, instead) in LATER_KEYS {
-        if document.get(key).is_some_and(|node| !node.is_null()) {
+        if document.get(key).is_some() {
             return Err(Error::NotAvailable {
                 what: format!("`{key}`"),
                 instead: (*instead).to_owned(),
                 place: document.place(key),
             });
         }
+    }
+    if document.get("criterion.loss").and_then(Node::word) == Some("auc") {
+        return Err(Error::NotAvailable {
+            what: "the loss `auc`".into(),
+            instead: "use `balanced_error` or `squared`".into(),
+            place: document.place("criterion.loss"),
+        });
     }
     let maps = (0..).map_while(|k| document.get(&format!("preprocess[{k}]")).map(|_| format!("preprocess[{k}]")));
     for path in maps {

@@ -9,6 +9,7 @@ mod plan;
 mod record;
 mod run;
 mod schema;
+mod targets;
 
 pub use data::{Prepared, prepare};
 pub use fitted::FittedPipeline;

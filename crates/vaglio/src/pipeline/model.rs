@@ -3,7 +3,7 @@
 use super::data::numeric;
 use super::metrics::unscale;
 use crate::linfa_face::largest;
-use crate::read::{Selection as Choice, read_header, read_table};
+use crate::read::{Selection as Choice, read_header, read_table, system};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -84,8 +84,7 @@ impl SavedModel {
     /// # Errors
     /// [`Error::Numerical`] when a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
-        let model =
-            serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
+        let model = serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
         Ok(wrap(SCHEMA, &digest(&model), &model))
     }
 
@@ -95,7 +94,7 @@ impl SavedModel {
     /// [`Error::Unreadable`] when there is no such file; [`Error::ModelRefused`] when it was changed, is cut short, or
     /// is of another version.
     pub fn read(path: &Path) -> Result<Self> {
-        let unreadable = |e: std::io::Error| Error::Unreadable { path: path.to_owned(), message: e.to_string() };
+        let unreadable = |e: std::io::Error| system(path, &e);
         let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
         if std::fs::metadata(path).map_err(unreadable)?.len() > LARGEST {
             return Err(refused("it is larger than any model".into()));
@@ -159,9 +158,8 @@ impl SavedModel {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         // A model without columns still has as many predictions as the file has rows.
-        let wanted: Vec<String> =
-            if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
-        self.predict(read_table(path, &Choice::only(wanted))?)
+        let wanted: Vec<String> = if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
+        self.predict(read_table(path, &Choice::only(wanted))?).map_err(|error| error.in_file(path))
     }
 }
 

@@ -34,7 +34,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
         let more = if constant.len() > 5 { ", …" } else { "" };
-        line("", format!("{} constant columns are never selected ({}{more})", constant.len(), names.join(", ")));
+        let columns = if constant.len() == 1 { "column is" } else { "columns are" };
+        line("", format!("{} constant {columns} never selected ({}{more})", constant.len(), names.join(", ")));
     }
     if let Some(test) = &prepared.test {
         line("test", format!("{} rows", test.rows()));

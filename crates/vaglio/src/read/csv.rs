@@ -75,6 +75,8 @@ fn read_text(path: &Path, names: &[String], indices: &[usize]) -> Result<Vec<Tex
 /// Gives every data row to `take` and returns how many there were.
 fn each_row(path: &Path, names: &[String], mut take: impl FnMut(&StringRecord)) -> Result<usize> {
     let mut reader = open(path)?;
+    // Read by itself, so that the place of a fault in the first row is that row's.
+    reader.headers().map_err(|error| explain(path, &error, &[], 0))?;
     let (mut record, mut rows) = (StringRecord::new(), 0);
     while reader.read_record(&mut record).map_err(|error| explain(path, &error, names, rows + 1))? {
         take(&record);
@@ -184,6 +186,7 @@ mod tests {
         assert_eq!(message("twice", "a,b,a \n1,2,3\n"), "two columns are named `a`");
         assert_eq!(message("unnamed", ",b\n1,2\n"), "column 1 has no name in the header");
         assert_eq!(message("latin", b"a,b\n1,2\n3,\xe9\n"), "line 3 (data row 2), column `b`: the text is not UTF-8");
+        assert_eq!(message("latin_first", b"a,b\n1,\xe9\n"), "line 2 (data row 1), column `b`: the text is not UTF-8");
         assert_eq!(message("latin_header", b"a,\xe9\n1,2\n"), "line 1: the text is not UTF-8");
     }
 

@@ -35,7 +35,9 @@ impl Gaps {
 
     fn check(self, column: &str) -> Result<()> {
         match self.first {
-            Some((row, value)) => Err(Error::NonFinite { row, column: column.to_owned(), value, count: self.count }),
+            Some((row, value)) => {
+                Err(Error::NonFinite { row, column: column.to_owned(), value, count: self.count, file: None })
+            }
             None => Ok(()),
         }
     }

@@ -1,1 +1,1 @@
-//! x
+//! Tests of the vaglio program against its contract; they are in `tests/`.

@@ -118,7 +118,12 @@ impl Parts {
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {
                 Some(numbers) => Some(numbers.values().into_owned()),
-                None => return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers"))),
+                None => {
+                    return Err(Error::setting(
+                        "data.weights",
+                        format!("the column `{name}` holds text; weights are numbers"),
+                    ));
+                }
             },
             None => None,
         };
@@ -237,8 +242,10 @@ fn test_problem(
     }
     let (columns, found) = numeric(table)?;
     let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
-    let order: Vec<usize> =
-        names.iter().map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name))).collect::<Result<_>>()?;
+    let order: Vec<usize> = names
+        .iter()
+        .map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name)))
+        .collect::<Result<_>>()?;
     finish(columns.select(&order), names.to_vec(), targets, spec, task.clone(), None, parts.weights)
 }
 
@@ -255,7 +262,9 @@ pub(crate) fn numeric(table: Table) -> Result<(Columns, Vec<String>)> {
                 let example = text.first().map_or("", String::as_str);
                 return Err(Error::setting(
                     "preprocess",
-                    format!("the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"),
+                    format!(
+                        "the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"
+                    ),
                 ));
             }
         }
@@ -291,7 +300,10 @@ fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Ta
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {
         let what = if spec.groups.is_some() { "groups" } else { "rows" };
-        return Err(Error::setting("data.test_fraction", format!("{fraction} of {count} {what} leaves one side empty")));
+        return Err(Error::setting(
+            "data.test_fraction",
+            format!("{fraction} of {count} {what} leaves one side empty"),
+        ));
     }
     let mut is_test = vec![false; count];
     order[..aside].iter().for_each(|&g| is_test[g] = true);

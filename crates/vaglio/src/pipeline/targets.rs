@@ -10,10 +10,16 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
     if targets.len() > 1 {
         if let Some((name, _)) = text {
-            return Err(Error::setting("data.target", format!("the column `{name}` holds text; several targets must be numbers")));
+            return Err(Error::setting(
+                "data.target",
+                format!("the column `{name}` holds text; several targets must be numbers"),
+            ));
         }
         if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
-            return Err(Error::setting("data.target", "several target columns are for regression; give one column of classes"));
+            return Err(Error::setting(
+                "data.target",
+                "several target columns are for regression; give one column of classes",
+            ));
         }
         return Ok(Task::Regression);
     }
@@ -22,7 +28,11 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
         Some(kind) => kind,
         None if spec.positive.is_some() => TaskKind::Binary,
         None if text.is_some() => {
-            if labels.len() > 2 { TaskKind::Multiclass } else { TaskKind::Binary }
+            if labels.len() > 2 {
+                TaskKind::Multiclass
+            } else {
+                TaskKind::Binary
+            }
         }
         None => {
             let whole = labels.iter().all(|label| label.parse::<f64>().is_ok_and(|v| v.fract() == 0.0));
@@ -32,7 +42,10 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
     match kind {
         TaskKind::Regression => {
             if text.is_some() {
-                return Err(Error::setting("data.task", format!("it is regression and the target `{name}` holds text")));
+                return Err(Error::setting(
+                    "data.task",
+                    format!("it is regression and the target `{name}` holds text"),
+                ));
             }
             Ok(Task::Regression)
         }
@@ -40,7 +53,12 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
             if let Some(positive) = &spec.positive {
                 let known = labels.iter().find(|label| same_label(label, &positive.0));
                 let Some(label) = known else {
-                    return Err(Error::unknown("data.positive", "label", &positive.0, labels.iter().map(String::as_str)));
+                    return Err(Error::unknown(
+                        "data.positive",
+                        "label",
+                        &positive.0,
+                        labels.iter().map(String::as_str),
+                    ));
                 };
                 if labels.len() < 2 {
                     return Err(single_class(name, label));
@@ -49,24 +67,35 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
                 return Ok(Task::Binary { negative, positive: label.clone() });
             }
             match labels.as_slice() {
-                [negative, positive] => Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() }),
+                [negative, positive] => {
+                    Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() })
+                }
                 [only] => Err(single_class(name, only)),
                 _ => Err(Error::setting(
                     "data.task",
-                    format!("it is binary and `{name}` has {} labels; name one with data.positive or use multiclass", labels.len()),
+                    format!(
+                        "it is binary and `{name}` has {} labels; name one with data.positive or use multiclass",
+                        labels.len()
+                    ),
                 )),
             }
         }
         TaskKind::Multiclass => match labels.as_slice() {
             [only] => Err(single_class(name, only)),
-            _ if labels.len() > 1000 => Err(Error::setting("data.task", format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()))),
+            _ if labels.len() > 1000 => Err(Error::setting(
+                "data.task",
+                format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()),
+            )),
             _ => Ok(Task::Multiclass { labels }),
         },
     }
 }
 
 fn single_class(name: &str, label: &str) -> Error {
-    Error::setting("data.target", format!("every training row of `{name}` has the label `{label}`; two classes are needed"))
+    Error::setting(
+        "data.target",
+        format!("every training row of `{name}` has the label `{label}`; two classes are needed"),
+    )
 }
 
 /// Distinct labels: by value when all are numbers, else by text.
@@ -98,13 +127,21 @@ pub(super) fn encode(task: &Task, targets: &[(String, Cells)], field: &str) -> R
         let unknown = |row: usize, label: &str, known: Vec<&str>| {
             Error::setting(
                 field,
-                format!("row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})", known.join(", ")),
+                format!(
+                    "row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
+                    known.join(", ")
+                ),
             )
         };
         match task {
             Task::Regression => match cells.numbers() {
                 Some(numbers) => out.extend(numbers.values().iter()),
-                None => return Err(Error::setting(field, format!("the target `{name}` holds text and the task is regression"))),
+                None => {
+                    return Err(Error::setting(
+                        field,
+                        format!("the target `{name}` holds text and the task is regression"),
+                    ));
+                }
             },
             Task::Binary { negative, positive } => {
                 for row in 0..rows {

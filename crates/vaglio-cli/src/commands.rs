@@ -6,10 +6,10 @@ use crate::progress::Watch;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vaglio::ValidPipeline;
 use vaglio::core::{Error, Place, StopReason};
 use vaglio::document::Document;
 use vaglio::pipeline::{self, RunOptions, SavedModel};
-use vaglio::ValidPipeline;
 
 type Done = Result<ExitCode, Failure>;
 
@@ -17,7 +17,11 @@ type Done = Result<ExitCode, Failure>;
 pub fn run(arguments: Run) -> Done {
     let later = [
         (arguments.resume, "`--resume`", "run again; a run starts from the beginning"),
-        (arguments.verify.is_some(), "`--verify`", "leave it out; the test suite recomputes every step by plain retraining"),
+        (
+            arguments.verify.is_some(),
+            "`--verify`",
+            "leave it out; the test suite recomputes every step by plain retraining",
+        ),
         (arguments.time_limit.is_some(), "`--time-limit`", "interrupt with Ctrl-C; what was found is written"),
     ];
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
@@ -37,7 +41,13 @@ pub fn run(arguments: Run) -> Done {
         .map_err(|error| loaded.failure(error))?;
     watch.finish();
 
-    let text = if arguments.json { outcome.record.to_text()? } else if arguments.quiet { String::new() } else { outcome.record.table() };
+    let text = if arguments.json {
+        outcome.record.to_text()?
+    } else if arguments.quiet {
+        String::new()
+    } else {
+        outcome.record.table()
+    };
     print(&text)?;
     if !arguments.quiet {
         eprintln!("wrote {}", out.join("report.html").display());
@@ -105,9 +115,8 @@ struct Loaded {
 impl Loaded {
     fn read(path: &Path, assignments: &[String]) -> Result<Self, Failure> {
         let file = path.display().to_string();
-        let unreadable = |message: String| {
-            Error::Syntax { message, place: Some(Place { file: file.clone(), line: 0, column: 0 }) }
-        };
+        let unreadable =
+            |message: String| Error::Syntax { message, place: Some(Place { file: file.clone(), line: 0, column: 0 }) };
         let bytes = std::fs::read(path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => unreadable("there is no such file".into()),
             _ => unreadable(format!("it cannot be read: {e}")),

@@ -117,7 +117,13 @@ impl Columns {
 
     /// Bytes that the entries take.
     pub fn bytes(&self) -> usize {
-        self.stores.iter().map(|s| match s { Numbers::Double(v) => 8 * v.len(), Numbers::Byte(v) => v.len() }).sum()
+        self.stores
+            .iter()
+            .map(|s| match s {
+                Numbers::Double(v) => 8 * v.len(),
+                Numbers::Byte(v) => v.len(),
+            })
+            .sum()
     }
 }
 

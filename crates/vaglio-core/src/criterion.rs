@@ -69,7 +69,8 @@ pub trait Criterion: Debug + Send + Sync {
     fn estimate(&self, design: &Design, largest: usize, trials: f64) -> Estimate {
         Estimate {
             engine: "refit",
-            reason: "the criterion has no shortcut for this learner: every subset is evaluated by its definition".into(),
+            reason: "the criterion has no shortcut for this learner: every subset is evaluated by its definition"
+                .into(),
             flops: trials * design.rows() as f64 * (largest * largest) as f64,
             bytes: 0.0,
         }

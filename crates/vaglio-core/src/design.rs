@@ -63,7 +63,12 @@ impl Design {
         }
         let problem = problem.clone();
         let names = Arc::clone(problem.names());
-        Ok(Design::assemble(&problem, Arc::clone(problem.columns()), names, Training::Learner(learner, problem.clone())))
+        Ok(Design::assemble(
+            &problem,
+            Arc::clone(problem.columns()),
+            names,
+            Training::Learner(learner, problem.clone()),
+        ))
     }
 
     /// The problem's own columns with a ridge readout on them.

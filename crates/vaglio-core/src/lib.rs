@@ -31,7 +31,7 @@ pub use criterion::{Criterion, Estimate, Evaluator, Refit, Score, Winner};
 pub use describe::{Description, Role, descriptions};
 pub use design::{Design, Readout};
 pub use error::{Error, ExitClass, Place, Result, nearest};
-pub use learner::{ Learner, LinearForm, Model};
+pub use learner::{Learner, LinearForm, Model};
 pub use loss::Loss;
 pub use map::{FittedMap, Map, TargetScale};
 pub use path::{Action, Choose, Path, PathEntry, Step, StopReason};

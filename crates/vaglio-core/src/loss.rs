@@ -49,7 +49,10 @@ impl Loss {
         if self.needs_classes() && matches!(task, Task::Regression) {
             return Err(Error::setting(
                 "loss",
-                format!("`{}` counts errors of classes and the task is regression; use `squared` or `absolute`", self.name()),
+                format!(
+                    "`{}` counts errors of classes and the task is regression; use `squared` or `absolute`",
+                    self.name()
+                ),
             ));
         }
         if self == Loss::Auc && !matches!(task, Task::Binary { .. }) {

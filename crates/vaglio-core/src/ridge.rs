@@ -143,8 +143,7 @@ mod tests {
     fn a_weight_of_two_is_the_row_twice() {
         let weighted =
             ridge(array![[1.0, 2.0, 4.0]].view(), array![[3.0, 5.0, 6.0]].view(), Some(&[1.0, 2.0, 1.0]), 0.5, true);
-        let repeated =
-            ridge(array![[1.0, 2.0, 2.0, 4.0]].view(), array![[3.0, 5.0, 5.0, 6.0]].view(), None, 0.5, true);
+        let repeated = ridge(array![[1.0, 2.0, 2.0, 4.0]].view(), array![[3.0, 5.0, 5.0, 6.0]].view(), None, 0.5, true);
         let (a, b) = (weighted.unwrap(), repeated.unwrap());
         assert!((a.weights[[0, 0]] - b.weights[[0, 0]]).abs() < 1e-14);
         assert!((a.intercept[0] - b.intercept[0]).abs() < 1e-14);

@@ -54,9 +54,10 @@ impl FeatureRef {
     pub fn resolve(&self, names: &[String], field: &str) -> Result<Feature> {
         match self {
             FeatureRef::Index(index) if *index < names.len() => Ok(*index),
-            FeatureRef::Index(index) => {
-                Err(Error::setting(field, format!("there is no column {index}: {} candidates count from 0", names.len())))
-            }
+            FeatureRef::Index(index) => Err(Error::setting(
+                field,
+                format!("there is no column {index}: {} candidates count from 0", names.len()),
+            )),
             FeatureRef::Name(name) => names
                 .iter()
                 .position(|n| n == name)

@@ -84,7 +84,8 @@ impl SavedModel {
     /// # Errors
     /// [`Error::Numerical`] when a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
-        let model = serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
+        let model =
+            serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
         Ok(wrap(SCHEMA, &digest(&model), &model))
     }
 
@@ -158,7 +159,8 @@ impl SavedModel {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         // A model without columns still has as many predictions as the file has rows.
-        let wanted: Vec<String> = if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
+        let wanted: Vec<String> =
+            if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
         self.predict(read_table(path, &Choice::only(wanted))?).map_err(|error| error.in_file(path))
     }
 }

@@ -10,8 +10,8 @@ use vaglio::core::Error;
 #[derive(Debug)]
 pub struct Failure {
     error: Error,
-    source: Option<NamedSource<String>>,
-    span: Option<SourceSpan>,
+    /// The text and the part of it that is at fault.
+    shown: Option<Box<(NamedSource<String>, SourceSpan)>>,
 }
 
 impl Failure {
@@ -19,8 +19,8 @@ impl Failure {
     pub fn in_text(error: Error, file: &Path, text: String) -> Self {
         let here = error.place().filter(|place| place.line > 0 && Path::new(&place.file) == file);
         let span = here.and_then(|place| span(&text, place.line, place.column));
-        let source = span.map(|_| NamedSource::new(file.display().to_string(), text));
-        Failure { error, source, span }
+        let shown = span.map(|span| Box::new((NamedSource::new(file.display().to_string(), text), span)));
+        Failure { error, shown }
     }
 
     /// Prints the failure and gives its exit code.
@@ -30,7 +30,7 @@ impl Failure {
         let mut text = String::new();
         let rendered = GraphicalReportHandler::new_themed(theme).with_width(120).render_report(&mut text, self);
         match rendered {
-            Ok(()) if self.span.is_some() => eprintln!("error: {}\n{}", self.error, snippet_only(&text)),
+            Ok(()) if self.shown.is_some() => eprintln!("error: {}\n{}", self.error, snippet_only(&text)),
             _ => eprintln!("error: {}", self.error),
         }
         ExitCode::from(self.error.class() as u8)
@@ -44,7 +44,7 @@ fn snippet_only(report: &str) -> &str {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure { error, source: None, span: None }
+        Failure { error, shown: None }
     }
 }
 
@@ -63,11 +63,11 @@ impl std::error::Error for Failure {}
 
 impl miette::Diagnostic for Failure {
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        self.source.as_ref().map(|s| s as &dyn miette::SourceCode)
+        self.shown.as_ref().map(|shown| &shown.0 as &dyn miette::SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.span?;
+        let span = self.shown.as_ref()?.1;
         Some(Box::new(std::iter::once(LabeledSpan::new_with_span(Some("here".into()), span))))
     }
 }

@@ -1,5 +1,5 @@
 //! The leave-one-out states against refitting without each row, on every instruction set.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;

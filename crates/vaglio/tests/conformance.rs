@@ -1,5 +1,5 @@
 //! The laws of the conformance kit on everything that is linked in.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use vaglio::core::{Criterion, Loss};
 use vaglio::criteria::Loo;

@@ -1,5 +1,5 @@
 //! Selector and Pipeline as a linfa user calls them.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use linfa::prelude::*;
 use linfa::traits::Transformer;

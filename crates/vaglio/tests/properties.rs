@@ -1,5 +1,5 @@
 //! Properties over random shapes, settings and data, with shrinking.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use proptest::prelude::*;
 use std::sync::Arc;

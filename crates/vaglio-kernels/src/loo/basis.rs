@@ -37,7 +37,7 @@ pub struct Basis<'d> {
 pub struct Trial {
     /// The mean loss.
     pub loss: f64,
-    /// The smallest 1 − leverage of a row; below [`super::FEWEST_DIGITS`] the loss is not to be trusted.
+    /// The smallest 1 − leverage of a row; where it [`super::is_weak`] the loss is not to be trusted.
     pub low: f64,
 }
 

@@ -245,7 +245,7 @@ impl Sweep<'_> {
         vectors: &[Vec<f64>],
         out: &mut [(usize, Vec<f64>)],
     ) {
-        const { assert!(SWEEP % LANES == 0) };
+        const { assert!(SWEEP.is_multiple_of(LANES)) };
         let mut sums = [Sums::<N>::ZERO; C];
         for start in (0..self.rows).step_by(SWEEP) {
             let end = self.rows.min(start + SWEEP);

@@ -1,6 +1,6 @@
 //! Rows of which the fit knows nothing else: left out without a difference of nearly equal numbers.
 
-use super::{Basis, Data, FEWEST_DIGITS, Scorer};
+use super::{Basis, Data, Scorer, is_weak};
 use crate::column::{axpy, dot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl Basis<'_> {
             let c = self.residual(feature);
             larger.add_residual(feature, c);
         }
-        let weak = (0..larger.d.len()).filter(|&j| !(larger.d[j] >= FEWEST_DIGITS)).collect();
+        let weak = (0..larger.d.len()).filter(|&j| is_weak(larger.d[j])).collect();
         (larger.residuals(), weak)
     }
 }

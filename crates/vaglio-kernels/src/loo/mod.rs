@@ -25,6 +25,8 @@ pub use full::Full;
 pub use held_out::careful;
 pub use score::{Measure, Scorer};
 
-/// Where 1 − leverage of a row falls below this, differences have lost the digits that a score needs; [`careful`] has another
-/// way for such rows.
-pub const FEWEST_DIGITS: f64 = 1e-5;
+/// Whether 1 − leverage of a row is so small, or not a number, that differences have lost the digits that a score needs;
+/// [`careful`] has another way for such rows.
+pub fn is_weak(complement: f64) -> bool {
+    complement.is_nan() || complement < 1e-5
+}

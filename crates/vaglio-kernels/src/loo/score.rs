@@ -77,9 +77,9 @@ impl Scorer {
                 }
             }
             Measure::ZeroOne | Measure::BalancedError => {
-                for j in 0..rows {
-                    if self.is_wrong(data, start + j, |o| residuals[o][j]) {
-                        tally.wrong[self.classes[start + j] as usize] += weight(data, start + j);
+                for (j, row) in (start..start + rows).enumerate() {
+                    if self.is_wrong(data, row, |o| residuals[o][j]) {
+                        tally.wrong[self.classes[row] as usize] += weight(data, row);
                     }
                 }
             }

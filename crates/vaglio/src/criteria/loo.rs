@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Result, Score, Winner};
 use vaglio_kernels::Level;
-use vaglio_kernels::loo::{Basis, Bounded, Data, FEWEST_DIGITS, Full, Measure, Scorer, Trial, Trouble, careful};
+use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Measure, Scorer, Trial, Trouble, careful, is_weak};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -227,7 +227,7 @@ impl<'d> LooEvaluator<'d> {
         candidates: &[Option<Feature>],
     ) -> Result<Vec<Score>> {
         for (basis, trials) in bases.iter().zip(&mut trials) {
-            let weak: Vec<usize> = (0..trials.len()).filter(|&k| !(trials[k].low >= FEWEST_DIGITS)).collect();
+            let weak: Vec<usize> = (0..trials.len()).filter(|&k| is_weak(trials[k].low)).collect();
             let concerned: Vec<Option<Feature>> = weak.iter().map(|&k| candidates[k]).collect();
             for (k, loss) in weak.into_iter().zip(careful(basis, &self.scorer, &concerned)) {
                 trials[k].loss = loss;

@@ -222,9 +222,9 @@ fn correlations(problem: &Problem, subset: &[usize]) -> Vec<Vec<f64>> {
 fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     if let Some(data) = &mut copy.data {
-        let moved = |path: &str| relative(&options.folder.join(path), &options.out);
-        data.train = moved(&data.train);
-        data.test = data.test.as_deref().map(moved);
+        for path in std::iter::once(&mut data.train).chain(&mut data.test) {
+            *path = relative(&options.folder.join(&*path), &options.out);
+        }
     }
     to_yaml(&copy)
 }

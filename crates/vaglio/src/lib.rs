@@ -17,8 +17,8 @@
 //!
 //! let smaller = fitted.transform(dataset.clone());
 //! assert_eq!(smaller.nfeatures(), 1);
-//! let predictions = fitted.predict(&dataset);
-//! assert!((predictions[0] - 1.1).abs() < 0.6);
+//! let predictions: ndarray::Array1<f64> = fitted.predict(&dataset);
+//! assert!((predictions[4] - 5.0).abs() < 0.6);
 //! # Ok::<(), vaglio::FitError>(())
 //! ```
 //!

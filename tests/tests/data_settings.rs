@@ -28,7 +28,7 @@ fn the_task_is_inferred_from_the_target() {
     let number = |_: usize, y: f64| if y > 5.0 { "1".to_owned() } else { "0".to_owned() };
     let half = |_: usize, y: f64| if y > 5.0 { "1.5".to_owned() } else { "0.5".to_owned() };
     let digit = |row: usize, _: f64| (row % 3).to_string();
-    let extra: [(&str, &dyn Fn(usize, f64) -> String); 5] =
+    let extra: [common::Made<'_>; 5] =
         [("two", &side), ("three", &third), ("number", &number), ("half", &half), ("digit", &digit)];
     folder.write("train.csv", table(30, 4, &extra));
     let plan = |target: &str, more: &str| {

@@ -104,8 +104,11 @@ impl Numbers {
     }
 }
 
+/// A column that is made from the row's number and signal.
+pub type Made<'a> = (&'a str, &'a dyn Fn(usize, f64) -> String);
+
 /// Columns x0 … and a target `y` made of x1, x2 and noise; `extra` makes further cells of a row from its number and y.
-pub fn table(rows: usize, columns: usize, extra: &[(&str, &dyn Fn(usize, f64) -> String)]) -> String {
+pub fn table(rows: usize, columns: usize, extra: &[Made<'_>]) -> String {
     let mut numbers = Numbers::new(7);
     let mut header: Vec<String> = (0..columns).map(|k| format!("x{k}")).collect();
     header.push("y".into());

@@ -44,13 +44,7 @@ pub struct Trial {
 impl<'d> Basis<'d> {
     /// The empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
-        let a = (0..data.outputs())
-            .map(|o| {
-                let mut a = data.target(o).to_vec();
-                data.centre(&mut a);
-                a
-            })
-            .collect();
+        let a = (0..data.outputs()).map(|o| data.centred(o).to_vec()).collect();
         let d = data.empty_diagonal();
         Basis { data, lambda, commits: Vec::new(), a, d }
     }

@@ -21,6 +21,8 @@ pub struct Data<'d> {
     unit: Option<Vec<f64>>,
     /// √r_j·y_j of each output.
     targets: Vec<Vec<f64>>,
+    /// The same, centred with an intercept: the residuals of the empty subset.
+    centred: Vec<Vec<f64>>,
     total_weight: f64,
 }
 
@@ -92,14 +94,22 @@ impl<'d> Data<'d> {
                 return Err(Trouble::Underflow { column });
             }
         }
-        let targets: Vec<Vec<f64>> = targets
-            .iter()
-            .map(|t| t.iter().zip(weight).map(|(y, w)| if *w == 1.0 { *y } else { w.sqrt() * y }).collect())
-            .collect();
+        // With an intercept a shift changes nothing, and one that makes equal targets 0 leaves no rounding of them.
+        let scaled_by_root = |shift: bool| -> Vec<Vec<f64>> {
+            let from = |t: &&[f64], y: f64| if shift { y - t[0] } else { y };
+            let root = |j: usize| root.as_ref().map_or(1.0, |r| r[j]);
+            targets.iter().map(|t| t.iter().enumerate().map(|(j, y)| root(j) * from(t, *y)).collect()).collect()
+        };
+        let mut shifted = scaled_by_root(intercept);
+        let targets = scaled_by_root(false);
         if !targets.iter().flatten().map(|y| y * y).sum::<f64>().is_finite() {
             return Err(Trouble::TargetOverflow);
         }
-        Ok(Data { level, columns, shifts, squares, active, root, unit, targets, total_weight })
+        let centred = Vec::new();
+        let mut data = Data { level, columns, shifts, squares, active, root, unit, targets, centred, total_weight };
+        shifted.iter_mut().for_each(|y| data.centre(y));
+        data.centred = shifted;
+        Ok(data)
     }
 
     /// Number of rows, m.
@@ -147,6 +157,11 @@ impl<'d> Data<'d> {
 
     pub(crate) fn target(&self, output: usize) -> &[f64] {
         &self.targets[output]
+    }
+
+    /// The residuals of the empty subset.
+    pub(crate) fn centred(&self, output: usize) -> &[f64] {
+        &self.centred[output]
     }
 
     /// x_i, scaled and centred. Cost O(m).

@@ -35,9 +35,7 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
         inverse -= &outer(ArrayView1::from(unit), 1.0 / (lambda + gamma));
     }
     let of_output = |o: usize| {
-        let mut y = data.target(o).to_vec();
-        data.centre(&mut y);
-        let fitted = inverse.dot(&ArrayView1::from(&y));
+        let fitted = inverse.dot(&ArrayView1::from(data.centred(o)));
         fitted.iter().zip(inverse.diag()).map(|(e, d)| e / d).collect::<Vec<f64>>()
     };
     Some((0..data.outputs()).map(of_output).collect())

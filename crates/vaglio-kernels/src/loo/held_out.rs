@@ -73,7 +73,7 @@ impl<'b, 'd> HeldOut<'b, 'd> {
     fn new(basis: &'b Basis<'d>, row: usize) -> Self {
         let data = basis.data();
         let mut state = HeldOut { data, row, lambda: basis.lambda(), commits: Vec::new(), a: Vec::new() };
-        state.a = (0..data.outputs()).map(|o| state.apart(data.target(o).to_vec())).collect();
+        state.a = (0..data.outputs()).map(|o| state.apart(data.centred(o).to_vec())).collect();
         for feature in basis.selected() {
             let (x, c, tau, steps) = state.reduced(feature);
             for (a, step) in state.a.iter_mut().zip(steps) {

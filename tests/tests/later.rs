@@ -26,6 +26,7 @@ fn what_is_not_available_says_so() {
         "learner: {kind: rls, lambda: {search: {from: 1, to: 2}}}",
         "preprocess: [{kind: window, lags: [0, 1]}]",
         "preprocess: [standardize, window]",
+        "preprocess: [{kind: standardize, scope: fold}]",
         "evaluate: {nested: {folds: 5}}",
         "evaluate:",
         "limits: {time: 10m, memory: 8GiB}",

@@ -46,6 +46,16 @@ pub struct FittedStandardize {
 
 #[typetag::serde(name = "standardize")]
 impl Map for Standardize {
+    fn check(&self) -> Result<()> {
+        if self.scope == Scope::Fold {
+            return Err(Error::setting(
+                "scope",
+                "`fold` is not available in this version; use `train` or `auto`, which take all training rows",
+            ));
+        }
+        Ok(())
+    }
+
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let mut columns = BTreeMap::new();
         for (name, cells) in table.columns() {

@@ -112,7 +112,7 @@ impl Criterion for Loo {
                 engine: "dual",
                 reason: "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),
                 flops: lambdas * steps * rows * (active * (4.0 + 2.0 * outputs) + 8.0 * steps),
-                bytes: lambdas * 8.0 * rows * (steps + 6.0 + 2.0 * outputs),
+                bytes: lambdas * 8.0 * rows * (steps + active / 8.0 + 6.0 + 3.0 * outputs),
             };
         }
         Estimate {

@@ -80,9 +80,18 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         },
     );
     line("work", format!("{} floating-point operations", count(estimate.flops)));
+    // The final fit decomposes the chosen columns: them, their left singular vectors, and room to work.
+    let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
+    let fit = 4.0 * 8.0 * (train.rows() * outline.largest) as f64;
     line(
         "memory",
-        format!("{} for the data and {} for the search", bytes(train.columns().bytes() as f64), bytes(estimate.bytes)),
+        format!(
+            "{} at its peak: {} for the data, and {} for the search or {} for the final fit",
+            bytes(data + estimate.bytes.max(fit)),
+            bytes(data),
+            bytes(estimate.bytes),
+            bytes(fit)
+        ),
     );
     line("time", format!("about {}", duration(estimate.flops / rate(train))));
     Ok(out)

@@ -1,0 +1,115 @@
+//! Greedy selection on seeded data: the full pass, bounds, and what memory allows, in one run.
+//!
+//! `cargo bench -p vaglio-kernels` takes 60000 × 780 and 20 steps; `-- 20000 100` takes other rows and steps. The data
+//! are those of the NumPy program to compare with: uniform noise of unit variance from splitmix64, neighbours correlated
+//! by 0.5, fifty columns of falling effect. `RAYON_NUM_THREADS` sets the threads, `VAGLIO_CPU` the instruction set.
+#![allow(clippy::unwrap_used)]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Measure, Scorer};
+use vaglio_kernels::{Column, Level};
+
+const COLUMNS: usize = 780;
+
+fn main() {
+    let numbers: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
+    let (rows, steps) = (*numbers.first().unwrap_or(&60_000), *numbers.get(1).unwrap_or(&20));
+    let (x, y) = sparse_linear(rows);
+    println!("{rows} x {COLUMNS}, {steps} steps, {} threads, {}", rayon::current_num_threads(), Level::best().name());
+    let limit = read_and_write(&x);
+    println!("memory   one read and write of the data: {:.1} ms", 1e3 * limit);
+    for round in 0..3 {
+        let (seconds, chosen) = bounds(&x, &y, steps);
+        report(&format!("bounds {round}"), seconds, steps, limit);
+        let (seconds, again) = full_pass(&x, &y, steps);
+        report(&format!("full {round}"), seconds, steps, limit);
+        assert_eq!(chosen, again, "both ways choose the same columns");
+    }
+}
+
+fn report(name: &str, seconds: f64, steps: usize, limit: f64) {
+    let step = seconds / steps as f64;
+    println!("{name:<9}{seconds:.3} s, {:.1} ms a step, {:.2} of the memory limit", 1e3 * step, step / limit);
+}
+
+fn data<'d>(x: &'d [Vec<f64>], y: &[f64]) -> Arc<Data<'d>> {
+    let columns = x.iter().map(|x| Column::Double(x)).collect();
+    Arc::new(Data::new(Level::best(), columns, vec![true; x.len()], &[y], None, false).unwrap())
+}
+
+fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
+    let start = Instant::now();
+    let data = data(x, y);
+    let scorer = Scorer::new(&data, Measure::Squared);
+    let mut state = Full::new(Basis::new(Arc::clone(&data), 1.0));
+    let mut open: Vec<usize> = (0..x.len()).collect();
+    for _ in 0..steps {
+        let trials = state.trials(&scorer, &open);
+        let best = (0..open.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
+        state.add(open.remove(best));
+    }
+    (start.elapsed().as_secs_f64(), state.basis().selected().collect())
+}
+
+fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
+    let start = Instant::now();
+    let data = data(x, y);
+    let scorer = Scorer::new(&data, Measure::Squared);
+    let mut state = Bounded::new(Basis::new(Arc::clone(&data), 1.0));
+    for _ in 0..steps {
+        let bounds = state.bounds(&scorer);
+        let mut order: Vec<usize> = (0..bounds.len()).collect();
+        order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
+        let (mut best, mut next, mut round) = ((f64::INFINITY, 0), 0, 1);
+        while next < order.len() && bounds[order[next]] <= best.0 {
+            let batch: Vec<usize> = order[next..].iter().copied().take(round).collect();
+            for (position, trial) in batch.iter().zip(state.trials(&scorer, &batch)) {
+                if trial.loss < best.0 {
+                    best = (trial.loss, state.features()[*position]);
+                }
+            }
+            next += batch.len();
+            round = (2 * round).min(32);
+        }
+        state.add(best.1);
+    }
+    (start.elapsed().as_secs_f64(), state.basis().selected().collect())
+}
+
+/// The least time of reading and writing every entry once.
+fn read_and_write(x: &[Vec<f64>]) -> f64 {
+    let mut copy = x.to_vec();
+    let pass = |copy: &mut Vec<Vec<f64>>| {
+        let start = Instant::now();
+        copy.iter_mut().flatten().for_each(|v| *v = *v * 0.999 + 0.1);
+        black_box(&copy);
+        start.elapsed().as_secs_f64()
+    };
+    (0..5).map(|_| pass(&mut copy)).fold(f64::INFINITY, f64::min)
+}
+
+fn uniform(seed: u64, counter: u64) -> f64 {
+    let mut z = seed.wrapping_add((counter + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53) * 2.0 - 1.0) * 3f64.sqrt()
+}
+
+fn sparse_linear(rows: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let mut x: Vec<Vec<f64>> =
+        (0..COLUMNS).map(|j| (0..rows).map(|i| uniform(1, (i * COLUMNS + j) as u64)).collect()).collect();
+    for j in 1..COLUMNS {
+        let (before, after) = x.split_at_mut(j);
+        for (now, last) in after[0].iter_mut().zip(&before[j - 1]) {
+            *now = 0.5 * last + 0.75f64.sqrt() * *now;
+        }
+    }
+    let mut y: Vec<f64> = (0..rows).map(|i| uniform(1001, i as u64)).collect();
+    for t in 0..50 {
+        let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
+        y.iter_mut().zip(&x[(t * 37 + 5) % COLUMNS]).for_each(|(y, x)| *y += effect * x);
+    }
+    (x, y)
+}

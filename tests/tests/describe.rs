@@ -160,7 +160,7 @@ fn a_plan_says_what_a_run_would_do() {
         ("lambda", "3 values from 0.1 to 10"),
         ("folds", "every one of 40 rows is left out once"),
         ("work", "floating-point operations"),
-        ("memory", "for the data and"),
+        ("memory", " at its peak: "),
         ("time", "about "),
     ];
     for (name, words) in expected {

@@ -158,3 +158,24 @@ fn bounds_give_way_to_the_full_pass_without_a_change() {
         assert!((a.loss - b.loss).abs() <= 1e-12 * b.loss);
     }
 }
+
+/// A row that carries a column alone has leverage 1 for tiny λ; bounds leave it out and stay below careful losses.
+#[test]
+fn bounds_hold_where_a_row_has_lost_its_digits() {
+    let mut sample = sample(23);
+    sample.doubles[2] = (0..23).map(|j| if j == 5 { 2.0 } else { 0.0 }).collect();
+    for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
+        let data = sample.data(Level::best(), true, intercept);
+        let scorer = Scorer::new(&data, Measure::Squared);
+        let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), lambda));
+        for chosen in [2, 4, 7, 0] {
+            bounded.add(chosen);
+            let bounds = bounded.bounds(&scorer);
+            let candidates: Vec<Option<usize>> = bounded.features().iter().map(|&f| Some(f)).collect();
+            let losses = careful(bounded.basis(), &scorer, &candidates);
+            for (bound, loss) in bounds.iter().zip(&losses) {
+                assert!(*bound <= loss * (1.0 + 1e-9), "after {chosen}, lambda {lambda}: {bound} above {loss}");
+            }
+        }
+    }
+}

@@ -82,6 +82,10 @@ mod backend {
         Ok(owned(factor.L()))
     }
 
+    pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        Ok(owned(view(&a).qr().thin_R()))
+    }
+
     pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
         let s = view(&a).thin_svd().map_err(|_| Failure::NoConvergence)?;
         Ok(Svd { u: owned(s.U()), d: s.S().column_vector().iter().copied().collect(), v: owned(s.V()) })
@@ -92,7 +96,7 @@ mod backend {
 mod backend {
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
-    use ndarray_linalg::{Cholesky, Eigh, JobSvd, SVDDC, SolveC, UPLO};
+    use ndarray_linalg::{Cholesky, Eigh, JobSvd, QR, SVDDC, SolveC, UPLO};
     use openblas_src as _;
 
     pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
@@ -118,6 +122,10 @@ mod backend {
 
     pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
         a.to_owned().cholesky(UPLO::Lower).map_err(|_| Failure::NotPositiveDefinite)
+    }
+
+    pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        a.to_owned().qr().map(|(_, r)| r).map_err(|_| Failure::NoConvergence)
     }
 
     pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
@@ -162,6 +170,18 @@ pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
 /// [`Failure::NotPositiveDefinite`].
 pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     backend::solve(a, b)
+}
+
+/// The triangle R, min(m, n) × n, of A = Q·R with orthonormal columns in Q; row signs are the backend's. Cost O(m·n²).
+///
+/// # Errors
+/// [`Failure::NoConvergence`].
+pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    finite(&a)?;
+    if a.is_empty() {
+        return Ok(Array2::zeros((a.nrows().min(a.ncols()), a.ncols())));
+    }
+    backend::triangle(a)
 }
 
 /// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
@@ -221,6 +241,17 @@ mod tests {
         let b = matrix(12, 3);
         close(&a.dot(&solve(a.view(), b.view()).unwrap()), &b);
         assert_eq!(solve((-a).view(), b.view()), Err(Failure::NotPositiveDefinite));
+    }
+
+    #[test]
+    fn a_triangle_has_the_gram_matrix_of_its_matrix() {
+        for (m, n) in [(30, 12), (12, 30), (5, 1)] {
+            let a = matrix(m, n);
+            let r = triangle(a.view()).unwrap();
+            assert_eq!(r.dim(), (m.min(n), n));
+            close(&r.t().dot(&r), &a.t().dot(&a));
+            assert!(r.indexed_iter().all(|((i, j), v)| i <= j || *v == 0.0));
+        }
     }
 
     #[test]

@@ -1,18 +1,23 @@
-//! Ridge readouts from one singular value decomposition, for any number of λ.
+//! Ridge readouts from one orthogonal decomposition, for any number of λ.
 
-use crate::linalg::{self, Failure, Svd};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use crate::linalg::{self, Failure};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// Minimises Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² from the singular values of the scaled, centred rows.
 ///
-/// Normal equations are never formed, so small λ and high condition numbers cost no digits.
+/// The rows with their targets are reduced to a triangle by reflections, and its singular values serve every λ. Normal
+/// equations are never formed, so small λ and high condition numbers cost no digits.
 #[derive(Debug, Clone)]
 pub struct Ridge {
-    svd: Svd,
-    /// Uᵀy of each output: p × outputs.
+    /// Scaled, centred rows: rows × features.
+    x: Array2<f64>,
+    /// Scaled, centred targets: rows × outputs.
+    y: Array2<f64>,
+    /// Singular values of x, and right singular vectors (features × values).
+    d: Array1<f64>,
+    v: Array2<f64>,
+    /// Uᵀy: values × outputs.
     projected: Array2<f64>,
-    /// Scaled, centred targets: outputs × rows.
-    targets: Array2<f64>,
     /// √r_j.
     root: Array1<f64>,
     means: Array1<f64>,
@@ -31,47 +36,55 @@ impl Ridge {
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, Failure> {
-        let rows = x.nrows();
+        let (rows, features) = x.dim();
         let weight: Array1<f64> = weights.map_or_else(|| Array1::ones(rows), |w| w.iter().copied().collect());
         let share = &weight / weight.sum();
         let (means, target_means) = if intercept {
             (share.dot(&x), y.dot(&share))
         } else {
-            (Array1::zeros(x.ncols()), Array1::zeros(y.nrows()))
+            (Array1::zeros(features), Array1::zeros(y.nrows()))
         };
         let root = weight.mapv(f64::sqrt);
+        let scale = root.view().insert_axis(Axis(1));
         x -= &means;
-        x *= &root.view().insert_axis(Axis(1));
-        let targets = (&y - &target_means.view().insert_axis(Axis(1))) * &root;
-        let svd = linalg::svd(x.view())?;
-        drop(x);
-        let projected = linalg::gemm(svd.u.t(), targets.t());
-        Ok(Ridge { svd, projected, targets, root, means, target_means, intercept })
+        x *= &scale;
+        let y = (&y.t() - &target_means) * scale;
+        let mut both = Array2::zeros((rows, features + y.ncols()));
+        both.slice_mut(s![.., ..features]).assign(&x);
+        both.slice_mut(s![.., features..]).assign(&y);
+        let triangle = linalg::triangle(both.view())?;
+        drop(both);
+        // The triangle of x is at the left; Qᵀy stands beside it.
+        let height = features.min(rows);
+        let svd = linalg::svd(triangle.slice(s![..height, ..features]))?;
+        let projected = svd.u.t().dot(&triangle.slice(s![..height, features..]));
+        Ok(Ridge { x, y, d: svd.d, v: svd.v, projected, root, means, target_means, intercept })
     }
 
     /// Weights (features × outputs) and intercepts for one λ. Cost O(features² · outputs).
     pub fn coefficients(&self, lambda: f64) -> (Array2<f64>, Vec<f64>) {
-        let shrink = self.svd.d.mapv(|d| d / (d * d + lambda)).insert_axis(Axis(1));
-        let weights = self.svd.v.dot(&(&self.projected * &shrink));
+        let weights = self.weights(lambda);
         let intercept = &self.target_means - &self.means.dot(&weights);
-        (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.targets.nrows()] })
+        (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.y.ncols()] })
     }
 
-    /// Mean squared leave-one-out error over rows and outputs for one λ. Cost O(rows · features · outputs).
+    fn weights(&self, lambda: f64) -> Array2<f64> {
+        let shrink = self.d.mapv(|d| d / (d * d + lambda)).insert_axis(Axis(1));
+        self.v.dot(&(&self.projected * &shrink))
+    }
+
+    /// Mean squared leave-one-out error over rows and outputs for one λ. Cost O(rows · features · (features + outputs)).
     pub fn leave_one_out(&self, lambda: f64) -> f64 {
-        let kept = self.svd.d.mapv(|d| d * d / (d * d + lambda));
         let total = self.root.dot(&self.root);
-        let fitted = (&self.svd.u * &kept).dot(&self.projected);
+        let residuals = &self.y - &self.x.dot(&self.weights(lambda));
+        let along = linalg::gemm(self.x.view(), self.v.view());
         let mut sum = 0.0;
-        for (j, u) in self.svd.u.rows().into_iter().enumerate() {
+        for (j, along) in along.rows().into_iter().enumerate() {
             let centre = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
-            let leverage = centre + u.iter().zip(&kept).map(|(u, k)| u * u * k).sum::<f64>();
-            for o in 0..self.targets.nrows() {
-                let residual = (self.targets[[o, j]] - fitted[[j, o]]) / (1.0 - leverage);
-                sum += residual * residual;
-            }
+            let leverage = centre + along.iter().zip(&self.d).map(|(a, d)| a * a / (d * d + lambda)).sum::<f64>();
+            sum += residuals.row(j).iter().map(|r| (r / (1.0 - leverage)).powi(2)).sum::<f64>();
         }
-        sum / (total * self.targets.nrows() as f64)
+        sum / (total * self.y.ncols() as f64)
     }
 }
 

@@ -80,9 +80,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         },
     );
     line("work", format!("{} floating-point operations", count(estimate.flops)));
-    // The final fit decomposes the chosen columns: them, their left singular vectors, and room to work.
+    // The final fit holds the chosen columns, and twice more while it reduces them to a triangle.
     let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
-    let fit = 4.0 * 8.0 * (train.rows() * outline.largest) as f64;
+    let fit = 3.0 * 8.0 * (train.rows() * outline.largest) as f64;
     line(
         "memory",
         format!(

@@ -99,6 +99,11 @@ mod backend {
     use ndarray_linalg::{Cholesky, Eigh, JobSvd, QR, SVDDC, SolveC, UPLO};
     use openblas_src as _;
 
+    /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
+    fn plain(a: ArrayView2<f64>) -> Array2<f64> {
+        Array2::from_shape_fn(a.dim(), |at| a[at])
+    }
+
     pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
         a.dot(&b)
     }
@@ -108,28 +113,28 @@ mod backend {
     }
 
     pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
-        a.to_owned().eigh(UPLO::Lower).map_err(|_| Failure::NoConvergence)
+        plain(a).eigh(UPLO::Lower).map_err(|_| Failure::NoConvergence)
     }
 
     pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
         let mut out = Array2::zeros(b.dim());
         for (k, column) in b.columns().into_iter().enumerate() {
-            let solution = a.to_owned().solvec(&column.to_owned()).map_err(|_| Failure::NotPositiveDefinite)?;
+            let solution = plain(a).solvec(&column.to_owned()).map_err(|_| Failure::NotPositiveDefinite)?;
             out.column_mut(k).assign(&solution);
         }
         Ok(out)
     }
 
     pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        a.to_owned().cholesky(UPLO::Lower).map_err(|_| Failure::NotPositiveDefinite)
+        plain(a).cholesky(UPLO::Lower).map_err(|_| Failure::NotPositiveDefinite)
     }
 
     pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        a.to_owned().qr().map(|(_, r)| r).map_err(|_| Failure::NoConvergence)
+        plain(a).qr().map(|(_, r)| r).map_err(|_| Failure::NoConvergence)
     }
 
     pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
-        let (u, d, vt) = a.to_owned().svddc(JobSvd::Some).map_err(|_| Failure::NoConvergence)?;
+        let (u, d, vt) = plain(a).svddc(JobSvd::Some).map_err(|_| Failure::NoConvergence)?;
         match (u, vt) {
             (Some(u), Some(vt)) => Ok(Svd { u, d, v: vt.reversed_axes() }),
             _ => Err(Failure::NoConvergence),

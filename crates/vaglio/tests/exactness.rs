@@ -106,9 +106,8 @@ fn badly_scaled_and_nearly_dependent_columns() {
     check(&collinear, Rls { lambda: Lambda::Fixed(1e-3), intercept: true }, Loss::Squared, 5, "collinear");
 }
 
-/// A column that is not 0 in one row alone: without the row there is nothing to fit.
-#[test]
-fn rows_that_carry_a_column_alone_are_left_out_exactly() {
+/// Three columns that are not 0 in one row alone, and one that is: without the row there is nothing to fit.
+fn alone() -> Problem {
     let mut columns = Columns::new(12);
     for alone in 0..3 {
         columns.push((0..12).map(|j| if j == 4 * alone { 1.0 + alone as f64 } else { 0.0 }).collect::<Vec<_>>());
@@ -116,11 +115,36 @@ fn rows_that_carry_a_column_alone_are_left_out_exactly() {
     columns.push((0..12).map(|j| f64::from(j).sin()).collect::<Vec<_>>());
     let targets = Array2::from_shape_fn((1, 12), |(_, j)| (j as f64 * 0.7).cos());
     let names = (0..4).map(|k| format!("x{k}")).collect();
-    let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
+    Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap()
+}
+
+#[test]
+fn rows_that_carry_a_column_alone_are_left_out_exactly() {
     for lambda in [1e-12, 1e-9, 1e-6, 1.0] {
         for intercept in [true, false] {
-            check(&problem, Rls { lambda: Lambda::Fixed(lambda), intercept }, Loss::Squared, 4, "alone");
+            check(&alone(), Rls { lambda: Lambda::Fixed(lambda), intercept }, Loss::Squared, 4, "alone");
         }
+    }
+}
+
+#[test]
+fn the_standard_error_is_that_of_the_rows_left_out() {
+    for (lambda, intercept) in [(1e-12, false), (1e-12, true), (1.0, true)] {
+        let design = Design::of(&alone(), Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
+        let squares: Vec<f64> = (0..12)
+            .map(|row| {
+                let others: Vec<usize> = (0..12).filter(|&r| r != row).collect();
+                let predicted = design.retrain(&others, &[row], &[0, 3], Some(lambda)).unwrap()[[0, 0]];
+                (design.targets()[[0, row]] - predicted).powi(2)
+            })
+            .collect();
+        let mean = squares.iter().sum::<f64>() / 12.0;
+        let defined = (squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 12.0 / 12.0).sqrt();
+        let criterion = Loo::default();
+        let mut evaluator = (&criterion as &dyn Criterion).open(&design).unwrap();
+        evaluator.reset(&[0, 3]).unwrap();
+        let found = evaluator.standard_error().unwrap().unwrap();
+        assert!((found - defined).abs() <= 1e-9 * defined, "lambda {lambda}: {found} is not {defined}");
     }
 }
 

@@ -5,11 +5,17 @@ use crate::column::{axpy, dot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// The losses of a subset, alone (`None`) or with one more column, exact also where a row's leverage is nearly 1.
+/// The losses of a subset, alone (`None`) or with one more column, from [`careful_residuals`].
+pub fn careful(basis: &Basis<'_>, scorer: &Scorer, candidates: &[Option<usize>]) -> Vec<f64> {
+    careful_residuals(basis, candidates).iter().map(|residuals| scorer.loss(basis.data(), residuals)).collect()
+}
+
+/// The residuals left out of a subset, alone (`None`) or with one more column, exact also where a row's leverage is
+/// nearly 1: for each candidate, outputs × rows, scaled like the rows.
 ///
 /// Residuals are a/d as in every trial, but rows whose d has lost its digits are left out by a state of their own.
 /// Cost O(m·s) per candidate and O(m·s²) per such row, with O(m·s) for each candidate that it matters to.
-pub fn careful(basis: &Basis<'_>, scorer: &Scorer, candidates: &[Option<usize>]) -> Vec<f64> {
+pub fn careful_residuals(basis: &Basis<'_>, candidates: &[Option<usize>]) -> Vec<Vec<Vec<f64>>> {
     let mut residuals: Vec<(Vec<Vec<f64>>, Vec<usize>)> =
         candidates.par_iter().map(|candidate| basis.residuals_with(*candidate)).collect();
     let mut by_row: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -27,7 +33,7 @@ pub fn careful(basis: &Basis<'_>, scorer: &Scorer, candidates: &[Option<usize>])
             residuals[k].0.iter_mut().zip(of_outputs).for_each(|(residual, e)| residual[*row] = e);
         }
     }
-    residuals.iter().map(|(residual, _)| scorer.loss(basis.data(), residual)).collect()
+    residuals.into_iter().map(|(residual, _)| residual).collect()
 }
 
 impl Basis<'_> {

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Result, Score, Winner};
 use vaglio_kernels::Level;
-use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Measure, Scorer, Trial, Trouble, careful, is_weak};
+use vaglio_kernels::loo::{
+    Basis, Bounded, Data, Full, Measure, Scorer, Trial, Trouble, careful, careful_residuals, is_weak,
+};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -196,16 +198,13 @@ impl<'d> LooEvaluator<'d> {
         std::mem::replace(&mut self.states, States::Basis(Vec::new()))
     }
 
-    fn full(&mut self) -> &mut Vec<Full<'d>> {
+    /// Keeps G x of every column from here on.
+    fn keep_all(&mut self) {
         self.states = States::Full(match self.take() {
             States::Basis(all) => all.into_iter().map(Full::new).collect(),
             States::Bounded(all) => all.into_iter().map(Bounded::into_full).collect(),
             States::Full(all) => all,
         });
-        match &mut self.states {
-            States::Full(all) => all,
-            _ => unreachable!("the line above made it so"),
-        }
     }
 
     /// The selected columns by the state of one subset, as if it had just been built.
@@ -330,7 +329,7 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.full();
+        self.keep_all();
         let States::Full(states) = &mut self.states else { return Ok(()) };
         let trials: Vec<Vec<Trial>> = states.iter_mut().map(|s| s.trials(&self.scorer, candidates)).collect();
         let known: Vec<Option<Feature>> = candidates.iter().copied().map(Some).collect();
@@ -381,8 +380,9 @@ impl Evaluator for LooEvaluator<'_> {
     fn standard_error(&mut self) -> Result<Option<f64>> {
         let score = self.score()?;
         let bases = self.bases();
-        let winner = bases.iter().find(|b| Some(b.lambda()) == score.lambda);
-        Ok(winner.map(|basis| self.scorer.standard_error(&self.data, &basis.residuals())))
+        let Some(basis) = bases.iter().find(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
+        let residuals = careful_residuals(basis, &[None]);
+        Ok(residuals.first().map(|residuals| self.scorer.standard_error(&self.data, residuals)))
     }
 
     fn engine(&self) -> &'static str {

@@ -115,6 +115,17 @@ impl ValidSelector {
     pub fn select(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<Selection> {
         let start = std::time::Instant::now();
         let design = self.design(problem)?;
+        self.select_on(design, start, problem, observer)
+    }
+
+    /// The same on a design of the problem that was begun at `start`.
+    pub(crate) fn select_on(
+        &self,
+        design: Design,
+        start: std::time::Instant,
+        problem: &Problem,
+        observer: &mut dyn Observer,
+    ) -> Result<Selection> {
         let (path, engine) = {
             let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
             let _entered = span.enter();

@@ -147,11 +147,6 @@ impl<'d> Basis<'d> {
         self.a.iter().map(|a| a.iter().zip(&self.d).map(|(a, d)| a / d).collect()).collect()
     }
 
-    /// 1 − leverage of each row.
-    pub fn complements(&self) -> &[f64] {
-        &self.d
-    }
-
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
@@ -162,46 +157,18 @@ impl<'d> Basis<'d> {
     ///
     /// ã = a − c·t/τ, d̃ = d − c∘c/τ, and the residuals left out are ã/d̃.
     pub(crate) fn trial(&self, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {
-        let mut progress = self.start_trial(scorer, s, t);
-        for start in (0..c.len()).step_by(TILE) {
-            progress.add(self, scorer, start, &c[start..c.len().min(start + TILE)]);
-        }
-        progress.finish(scorer)
-    }
-
-    pub(crate) fn start_trial(&self, scorer: &Scorer, s: f64, t: &[f64]) -> Progress {
         let inverse = 1.0 / (self.lambda + s);
-        Progress {
-            inverse,
-            steps: t.iter().map(|t| t * inverse).collect(),
-            residuals: vec![vec![0.0; TILE]; t.len()],
-            tally: scorer.start(),
-            low: Wide::INFINITY,
+        let mut residuals = vec![vec![0.0; TILE]; t.len()];
+        let (mut tally, mut low) = (scorer.start(), Wide::INFINITY);
+        for start in (0..c.len()).step_by(TILE) {
+            let end = c.len().min(start + TILE);
+            let (c, d) = (&c[start..end], &self.d[start..end]);
+            for ((a, t), out) in self.a.iter().zip(t).zip(&mut residuals) {
+                leave_out(self.data.level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
+            }
+            scorer.add(&self.data, &mut tally, start, &residuals, c.len());
         }
-    }
-}
-
-/// A trial under way, tile by tile of its rows.
-pub(crate) struct Progress {
-    inverse: f64,
-    steps: Vec<f64>,
-    residuals: Vec<Vec<f64>>,
-    tally: super::score::Tally,
-    low: Wide,
-}
-
-impl Progress {
-    /// Adds the rows from `start`, at most a tile, of which `c` is the part of G x.
-    pub fn add(&mut self, basis: &Basis<'_>, scorer: &Scorer, start: usize, c: &[f64]) {
-        let (level, end) = (basis.data.level, start + c.len());
-        for ((a, step), out) in basis.a.iter().zip(&self.steps).zip(&mut self.residuals) {
-            leave_out(level, c, &a[start..end], &basis.d[start..end], *step, self.inverse, out, &mut self.low);
-        }
-        scorer.add(&basis.data, &mut self.tally, start, &self.residuals, c.len());
-    }
-
-    pub fn finish(&self, scorer: &Scorer) -> Trial {
-        Trial { loss: scorer.finish(&self.tally), low: self.low.least() }
+        Trial { loss: scorer.finish(&tally), low: low.least() }
     }
 }
 

@@ -132,11 +132,6 @@ impl<'d> Data<'d> {
         self.active[column]
     }
 
-    /// Number of columns that take part.
-    pub fn active(&self) -> usize {
-        self.active.iter().filter(|a| **a).count()
-    }
-
     /// Σ_j r_j.
     pub fn total_weight(&self) -> f64 {
         self.total_weight

@@ -319,5 +319,10 @@ fn hash(path: &Path) -> Result<String> {
     let mut file = std::fs::File::open(path).map_err(unreadable)?;
     let mut digest = Sha256::new();
     std::io::copy(&mut file, &mut digest).map_err(unreadable)?;
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&digest.finalize()))
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

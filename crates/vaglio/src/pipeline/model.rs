@@ -1,6 +1,6 @@
 //! The model file: data only, versioned, checksummed.
 
-use super::data::numeric;
+use super::data::{hex, numeric};
 use super::metrics::unscale;
 use crate::linfa_face::largest;
 use crate::read::{Selection as Choice, read_header, read_table, system};
@@ -190,7 +190,7 @@ impl Predictions {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text.as_bytes()))
 }
 
 fn wrap(schema: &str, sha256: &str, model: &str) -> String {

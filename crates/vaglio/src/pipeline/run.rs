@@ -61,13 +61,14 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let read = start.elapsed().as_secs_f64();
     let selector = pipeline.selector();
     // Refusals come before anything is written or computed.
+    let search_start = Instant::now();
     let design = selector.design(&prepared.train)?;
     let (names, constant, features) = (design.names().to_vec(), design.constant(), design.features());
-    drop(design);
     make_writable(&options.out)?;
     set_previous_aside(&options.out)?;
 
-    let Selection { path, model, engine, search_seconds, fit_seconds } = selector.select(&prepared.train, observer)?;
+    let Selection { path, model, engine, search_seconds, fit_seconds } =
+        selector.select_on(design, search_start, &prepared.train, observer)?;
     let test = match &prepared.test {
         Some(test) => Some(figures(&prepared, test, model.as_ref())?),
         None => None,

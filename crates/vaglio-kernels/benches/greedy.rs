@@ -8,8 +8,8 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Measure, Scorer};
-use vaglio_kernels::{Column, Level};
+use vaglio_kernels::loo::{Basis, Bounded, Data, Full};
+use vaglio_kernels::{Column, Level, Measure, Scorer};
 
 const COLUMNS: usize = 780;
 
@@ -42,7 +42,7 @@ fn data<'d>(x: &'d [Vec<f64>], y: &[f64]) -> Arc<Data<'d>> {
 fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
-    let scorer = Scorer::new(&data, Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let mut state = Full::new(Basis::new(Arc::clone(&data), 1.0));
     let mut open: Vec<usize> = (0..x.len()).collect();
     for _ in 0..steps {
@@ -56,7 +56,7 @@ fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
 fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
-    let scorer = Scorer::new(&data, Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let mut state = Bounded::new(Basis::new(Arc::clone(&data), 1.0));
     for _ in 0..steps {
         let bounds = state.bounds(&scorer);

@@ -4,11 +4,14 @@
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
 pub mod column;
+pub mod kfold;
 pub mod level;
 pub mod linalg;
 pub mod loo;
 pub mod ridge;
+mod score;
 mod wide;
 
 pub use column::Column;
 pub use level::Level;
+pub use score::{Measure, Scorer, Targets};

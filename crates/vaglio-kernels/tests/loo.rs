@@ -3,9 +3,9 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Measure, Scorer, careful};
+use vaglio_kernels::loo::{Basis, Bounded, Data, Full, careful};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Level};
+use vaglio_kernels::{Column, Level, Measure, Scorer};
 
 struct Sample {
     doubles: Vec<Vec<f64>>,
@@ -71,7 +71,7 @@ impl Sample {
 
 /// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let scorer = Scorer::new(data, measure);
+    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
     let mut full = Full::new(Basis::new(Arc::clone(data), lambda));
     let mut bounded = Bounded::new(Basis::new(Arc::clone(data), lambda));
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
@@ -133,7 +133,7 @@ fn every_level_gives_the_same_bits() {
 fn careful_losses_equal_the_quick_ones_where_those_are_good() {
     let sample = sample(37);
     let data = sample.data(Level::best(), true, true);
-    let scorer = Scorer::new(&data, Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let mut basis = Basis::new(Arc::clone(&data), 1.0);
     basis.add(3);
     basis.add(7);
@@ -145,7 +145,7 @@ fn careful_losses_equal_the_quick_ones_where_those_are_good() {
 fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
     let data = sample.data(Level::best(), true, true);
-    let scorer = Scorer::new(&data, Measure::Squared);
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), 1e-3));
     bounded.add(2);
     bounded.bounds(&scorer);
@@ -166,7 +166,7 @@ fn bounds_hold_where_a_row_has_lost_its_digits() {
     sample.doubles[2] = (0..23).map(|j| if j == 5 { 2.0 } else { 0.0 }).collect();
     for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
         let data = sample.data(Level::best(), true, intercept);
-        let scorer = Scorer::new(&data, Measure::Squared);
+        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), lambda));
         for chosen in [2, 4, 7, 0] {
             bounded.add(chosen);

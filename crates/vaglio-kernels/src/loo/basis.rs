@@ -1,9 +1,9 @@
 //! The state of the selected columns for one λ.
 
-use super::{Data, Scorer};
-use crate::Level;
+use super::Data;
 use crate::column::{TILE, axpy, dot, product};
 use crate::wide::Wide;
+use crate::{Level, Scorer};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ impl<'d> Basis<'d> {
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial { loss: scorer.loss(&self.data, &self.residuals()), low }
+        Trial { loss: scorer.loss(&self.residuals()), low }
     }
 
     /// The loss with one more column, from c = G x. Cost O(m · outputs).
@@ -166,7 +166,7 @@ impl<'d> Basis<'d> {
             for ((a, t), out) in self.a.iter().zip(t).zip(&mut residuals) {
                 leave_out(self.data.level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
             }
-            scorer.add(&self.data, &mut tally, start, &residuals, c.len());
+            scorer.add(&mut tally, start, &residuals, c.len());
         }
         Trial { loss: scorer.finish(&tally), low: low.least() }
     }

@@ -2,7 +2,8 @@
 
 use super::basis::subtract;
 use super::full::Candidate;
-use super::{Basis, Full, Scorer, Trial, is_weak};
+use super::{Basis, Full, Trial, is_weak};
+use crate::Scorer;
 use crate::column::{TILE, scaled};
 use rayon::prelude::*;
 

@@ -2,8 +2,9 @@
 
 use crate::column::{LANES, Sums, TILE, add_products, product, scaled};
 use crate::wide::Entry;
-use crate::{Column, Level};
+use crate::{Column, Level, Targets};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Columns and targets with rows scaled by √r_j and columns centred when there is an intercept.
 ///
@@ -15,15 +16,11 @@ pub struct Data<'d> {
     shifts: Vec<f64>,
     squares: Vec<f64>,
     active: Vec<bool>,
-    /// √r_j, absent when all weights are 1.
-    root: Option<Vec<f64>>,
     /// v/‖v‖ with an intercept: the direction that centring removes.
     unit: Option<Vec<f64>>,
-    /// √r_j·y_j of each output.
-    targets: Vec<Vec<f64>>,
-    /// The same, centred with an intercept: the residuals of the empty subset.
+    targets: Arc<Targets>,
+    /// Scaled targets, centred with an intercept: the residuals of the empty subset.
     centred: Vec<Vec<f64>>,
-    total_weight: f64,
 }
 
 /// A column whose squares cannot be added up in doubles.
@@ -105,8 +102,9 @@ impl<'d> Data<'d> {
         if !targets.iter().flatten().map(|y| y * y).sum::<f64>().is_finite() {
             return Err(Trouble::TargetOverflow);
         }
+        let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
         let centred = Vec::new();
-        let mut data = Data { level, columns, shifts, squares, active, root, unit, targets, centred, total_weight };
+        let mut data = Data { level, columns, shifts, squares, active, unit, targets, centred };
         shifted.iter_mut().for_each(|y| data.centre(y));
         data.centred = shifted;
         Ok(data)
@@ -114,7 +112,7 @@ impl<'d> Data<'d> {
 
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
-        self.targets.first().map_or(0, Vec::len)
+        self.targets.rows()
     }
 
     /// Number of columns, n, inactive ones included.
@@ -124,17 +122,17 @@ impl<'d> Data<'d> {
 
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
-        self.targets.len()
+        self.targets.outputs()
+    }
+
+    /// The targets, for a [`crate::Scorer`].
+    pub fn targets(&self) -> &Arc<Targets> {
+        &self.targets
     }
 
     /// Whether a column takes part.
     pub fn is_active(&self, column: usize) -> bool {
         self.active[column]
-    }
-
-    /// Σ_j r_j.
-    pub fn total_weight(&self) -> f64 {
-        self.total_weight
     }
 
     /// ‖x_i‖² of a column, scaled and centred.
@@ -147,11 +145,7 @@ impl<'d> Data<'d> {
     }
 
     pub(crate) fn root(&self) -> Option<&[f64]> {
-        self.root.as_deref()
-    }
-
-    pub(crate) fn target(&self, output: usize) -> &[f64] {
-        &self.targets[output]
+        self.targets.root.as_deref()
     }
 
     /// The residuals of the empty subset.
@@ -197,7 +191,7 @@ impl<'d> Data<'d> {
             Some(root) => vectors.iter().map(|v| v.iter().zip(root).map(|(v, r)| v * r).collect()).collect(),
             None => Vec::new(),
         };
-        let vectors = if self.root.is_some() { &scaled } else { vectors };
+        let vectors = if self.root().is_some() { &scaled } else { vectors };
         // Columns of one type go together, so that they share the reading of the vectors.
         let (mut doubles, mut bytes) = (Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {

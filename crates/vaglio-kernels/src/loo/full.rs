@@ -1,9 +1,9 @@
 //! All trials of a step in one pass over C.
 
-use super::{Basis, Measure, Scorer, Trial};
-use crate::Level;
+use super::{Basis, Trial};
 use crate::column::{axpy, dot};
 use crate::wide::Wide;
+use crate::{Level, Measure, Scorer};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 

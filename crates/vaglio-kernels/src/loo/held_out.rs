@@ -1,13 +1,14 @@
 //! Rows of which the fit knows nothing else: left out without a difference of nearly equal numbers.
 
-use super::{Basis, Data, Scorer, is_weak};
+use super::{Basis, Data, is_weak};
+use crate::Scorer;
 use crate::column::{axpy, dot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The losses of a subset, alone (`None`) or with one more column, from [`careful_residuals`].
 pub fn careful(basis: &Basis<'_>, scorer: &Scorer, candidates: &[Option<usize>]) -> Vec<f64> {
-    careful_residuals(basis, candidates).iter().map(|residuals| scorer.loss(basis.data(), residuals)).collect()
+    careful_residuals(basis, candidates).iter().map(|residuals| scorer.loss(residuals)).collect()
 }
 
 /// The residuals left out of a subset, alone (`None`) or with one more column, exact also where a row's leverage is

@@ -16,14 +16,12 @@ mod data;
 mod dual;
 mod full;
 mod held_out;
-mod score;
 
 pub use basis::{Basis, Trial};
 pub use bounded::Bounded;
 pub use data::{Data, Trouble};
 pub use full::Full;
 pub use held_out::{careful, careful_residuals};
-pub use score::{Measure, Scorer};
 
 /// Whether 1 − leverage of a row is so small, or not a number, that differences have lost the digits that a score needs;
 /// [`careful`] has another way for such rows.

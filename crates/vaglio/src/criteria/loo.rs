@@ -4,10 +4,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Result, Score, Winner};
-use vaglio_kernels::Level;
-use vaglio_kernels::loo::{
-    Basis, Bounded, Data, Full, Measure, Scorer, Trial, Trouble, careful, careful_residuals, is_weak,
-};
+use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Trial, Trouble, careful, careful_residuals, is_weak};
+use vaglio_kernels::{Level, Measure, Scorer};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -66,7 +64,7 @@ impl Criterion for Loo {
         let columns = (0..design.features()).map(|f| kernel_column(design.column(f))).collect();
         let data = Data::new(Level::best(), columns, active, &targets, design.weights(), readout.intercept)
             .map_err(|trouble| explain(trouble, design.names()))?;
-        let scorer = Scorer::new(&data, measure);
+        let scorer = Scorer::new(Arc::clone(data.targets()), measure);
         let data = Arc::new(data);
         let start: Vec<Basis<'d>> = readout.lambdas.iter().map(|&l| Basis::new(Arc::clone(&data), l)).collect();
         let bounded = measure == Measure::Squared && !self.full_pass;
@@ -382,7 +380,7 @@ impl Evaluator for LooEvaluator<'_> {
         let bases = self.bases();
         let Some(basis) = bases.iter().find(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let residuals = careful_residuals(basis, &[None]);
-        Ok(residuals.first().map(|residuals| self.scorer.standard_error(&self.data, residuals)))
+        Ok(residuals.first().map(|residuals| self.scorer.standard_error(residuals)))
     }
 
     fn engine(&self) -> &'static str {

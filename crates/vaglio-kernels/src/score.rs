@@ -1,9 +1,55 @@
-//! Losses of leave-one-out residuals.
+//! Losses of residuals of rows that were held out.
 
-use super::Data;
 use crate::Level;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
+use std::sync::Arc;
+
+/// Targets with rows scaled by √r_j.
+#[derive(Debug)]
+pub struct Targets {
+    pub(crate) level: Level,
+    /// √r_j, absent when all weights are 1.
+    pub(crate) root: Option<Vec<f64>>,
+    /// √r_j·y_j of each output.
+    pub(crate) scaled: Vec<Vec<f64>>,
+    /// Σ_j r_j.
+    pub(crate) total_weight: f64,
+}
+
+impl Targets {
+    /// Number of rows, m.
+    pub fn rows(&self) -> usize {
+        self.scaled.first().map_or(0, Vec::len)
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.scaled.len()
+    }
+
+    /// √r_j.
+    fn root(&self, row: usize) -> f64 {
+        self.root.as_ref().map_or(1.0, |r| r[row])
+    }
+
+    /// r_j.
+    fn weight(&self, row: usize) -> f64 {
+        self.root(row) * self.root(row)
+    }
+
+    /// The same rows in another order: row j is what was row `order[j]`.
+    #[must_use]
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        let permuted = |values: &Vec<f64>| order.iter().map(|&j| values[j]).collect();
+        Targets {
+            level: self.level,
+            root: self.root.as_ref().map(permuted),
+            scaled: self.scaled.iter().map(permuted).collect(),
+            total_weight: self.total_weight,
+        }
+    }
+}
 
 /// What is averaged over the rows left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +67,7 @@ pub enum Measure {
 /// Adds up a measure tile by tile, in an order that depends on the rows alone.
 #[derive(Debug)]
 pub struct Scorer {
+    targets: Arc<Targets>,
     pub(crate) measure: Measure,
     /// Class of each row and the weight of each class, where the measure counts classes.
     classes: Vec<u32>,
@@ -37,23 +84,23 @@ pub(crate) struct Tally {
 
 impl Scorer {
     /// A scorer for these rows.
-    pub fn new(data: &Data<'_>, measure: Measure) -> Self {
-        let outputs = data.outputs();
+    pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
+        let outputs = targets.outputs();
         let counts = matches!(measure, Measure::ZeroOne | Measure::BalancedError);
         let class = |j: usize| {
             if outputs == 1 {
-                u32::from(data.target(0)[j] > 0.0)
+                u32::from(targets.scaled[0][j] > 0.0)
             } else {
-                (0..outputs).position(|o| data.target(o)[j] > 0.0).unwrap_or(0) as u32
+                (0..outputs).position(|o| targets.scaled[o][j] > 0.0).unwrap_or(0) as u32
             }
         };
-        let classes: Vec<u32> = if counts { (0..data.rows()).map(class).collect() } else { Vec::new() };
+        let classes: Vec<u32> = if counts { (0..targets.rows()).map(class).collect() } else { Vec::new() };
         let mut class_weights = vec![0.0; if counts { outputs.max(2) } else { 0 }];
         for (j, &class) in classes.iter().enumerate() {
-            class_weights[class as usize] += weight(data, j);
+            class_weights[class as usize] += targets.weight(j);
         }
-        let divisor = if counts { data.total_weight() } else { data.total_weight() * outputs as f64 };
-        Scorer { measure, classes, class_weights, divisor }
+        let divisor = if counts { targets.total_weight } else { targets.total_weight * outputs as f64 };
+        Scorer { targets, measure, classes, class_weights, divisor }
     }
 
     pub(crate) fn start(&self) -> Tally {
@@ -61,39 +108,40 @@ impl Scorer {
     }
 
     /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
-    pub(crate) fn add(&self, data: &Data<'_>, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
+    pub(crate) fn add(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
         match self.measure {
             Measure::Squared => {
                 for residual in residuals {
-                    add_squares(data.level, &residual[..rows], &mut tally.lanes);
+                    add_squares(self.targets.level, &residual[..rows], &mut tally.lanes);
                 }
             }
             Measure::Absolute => {
                 for residual in residuals {
                     for (j, e) in residual[..rows].iter().enumerate() {
-                        let root = data.root().map_or(1.0, |r| r[start + j]);
+                        let root = self.targets.root(start + j);
                         tally.lanes.update(j % Wide::WIDTH, |sum| sum + root * e.abs());
                     }
                 }
             }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
-                    if self.is_wrong(data, row, |o| residuals[o][j]) {
-                        tally.wrong[self.classes[row] as usize] += weight(data, row);
+                    if self.is_wrong(row, |o| residuals[o][j]) {
+                        tally.wrong[self.classes[row] as usize] += self.targets.weight(row);
                     }
                 }
             }
         }
     }
 
-    fn is_wrong(&self, data: &Data<'_>, row: usize, residual: impl Fn(usize) -> f64) -> bool {
-        let prediction = |o: usize| data.target(o)[row] - residual(o);
-        if data.outputs() == 1 {
-            return data.target(0)[row] * prediction(0) <= 0.0;
+    fn is_wrong(&self, row: usize, residual: impl Fn(usize) -> f64) -> bool {
+        let targets = &self.targets.scaled;
+        let prediction = |o: usize| targets[o][row] - residual(o);
+        if targets.len() == 1 {
+            return targets[0][row] * prediction(0) <= 0.0;
         }
         let own = self.classes[row] as usize;
         let level = prediction(own);
-        (0..data.outputs()).any(|o| o != own && prediction(o) >= level)
+        (0..targets.len()).any(|o| o != own && prediction(o) >= level)
     }
 
     pub(crate) fn finish(&self, tally: &Tally) -> f64 {
@@ -109,9 +157,9 @@ impl Scorer {
     }
 
     /// The mean loss of residuals, scaled, one per output and row. Cost O(m · outputs).
-    pub fn loss(&self, data: &Data<'_>, residuals: &[Vec<f64>]) -> f64 {
+    pub fn loss(&self, residuals: &[Vec<f64>]) -> f64 {
         let mut tally = self.start();
-        self.add(data, &mut tally, 0, residuals, data.rows());
+        self.add(&mut tally, 0, residuals, self.targets.rows());
         self.finish(&tally)
     }
 
@@ -121,15 +169,16 @@ impl Scorer {
     }
 
     /// The standard error of the mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up classes.
-    pub fn standard_error(&self, data: &Data<'_>, residuals: &[Vec<f64>]) -> f64 {
-        let (rows, outputs) = (data.rows(), data.outputs());
+    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> f64 {
+        let targets = &*self.targets;
+        let (rows, outputs) = (targets.rows(), targets.outputs());
         let loss = |j: usize| -> f64 {
-            let root = data.root().map_or(1.0, |r| r[j]);
+            let root = targets.root(j);
             let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residuals[o][j] / root)).sum::<f64>();
             match self.measure {
                 Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
                 Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
-                _ => f64::from(u8::from(self.is_wrong(data, j, |o| residuals[o][j]))),
+                _ => f64::from(u8::from(self.is_wrong(j, |o| residuals[o][j]))),
             }
         };
         if self.measure == Measure::BalancedError {
@@ -137,20 +186,16 @@ impl Scorer {
             let variance = |class: &usize| {
                 let members: Vec<usize> = (0..rows).filter(|&j| self.classes[j] as usize == *class).collect();
                 let total = self.class_weights[*class];
-                let share = members.iter().map(|&j| weight(data, j) * loss(j)).sum::<f64>() / total;
+                let share = members.iter().map(|&j| targets.weight(j) * loss(j)).sum::<f64>() / total;
                 share * (1.0 - share) / members.len() as f64
             };
             return present.iter().map(variance).sum::<f64>().sqrt() / present.len() as f64;
         }
-        let total = data.total_weight();
-        let mean = (0..rows).map(|j| weight(data, j) * loss(j)).sum::<f64>() / total;
-        let variance = (0..rows).map(|j| weight(data, j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
+        let total = targets.total_weight;
+        let mean = (0..rows).map(|j| targets.weight(j) * loss(j)).sum::<f64>() / total;
+        let variance = (0..rows).map(|j| targets.weight(j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
         (variance / rows as f64).sqrt()
     }
-}
-
-fn weight(data: &Data<'_>, row: usize) -> f64 {
-    data.root().map_or(1.0, |r| r[row] * r[row])
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {

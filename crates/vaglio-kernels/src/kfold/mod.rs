@@ -1,0 +1,16 @@
+//! K-fold cross-validation for ridge regression in closed form, for any partition of the rows.
+//!
+//! Every fold is predicted by the ridge readout trained on the rows of all other folds, centred on their means with an
+//! intercept and, on demand, divided by their standard deviations.
+//!
+//! * [`Folds`] — which rows are held out together.
+//! * [`Rows`] — columns, targets and folds, shared by all states.
+//! * [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its digits.
+
+mod careful;
+mod folds;
+mod rows;
+
+pub use careful::{careful, careful_residuals};
+pub use folds::Folds;
+pub use rows::Rows;

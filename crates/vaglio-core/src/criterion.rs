@@ -1,6 +1,6 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{Design, Error, Feature, Loss, Result};
+use crate::{Design, Error, Feature, Loss, Outline, Result};
 use std::fmt::Debug;
 
 /// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
@@ -46,10 +46,26 @@ pub trait Criterion: Debug + Send + Sync {
 
     /// The shortcut, where there is one for this design. `None`: every trial calls [`Criterion::evaluate`].
     ///
+    /// `outline` says how far the search will go, for criteria that choose among several ways; it changes no result.
+    ///
     /// # Errors
     /// [`Error::Numerical`] when the columns over- or underflow.
-    fn accelerate<'d>(&'d self, _design: &'d Design) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+    fn accelerate<'d>(&'d self, _design: &'d Design, _outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         Ok(None)
+    }
+
+    /// The fold of each row, counted from 0, where the criterion holds rows out together; a map with `scope: fold` is
+    /// refitted on the others.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for folds that cannot be made.
+    fn folds(&self, _design: &Design) -> Result<Option<Vec<u32>>> {
+        Ok(None)
+    }
+
+    /// The column of the data that gives every row its fold, if a setting names one; it is no feature.
+    fn assignment(&self) -> Option<&str> {
+        None
     }
 
     /// Refuses a design on which the criterion has no meaning, before the search starts.
@@ -65,8 +81,9 @@ pub trait Criterion: Debug + Send + Sync {
         None
     }
 
-    /// What a search to `largest` features would use and cost, for `plan`.
-    fn estimate(&self, design: &Design, largest: usize, trials: f64) -> Estimate {
+    /// What a search would use and cost, for `plan`.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
         Estimate {
             engine: "refit",
             reason: "the criterion has no shortcut for this learner: every subset is evaluated by its definition"
@@ -193,6 +210,15 @@ pub trait Evaluator: Send {
     fn branch(&self, _feature: Feature, _later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         Ok(None)
     }
+
+    /// A score that no subset of the current columns and `later` ones, larger than the current, can be below; −∞ when
+    /// nothing is known.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn bound(&mut self, _later: &[Feature]) -> Result<f64> {
+        Ok(f64::NEG_INFINITY)
+    }
 }
 
 impl dyn Criterion + '_ {
@@ -200,8 +226,8 @@ impl dyn Criterion + '_ {
     ///
     /// # Errors
     /// Those of [`Criterion::accelerate`].
-    pub fn open<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Evaluator + 'd>> {
-        Ok(match self.accelerate(design)? {
+    pub fn open<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Box<dyn Evaluator + 'd>> {
+        Ok(match self.accelerate(design, outline)? {
             Some(evaluator) => evaluator,
             None => Box::new(Refit::new(self, design)),
         })

@@ -1,6 +1,6 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
-use crate::{Column, Columns, Error, Feature, Learner, Problem, Result, Task, ridge};
+use crate::{Block, Column, Columns, Error, Feature, Learner, Problem, Result, Score, Task, lambda, ridge};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
 
@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct Readout {
     /// The λ to choose from, in increasing order; one for a fixed λ.
     pub lambdas: Vec<f64>,
+    /// Whether the λ between the best of them and its neighbours are searched as well.
+    pub refine: bool,
     /// Whether there is an intercept, which is never penalised.
     pub intercept: bool,
 }
@@ -27,7 +29,13 @@ impl Readout {
         }
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
-        Ok(Readout { lambdas, intercept })
+        Ok(Readout { lambdas, refine: false, intercept })
+    }
+
+    /// The same with a search between the best λ and its neighbours.
+    #[must_use]
+    pub fn refined(self) -> Self {
+        Readout { refine: true, ..self }
     }
 }
 
@@ -49,6 +57,10 @@ pub struct Design {
     task: Task,
     weights: Option<Arc<[f64]>>,
     groups: Option<Arc<[u32]>>,
+    assignment: Option<Arc<[u32]>>,
+    blocks: Arc<[Block]>,
+    seed: u64,
+    standardized_in_folds: bool,
     training: Training,
 }
 
@@ -102,8 +114,24 @@ impl Design {
             task: problem.task().clone(),
             weights: problem.weights().cloned(),
             groups: problem.groups().cloned(),
+            assignment: problem.assignment().cloned(),
+            blocks: Arc::clone(problem.blocks()),
+            seed: 0,
+            standardized_in_folds: false,
             training,
         }
+    }
+
+    /// The same with the seed from which every random choice follows.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Design { seed, ..self }
+    }
+
+    /// The same with columns that are standardized anew on the training rows whenever some rows are held out.
+    #[must_use]
+    pub fn standardizing_in_folds(self) -> Self {
+        Design { standardized_in_folds: true, ..self }
     }
 
     /// Number of rows, m.
@@ -151,6 +179,31 @@ impl Design {
         self.groups.as_deref()
     }
 
+    /// The fold that the user gave each row, if any.
+    pub fn assignment(&self) -> Option<&[u32]> {
+        self.assignment.as_deref()
+    }
+
+    /// Columns that a map made of one, such as the levels of a text column.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The seed from which every random choice follows.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether columns are standardized anew on the training rows whenever some rows are held out.
+    pub fn is_standardized_in_folds(&self) -> bool {
+        self.standardized_in_folds
+    }
+
+    /// Whether the candidates are the problem's own columns.
+    pub fn is_of(&self, problem: &Problem) -> bool {
+        Arc::ptr_eq(&self.columns, problem.columns())
+    }
+
     /// The ridge readout, unless the learner is trained by its own `fit` alone.
     pub fn readout(&self) -> Option<&Readout> {
         match &self.training {
@@ -164,9 +217,35 @@ impl Design {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())
     }
 
+    /// The lowest of a loss over the λ of [`Design::lambdas`], and between them where the readout says so; the smallest
+    /// λ among equals.
+    ///
+    /// # Errors
+    /// Those of `loss`.
+    pub fn best_lambda(&self, mut loss: impl FnMut(Option<f64>) -> Result<f64>) -> Result<Score> {
+        match self.readout() {
+            Some(readout) if readout.refine => lambda::refine(&readout.lambdas, |l| loss(Some(l))),
+            _ => {
+                let mut best = Score::WORST;
+                for lambda in self.lambdas() {
+                    let loss = loss(lambda)?;
+                    if loss < best.loss {
+                        best = Score { loss, lambda };
+                    }
+                }
+                Ok(best)
+            }
+        }
+    }
+
     /// The columns whose entries are all equal.
     pub fn constant(&self) -> Vec<Feature> {
         (0..self.features()).filter(|&f| self.column(f).is_constant()).collect()
+    }
+
+    /// The columns that may be selected, in increasing order: those that are not constant.
+    pub fn candidates(&self) -> Vec<Feature> {
+        (0..self.features()).filter(|&f| !self.column(f).is_constant()).collect()
     }
 
     /// The entries of `subset` in `rows`, as features × rows.
@@ -189,17 +268,45 @@ impl Design {
     ) -> Result<Array2<f64>> {
         match &self.training {
             Training::Ridge(readout) => {
-                let x = self.gather(subset, training);
+                let mut x = self.gather(subset, training);
                 let y = self.targets.select(ndarray::Axis(1), training);
                 let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&r| w[r]).collect());
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
+                let mut held = self.gather(subset, held_out);
+                if self.standardized_in_folds {
+                    standardize(&mut x, &mut held, weights.as_deref());
+                }
                 let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
-                Ok(fitted.predict(self.gather(subset, held_out).view()))
+                Ok(fitted.predict(held.view()))
             }
             Training::Learner(learner, problem) => {
                 let model = learner.fit(&problem.select_rows(training), subset, lambda)?;
                 model.predict(&problem.columns().select(model.inputs()).select_rows(held_out))
             }
         }
+    }
+}
+
+/// Subtracts the weighted mean of each row of `x` from both and divides by its population standard deviation; a row
+/// whose entries in `x` are all equal is divided by 1.
+fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>) {
+    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let total: f64 = (0..x.ncols()).map(weight).sum();
+    for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
+        let Some(&first) = x.first() else { continue };
+        if x.iter().all(|v| *v == first) {
+            x.fill(0.0);
+            held -= first;
+            continue;
+        }
+        // The second pass takes off what rounding left in the first.
+        for _ in 0..2 {
+            let mean = x.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
+            x -= mean;
+            held -= mean;
+        }
+        let deviation = (x.iter().enumerate().map(|(j, v)| weight(j) * v * v).sum::<f64>() / total).sqrt();
+        x /= deviation;
+        held /= deviation;
     }
 }

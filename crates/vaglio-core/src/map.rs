@@ -1,6 +1,6 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
-use crate::{Result, Table};
+use crate::{InFolds, Result, Table};
 use std::fmt::Debug;
 
 /// A preprocessing step; its fields are its settings.
@@ -20,6 +20,11 @@ pub trait Map: Debug + Send + Sync {
     /// A scale that over- or underflows.
     fn fit_target(&self, _target: &[f64], _weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
         Ok(None)
+    }
+
+    /// Whether the map standardizes columns and wants that done anew on the training rows of each fold.
+    fn in_folds(&self) -> Option<InFolds> {
+        None
     }
 
     /// Checks the settings before any data are read.

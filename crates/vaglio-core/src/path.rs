@@ -18,8 +18,10 @@ pub enum Action {
 pub struct Step {
     /// What happened.
     pub action: Action,
-    /// To which column.
+    /// To which column; to the first of a block.
     pub feature: Feature,
+    /// The other columns of its block, which moved with it.
+    pub with: Vec<Feature>,
     /// The score of the subset after the step.
     pub score: Score,
     /// The size of the subset after the step.
@@ -46,6 +48,10 @@ pub struct PathEntry {
 pub enum StopReason {
     /// The largest size was reached.
     MaxFeatures,
+    /// The smallest size was reached.
+    MinFeatures,
+    /// Every subset was scored or proven worse.
+    AllSubsets,
     /// No step reached the tolerance.
     Tolerance,
     /// Too many steps in a row brought no improvement.
@@ -91,6 +97,22 @@ pub struct Path {
     pub chosen: Option<usize>,
     /// Why the search ended.
     pub stop_reason: StopReason,
+    /// What is proven of the entries, after a search of all subsets.
+    pub certificate: Option<Certificate>,
+}
+
+/// What a search of all subsets has proven.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Whether every entry is the best subset of its size.
+    pub optimal: bool,
+    /// Subsets that were scored.
+    pub visited: u64,
+    /// Subsets that were proven worse without being scored.
+    pub pruned: u64,
+    /// By how much, at most, a subset that was not reached could lower the best score; 0 when optimal, `None` when
+    /// nothing is known.
+    pub gap: Option<f64>,
 }
 
 impl Path {

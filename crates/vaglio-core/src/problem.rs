@@ -1,6 +1,6 @@
 //! What the user gave, checked once.
 
-use crate::{Columns, Error, Result};
+use crate::{Columns, Error, Feature, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -49,6 +49,27 @@ pub struct Problem {
     task: Task,
     weights: Option<Arc<[f64]>>,
     groups: Option<Arc<[u32]>>,
+    assignment: Option<Arc<[u32]>>,
+    blocks: Arc<[Block]>,
+    in_folds: Option<InFolds>,
+}
+
+/// Columns that belong together, such as those that a map made of one text column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// What they come from.
+    pub name: String,
+    /// The columns, in increasing order.
+    pub columns: Vec<Feature>,
+}
+
+/// How strongly columns are to be standardized anew on the training rows of each fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InFolds {
+    /// Where the criterion has it in closed form.
+    Possible,
+    /// In any case: a criterion that cannot is refused.
+    Required,
 }
 
 impl Problem {
@@ -117,6 +138,9 @@ impl Problem {
             task,
             weights: None,
             groups: None,
+            assignment: None,
+            blocks: Arc::from([]),
+            in_folds: None,
         })
     }
 
@@ -151,6 +175,29 @@ impl Problem {
         Ok(Problem { groups: Some(groups.into()), ..self })
     }
 
+    /// The same rows with the fold that each of them was given. To be given before weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length.
+    pub fn with_assignment(self, folds: Vec<u32>) -> Result<Self> {
+        if folds.len() != self.rows() {
+            return Err(Error::Shape(format!("{} folds for {} rows", folds.len(), self.rows())));
+        }
+        Ok(Problem { assignment: Some(folds.into()), ..self })
+    }
+
+    /// The same with blocks of columns that belong together.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Vec<Block>) -> Self {
+        Problem { blocks: blocks.into(), ..self }
+    }
+
+    /// The same with columns that are to be standardized anew on the training rows of each fold.
+    #[must_use]
+    pub fn standardized_in_folds(self, how: InFolds) -> Self {
+        Problem { in_folds: Some(how), ..self }
+    }
+
     /// The rows `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
@@ -160,6 +207,7 @@ impl Problem {
             targets: Arc::new(self.targets.select(ndarray::Axis(1), rows).as_standard_layout().into_owned()),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
             groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
+            assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
             ..self.clone()
         }
     }
@@ -202,6 +250,21 @@ impl Problem {
     /// Group of each row, if given.
     pub fn groups(&self) -> Option<&Arc<[u32]>> {
         self.groups.as_ref()
+    }
+
+    /// The fold that the user gave each row, if any.
+    pub fn assignment(&self) -> Option<&Arc<[u32]>> {
+        self.assignment.as_ref()
+    }
+
+    /// Columns that belong together.
+    pub fn blocks(&self) -> &Arc<[Block]> {
+        &self.blocks
+    }
+
+    /// Whether columns are to be standardized anew on the training rows of each fold.
+    pub fn in_folds(&self) -> Option<InFolds> {
+        self.in_folds
     }
 }
 

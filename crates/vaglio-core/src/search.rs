@@ -13,27 +13,45 @@ pub trait SearchStrategy: Debug + Send + Sync {
     /// A setting that the candidates do not allow; the evaluator's errors.
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path>;
 
-    /// Checks the settings against the names of the candidates, before anything is computed.
+    /// Checks the settings against the columns of the design, before anything is computed.
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside this search.
-    fn check(&self, _names: &[String]) -> Result<()> {
+    fn check(&self, _design: &Design) -> Result<()> {
         Ok(())
     }
 
-    /// How far the search goes among so many candidates, for `plan` and for progress.
-    fn outline(&self, candidates: usize) -> Outline;
+    /// How far the search goes on a design, so that criteria can choose the cheapest way, for `plan` and for progress.
+    fn outline(&self, design: &Design) -> Outline;
 }
 
 /// The extent of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outline {
+    /// The size of the subset that it starts from.
+    pub start: usize,
     /// The largest subset that is reached.
     pub largest: usize,
     /// Subsets that are scored, at most.
     pub trials: f64,
     /// Steps that are taken, at most.
     pub steps: usize,
+}
+
+impl Outline {
+    /// Of additions one by one from nothing to `largest` of `candidates` columns.
+    pub fn forward(candidates: usize, largest: usize) -> Self {
+        let largest = largest.min(candidates);
+        let trials = (0..largest).map(|size| (candidates - size) as f64).sum();
+        Outline { start: 0, largest, trials, steps: largest }
+    }
+
+    /// Of removals one by one from all of `candidates` columns to `smallest`.
+    pub fn backward(candidates: usize, smallest: usize) -> Self {
+        let steps = candidates.saturating_sub(smallest);
+        let trials = (smallest + 1..=candidates).map(|size| size as f64).sum();
+        Outline { start: candidates, largest: candidates, trials, steps }
+    }
 }
 
 /// A column named in a setting, by name or by index from 0.
@@ -97,7 +115,7 @@ pub struct SearchContext<'a> {
     /// The criterion bound to the design, at the empty subset.
     pub evaluator: &'a mut dyn Evaluator,
     candidates: Vec<Feature>,
-    names: &'a [String],
+    design: &'a Design,
     observer: &'a mut dyn Observer,
     /// The seed from which every random choice follows.
     pub seed: u64,
@@ -111,9 +129,7 @@ impl<'a> SearchContext<'a> {
         observer: &'a mut dyn Observer,
         seed: u64,
     ) -> Self {
-        let constant = design.constant();
-        let candidates = (0..design.features()).filter(|f| constant.binary_search(f).is_err()).collect();
-        SearchContext { evaluator, candidates, names: design.names(), observer, seed }
+        SearchContext { evaluator, candidates: design.candidates(), design, observer, seed }
     }
 
     /// The columns that may be selected, in increasing order; constant columns are not among them.
@@ -123,7 +139,12 @@ impl<'a> SearchContext<'a> {
 
     /// Names of all columns, by index.
     pub fn names(&self) -> &'a [String] {
-        self.names
+        self.design.names()
+    }
+
+    /// What is searched.
+    pub fn design(&self) -> &'a Design {
+        self.design
     }
 
     /// Tells the observer that the search starts, with the most steps it can take.
@@ -134,7 +155,7 @@ impl<'a> SearchContext<'a> {
     /// Tells the observer of a step; its answer may end the search.
     pub fn observe(&mut self, step: &Step) -> Answer {
         tracing::debug!(
-            feature = %self.names[step.feature],
+            feature = %self.names()[step.feature],
             action = ?step.action,
             size = step.size,
             loss = step.score.loss,

@@ -6,7 +6,7 @@
 use crate::broken::{Law, Near};
 use crate::trial::{Trial, evaluate, free, open, trail, trials};
 use crate::{Broken, InPool, Random, data, variation};
-use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, Winner};
+use vaglio_core::{Criterion, Design, Evaluator, Feature, Outline, Score, Winner};
 
 /// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
 /// readout.
@@ -286,7 +286,7 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
     let law = Law("estimates");
     let largest = trail(law, design, usize::MAX, 0)?.len();
     for size in [1, largest] {
-        let estimate = criterion.estimate(design, size, (size * largest) as f64);
+        let estimate = criterion.estimate(design, &Outline::forward(largest, size));
         let real = |v: f64| v.is_finite() && v >= 0.0;
         let sound = real(estimate.flops) && real(estimate.bytes);
         let on = || format!("a search to {size} columns");

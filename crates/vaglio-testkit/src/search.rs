@@ -5,7 +5,7 @@
 
 use crate::broken::{Law, Near};
 use crate::replay::replay;
-use crate::trial::{evaluate, free, open, trail};
+use crate::trial::{evaluate, free, trail};
 use crate::{Broken, InPool, data, rebuild};
 use vaglio_core::{
     Action, Answer, Criterion, Design, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
@@ -173,7 +173,7 @@ pub fn threads(
 pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("outline");
     let (path, watched) = full(law, search, criterion, design)?;
-    let outline = search.outline(free(design, &[]).len());
+    let outline = search.outline(design);
     let taken = path.steps.len();
     law.must(outline.steps >= taken, || "the outline".into(), format!("at least {taken} steps"), outline)?;
     let promised = watched.promised.unwrap_or(taken);
@@ -273,7 +273,8 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
         rebuild::with_constants(&bare, values)
     };
     let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
-    let bare = search.check(&[]).is_ok().then_some(&[][..]);
+    let nothing = law.ran(|| "no columns".into(), || rebuild::with_columns(design, &[]))?;
+    let bare = search.check(&nothing).is_ok().then_some(&[][..]);
     for values in bare.into_iter().chain([&constants[..]]) {
         let what = format!("{} constant columns and no other", values.len());
         let design = law.ran(|| what.clone(), || none(values))?;
@@ -321,8 +322,9 @@ fn run(
     design: &Design,
     watch: &mut Watch,
 ) -> Result<Path, Broken> {
-    law.ran(|| "the names of the columns".into(), || search.check(design.names()))?;
-    let mut evaluator = open(law, criterion, design)?;
+    law.ran(|| "the columns".into(), || search.check(design))?;
+    let mut evaluator =
+        law.ran(|| "opening an evaluator".into(), || criterion.open(design, &search.outline(design)))?;
     law.ran(|| "the search".into(), || search.search(&mut SearchContext::new(design, &mut *evaluator, watch, SEED)))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::broken::Law;
 use crate::{Broken, Random};
-use vaglio_core::{Criterion, Design, Evaluator, Feature, Score};
+use vaglio_core::{Criterion, Design, Evaluator, Feature, Outline, Score};
 
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +55,7 @@ pub(crate) fn open<'d>(
     criterion: &'d dyn Criterion,
     design: &'d Design,
 ) -> Result<Box<dyn Evaluator + 'd>, Broken> {
-    let evaluator = law.ran(|| "opening an evaluator".into(), || criterion.open(design))?;
+    let evaluator = law.ran(|| "opening an evaluator".into(), || criterion.open(design, &whole(design)))?;
     law.must(evaluator.selected().is_empty(), || "a new evaluator".into(), "the empty subset", evaluator.selected())?;
     Ok(evaluator)
 }
@@ -73,10 +73,15 @@ pub(crate) fn evaluate(
     Ok(score)
 }
 
+/// The outline of a search that adds every column.
+pub(crate) fn whole(design: &Design) -> Outline {
+    let candidates = design.candidates().len();
+    Outline::forward(candidates, candidates)
+}
+
 /// The columns outside `subset` that are not constant.
 pub(crate) fn free(design: &Design, subset: &[Feature]) -> Vec<Feature> {
-    let constant = design.constant();
-    (0..design.features()).filter(|f| !constant.contains(f) && !subset.contains(f)).collect()
+    design.candidates().into_iter().filter(|f| !subset.contains(f)).collect()
 }
 
 /// At least three and at most `longest` columns that are not constant, in random order.

@@ -7,7 +7,7 @@ mod common;
 use common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Refit, Result, Score, Winner};
+use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Outline, Refit, Result, Score, Winner};
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
 /// What is wrong.
@@ -83,7 +83,7 @@ impl Criterion for Wrong {
         Ok(score)
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         Ok(Some(Box::new(Crooked {
             fault: self.fault,
             inner: Refit::new(self, design),
@@ -93,7 +93,7 @@ impl Criterion for Wrong {
         })))
     }
 
-    fn estimate(&self, _design: &Design, _largest: usize, _trials: f64) -> Estimate {
+    fn estimate(&self, _: &Design, _: &Outline) -> Estimate {
         let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
         Estimate { engine: "refit", reason: "a test".into(), flops, bytes: 0.0 }
     }

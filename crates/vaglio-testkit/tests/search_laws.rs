@@ -8,8 +8,8 @@ use common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design, holds
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step, StopReason,
-    Winner,
+    Answer, Design, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step,
+    StopReason, Winner,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -86,9 +86,10 @@ impl SearchStrategy for Wrong {
         Ok(path)
     }
 
-    fn outline(&self, candidates: usize) -> Outline {
+    fn outline(&self, design: &Design) -> Outline {
+        let candidates = design.candidates().len();
         let steps = if self.fault == Fault::OutlineShort { 1 } else { candidates + 1 };
-        Outline { largest: candidates + 1, trials: 100.0, steps }
+        Outline { start: 0, largest: candidates + 1, trials: 100.0, steps }
     }
 }
 
@@ -96,16 +97,28 @@ impl Wrong {
     fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
         let empty = context.evaluator.score()?;
         context.begin(if self.fault == Fault::PromiseShort { 1 } else { candidates.len() + 1 });
-        let mut path =
-            Path { empty, steps: vec![], entries: vec![], chosen: None, stop_reason: StopReason::NoCandidates };
+        let mut path = Path {
+            empty,
+            steps: vec![],
+            entries: vec![],
+            chosen: None,
+            stop_reason: StopReason::NoCandidates,
+            certificate: None,
+        };
         loop {
             let chosen = context.evaluator.selected().to_vec();
             let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();
             let Some(winner) = self.winner(context, &free, chosen.len())? else { break };
             context.evaluator.add(winner.feature)?;
             let (size, score) = (chosen.len() + 1, winner.score);
-            let step =
-                Step { action: vaglio_core::Action::Add, feature: winner.feature, score, size, tied: winner.tied };
+            let step = Step {
+                action: vaglio_core::Action::Add,
+                feature: winner.feature,
+                with: vec![],
+                score,
+                size,
+                tied: winner.tied,
+            };
             path.entries.push(vaglio_core::PathEntry {
                 subset: context.evaluator.selected().to_vec(),
                 score,
@@ -268,7 +281,7 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     let design = design();
     holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
     let criterion: &dyn vaglio_core::Criterion = &ByDefinition {};
-    let mut evaluator = criterion.open(&design).unwrap();
+    let mut evaluator = criterion.open(&design, &Outline::forward(0, 0)).unwrap();
     let mut silent = Silent;
     silent.begin(0);
     let path = Forward {}.search(&mut SearchContext::new(&design, &mut *evaluator, &mut silent, 0)).unwrap();

@@ -102,8 +102,8 @@ impl ValidSelector {
     /// Those of the learner, the search and the criterion, each under its own name.
     pub fn design(&self, problem: &Problem) -> Result<Design> {
         self.learner.check().map_err(|e| e.under("learner"))?;
-        let design = Design::of(problem, Arc::clone(&self.learner)).map_err(|e| e.under("learner"))?;
-        self.search.check(design.names()).map_err(|e| e.under("search"))?;
+        let design = Design::of(problem, Arc::clone(&self.learner)).map_err(|e| e.under("learner"))?.seeded(self.seed);
+        self.search.check(&design).map_err(|e| e.under("search"))?;
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
         Ok(design)
     }
@@ -129,7 +129,7 @@ impl ValidSelector {
         let (path, engine) = {
             let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
             let _entered = span.enter();
-            let mut evaluator = self.criterion.open(&design)?;
+            let mut evaluator = self.criterion.open(&design, &self.search.outline(&design))?;
             let mut context = SearchContext::new(&design, evaluator.as_mut(), observer, self.seed);
             let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
             (path, evaluator.engine())

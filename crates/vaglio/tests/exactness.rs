@@ -5,8 +5,8 @@ use ndarray::Array2;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
-    Cells, Columns, Criterion, Design, Feature, Loss, Problem, Score, SearchContext, SearchStrategy, Silent, Task,
-    Winner,
+    Cells, Columns, Criterion, Design, Feature, Loss, Outline, Problem, Score, SearchContext, SearchStrategy, Silent,
+    Task, Winner,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
@@ -29,7 +29,9 @@ fn check(problem: &Problem, learner: Rls, loss: Loss, steps: usize, what: &str) 
     let mut paths = Vec::new();
     for full_pass in [false, true] {
         let criterion = Loo { loss, full_pass };
-        let mut evaluator = (&criterion as &dyn Criterion).open(&design).unwrap();
+        let mut evaluator = (&criterion as &dyn Criterion)
+            .open(&design, &Outline::forward(design.features(), design.features()))
+            .unwrap();
         let mut observer = Silent;
         let mut context = SearchContext::new(&design, evaluator.as_mut(), &mut observer, 0);
         let path = Greedy::new(steps).search(&mut context).unwrap();
@@ -141,7 +143,9 @@ fn the_standard_error_is_that_of_the_rows_left_out() {
         let mean = squares.iter().sum::<f64>() / 12.0;
         let defined = (squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 12.0 / 12.0).sqrt();
         let criterion = Loo::default();
-        let mut evaluator = (&criterion as &dyn Criterion).open(&design).unwrap();
+        let mut evaluator = (&criterion as &dyn Criterion)
+            .open(&design, &Outline::forward(design.features(), design.features()))
+            .unwrap();
         evaluator.reset(&[0, 3]).unwrap();
         let found = evaluator.standard_error().unwrap().unwrap();
         assert!((found - defined).abs() <= 1e-9 * defined, "lambda {lambda}: {found} is not {defined}");

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use vaglio::core::{Columns, Criterion, Design, Loss, Path, Problem, SearchContext, SearchStrategy, Silent};
+use vaglio::core::{Columns, Criterion, Design, Loss, Outline, Path, Problem, SearchContext, SearchStrategy, Silent};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::Greedy;
@@ -12,7 +12,8 @@ use vaglio_testkit::data;
 fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Design, Path) {
     let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
     let criterion = Loo { loss, ..Loo::default() };
-    let mut evaluator = (&criterion as &dyn Criterion).open(&design).unwrap();
+    let mut evaluator =
+        (&criterion as &dyn Criterion).open(&design, &Outline::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
     let path =

@@ -8,7 +8,7 @@ mod evaluator;
 use correlation::{Standardised, correlation};
 use evaluator::Sums;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Result, Score, describe};
+use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Outline, Result, Score, describe};
 
 /// The word for this way of computing in `selection.json` and in plans.
 const ENGINE: &str = "correlation";
@@ -89,12 +89,13 @@ impl Criterion for Mrmr {
         Ok(self.scheme.score(subset.len(), total(&relevance), total(&redundancy)))
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         Ok(Some(Box::new(Sums::new(self.scheme, design))))
     }
 
     /// Relevance once, then one pass over all columns for each column that enters or leaves; a trial is O(1).
-    fn estimate(&self, design: &Design, largest: usize, trials: f64) -> Estimate {
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.rows() as f64, design.features() as f64);
         // A search that tries every column at each step takes trials / features steps.
         let passes = (largest as f64).max(trials / features.max(1.0));

@@ -80,7 +80,14 @@ impl SearchStrategy for Forward {
             context.evaluator.add(winner.feature)?;
             let (size, score) = (context.evaluator.selected().len(), winner.score);
             entries.push(PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
-            steps.push(Step { action: Action::Add, feature: winner.feature, score, size, tied: winner.tied });
+            steps.push(Step {
+                action: Action::Add,
+                feature: winner.feature,
+                with: vec![],
+                score,
+                size,
+                tied: winner.tied,
+            });
             if let Answer::Stop(reason) = context.observe(&steps[size - 1]) {
                 break reason;
             }
@@ -88,8 +95,9 @@ impl SearchStrategy for Forward {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn outline(&self, candidates: usize) -> Outline {
-        Outline { largest: candidates, trials: (candidates * candidates) as f64, steps: candidates }
+    fn outline(&self, design: &Design) -> Outline {
+        let candidates = design.candidates().len();
+        Outline::forward(candidates, candidates)
     }
 }
 
@@ -119,7 +127,8 @@ impl SearchStrategy for Shrink {
             context.evaluator.remove(winner.feature)?;
             let (size, score) = (inside.len() - 1, winner.score);
             entries.insert(0, PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
-            let step = Step { action: Action::Remove, feature: winner.feature, score, size, tied: winner.tied };
+            let step =
+                Step { action: Action::Remove, feature: winner.feature, with: vec![], score, size, tied: winner.tied };
             let answer = context.observe(&step);
             steps.push(step);
             if let Answer::Stop(reason) = answer {
@@ -129,14 +138,14 @@ impl SearchStrategy for Shrink {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn outline(&self, candidates: usize) -> Outline {
-        Outline { largest: candidates, trials: (candidates * candidates) as f64, steps: candidates.saturating_sub(1) }
+    fn outline(&self, design: &Design) -> Outline {
+        Outline::backward(design.candidates().len(), 1)
     }
 }
 
 fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: StopReason) -> Path {
     let chosen = Choose::Best.pick(&entries, entries.len().saturating_sub(1), 0);
-    Path { empty, steps, entries, chosen, stop_reason }
+    Path { empty, steps, entries, chosen, stop_reason, certificate: None }
 }
 
 /// Ridge regression on the columns as they are.

@@ -3,7 +3,9 @@
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Result, Score, Winner};
+use vaglio_core::{
+    Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Outline, Result, Score, Winner,
+};
 use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Trial, Trouble, careful, careful_residuals, is_weak};
 use vaglio_kernels::{Level, Measure, Scorer};
 
@@ -39,21 +41,16 @@ vaglio_core::describe!(
 impl Criterion for Loo {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let (outputs, rows) = design.targets().dim();
-        let mut best = Score::WORST;
-        for lambda in design.lambdas() {
+        design.best_lambda(|lambda| {
             let mut predictions = Array2::zeros((outputs, rows));
             for row in 0..rows {
                 predictions.column_mut(row).assign(&left_out(design, subset, row, lambda)?.column(0));
             }
-            let loss = self.loss.mean(design.targets(), predictions.view(), design.weights());
-            if loss < best.loss {
-                best = Score { loss, lambda };
-            }
-        }
-        Ok(best)
+            Ok(self.loss.mean(design.targets(), predictions.view(), design.weights()))
+        })
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         let (Some(readout), Some(measure)) = (design.readout(), measure(self.loss)) else { return Ok(None) };
         let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
         let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
@@ -94,7 +91,8 @@ impl Criterion for Loo {
         Some(self.loss)
     }
 
-    fn estimate(&self, design: &Design, largest: usize, trials: f64) -> Estimate {
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
         let Some(readout) = design.readout() else {
             return Estimate {
                 engine: "refit",

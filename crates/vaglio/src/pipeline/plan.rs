@@ -17,8 +17,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train)?;
     let constant = design.constant();
-    let outline = pipeline.search.outline(design.features() - constant.len());
-    let estimate = pipeline.criterion.estimate(&design, outline.largest, outline.trials);
+    let outline = pipeline.search.outline(&design);
+    let estimate = pipeline.criterion.estimate(&design, &outline);
     let train = &prepared.train;
 
     let mut out = String::new();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Answer, Choose, Error, Feature, FeatureRef, Outline, Path, PathEntry, Result, Score, SearchContext,
+    Action, Answer, Choose, Design, Error, Feature, FeatureRef, Outline, Path, PathEntry, Result, Score, SearchContext,
     SearchStrategy, Step, StopReason,
 };
 
@@ -78,7 +78,7 @@ impl Walk {
     ) -> Result<Answer> {
         context.evaluator.add(feature)?;
         let subset = context.evaluator.selected().to_vec();
-        let step = Step { action: Action::Add, feature, score, size: subset.len(), tied };
+        let step = Step { action: Action::Add, feature, with: Vec::new(), score, size: subset.len(), tied };
         self.entries.push(PathEntry { subset, score, standard_error: context.evaluator.standard_error()? });
         let answer = context.observe(&step);
         self.steps.push(step);
@@ -89,7 +89,7 @@ impl Walk {
 #[typetag::serde(name = "greedy")]
 impl SearchStrategy for Greedy {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        self.check(context.names())?;
+        self.check(context.design())?;
         let (forced, excluded) = self.resolve(context.names())?;
         if let Some(constant) = forced.iter().find(|f| !context.candidates().contains(f)) {
             let name = &context.names()[*constant];
@@ -118,10 +118,11 @@ impl SearchStrategy for Greedy {
         };
         let last = walk.entries.len().saturating_sub(1);
         let chosen = self.choose.pick(&walk.entries, last, self.min_features.unwrap_or(0).max(forced.len()));
-        Ok(Path { empty, steps: walk.steps, entries: walk.entries, chosen, stop_reason })
+        Ok(Path { empty, steps: walk.steps, entries: walk.entries, chosen, stop_reason, certificate: None })
     }
 
-    fn check(&self, names: &[String]) -> Result<()> {
+    fn check(&self, design: &Design) -> Result<()> {
+        let names = design.names();
         let (forced, excluded) = self.resolve(names)?;
         let most = self.max_features.unwrap_or(names.len());
         if self.max_features == Some(0) {
@@ -151,11 +152,9 @@ impl SearchStrategy for Greedy {
         Ok(())
     }
 
-    fn outline(&self, candidates: usize) -> Outline {
-        let usable = candidates.saturating_sub(self.excluded.len());
-        let largest = self.max_features.unwrap_or(candidates).min(usable);
-        let trials = (0..largest).map(|size| (usable - size) as f64).sum();
-        Outline { largest, trials, steps: largest }
+    fn outline(&self, design: &Design) -> Outline {
+        let usable = design.candidates().len().saturating_sub(self.excluded.len());
+        Outline::forward(usable, self.max_features.unwrap_or(usable))
     }
 }
 

@@ -1,0 +1,125 @@
+//! The penalty between the values of a grid, by Brent's method.
+
+use crate::{Error, Result, Score};
+use argmin::core::observers::{Observe, ObserverMode};
+use argmin::core::{CostFunction, Executor, IterState, KV, State};
+use argmin::solver::brent::BrentOpt;
+use std::cell::RefCell;
+
+/// Width in log λ at which a search ends: the loss is flat about its minimum, so its error is the square of this.
+const WIDTH: f64 = 1e-6;
+/// Evaluations that are enough for any interval.
+const MOST: u64 = 60;
+
+/// The lowest loss over `lambdas` (increasing), and over those between the best of them and its neighbours; the smallest
+/// λ among equals.
+///
+/// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation is traced.
+///
+/// # Errors
+/// Those of `loss`.
+///
+/// # Reference
+/// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, chapter 5.
+pub(crate) fn refine(lambdas: &[f64], mut loss: impl FnMut(f64) -> Result<f64>) -> Result<Score> {
+    let mut best: Option<(usize, f64)> = None;
+    for (k, &lambda) in lambdas.iter().enumerate() {
+        let found = loss(lambda)?;
+        if best.is_none_or(|(_, lowest)| found < lowest) && found < f64::INFINITY {
+            best = Some((k, found));
+        }
+    }
+    let Some((k, lowest)) = best else { return Ok(Score::WORST) };
+    let mut score = Score { loss: lowest, lambda: Some(lambdas[k]) };
+    let (low, high) = (lambdas[k.saturating_sub(1)], lambdas[(k + 1).min(lambdas.len() - 1)]);
+    if low == high {
+        return Ok(score);
+    }
+    let valley = Valley { loss: RefCell::new(&mut loss), failure: RefCell::new(None), lowest: RefCell::new(None) };
+    let solver = BrentOpt::new(low.ln(), high.ln()).set_tolerance(WIDTH, WIDTH);
+    let run = Executor::new(&valley, solver)
+        .configure(|state| state.max_iters(MOST))
+        .add_observer(Traced, ObserverMode::Always)
+        .run()
+        .map(|_| ());
+    if let Some(failure) = valley.failure.into_inner() {
+        return Err(failure);
+    }
+    run.map_err(|e| Error::Numerical(format!("the search for lambda failed: {e}")))?;
+    if let Some((lambda, loss)) = valley.lowest.into_inner()
+        && (loss < score.loss || loss == score.loss && Some(lambda) < score.lambda)
+    {
+        score = Score { loss, lambda: Some(lambda) };
+    }
+    Ok(score)
+}
+
+/// A loss as a function of log λ, with the lowest that was seen.
+struct Valley<F> {
+    loss: RefCell<F>,
+    failure: RefCell<Option<Error>>,
+    lowest: RefCell<Option<(f64, f64)>>,
+}
+
+impl<F: FnMut(f64) -> Result<f64>> CostFunction for &Valley<F> {
+    type Param = f64;
+    type Output = f64;
+
+    fn cost(&self, log: &f64) -> std::result::Result<f64, argmin::core::Error> {
+        let lambda = log.exp();
+        match (self.loss.borrow_mut())(lambda) {
+            Ok(loss) => {
+                let mut lowest = self.lowest.borrow_mut();
+                if lowest.is_none_or(|(l, best)| loss < best || loss == best && lambda < l) {
+                    *lowest = Some((lambda, loss));
+                }
+                Ok(loss)
+            }
+            Err(failure) => {
+                *self.failure.borrow_mut() = Some(failure);
+                Err(argmin::core::Error::msg("the loss cannot be computed"))
+            }
+        }
+    }
+}
+
+/// Shows the solver's state in the trace.
+struct Traced;
+
+impl Observe<IterState<f64, (), (), (), (), f64>> for Traced {
+    fn observe_iter(
+        &mut self,
+        state: &IterState<f64, (), (), (), (), f64>,
+        _: &KV,
+    ) -> std::result::Result<(), argmin::core::Error> {
+        let lambda = state.get_best_param().map(|log| log.exp());
+        tracing::trace!(iteration = state.get_iter(), lambda, loss = state.get_best_cost(), "lambda");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bottom_of_a_valley_is_found_between_grid_points() {
+        let loss = |l: f64| Ok((l.ln() - 0.3).powi(2) + 2.0);
+        let score = refine(&[1e-3, 1e-1, 10.0, 1e3], loss).unwrap();
+        assert!((score.loss - 2.0).abs() < 1e-12 && (score.lambda.unwrap().ln() - 0.3).abs() < 1e-5, "{score:?}");
+    }
+
+    #[test]
+    fn ends_of_the_range_and_flat_losses_give_the_smallest_lambda() {
+        assert_eq!(refine(&[1.0, 10.0, 100.0], |l| Ok(l)).unwrap(), Score { loss: 1.0, lambda: Some(1.0) });
+        let high = refine(&[1.0, 10.0, 100.0], |l| Ok(-l)).unwrap();
+        assert_eq!(high, Score { loss: -100.0, lambda: Some(100.0) });
+        assert_eq!(refine(&[1.0, 10.0, 100.0], |_| Ok(5.0)).unwrap(), Score { loss: 5.0, lambda: Some(1.0) });
+    }
+
+    #[test]
+    fn errors_come_through() {
+        let failing = |l: f64| if l == 1.0 || l == 10.0 { Ok(l) } else { Err(Error::Numerical("overflow".into())) };
+        assert!(matches!(refine(&[1.0, 10.0], failing), Err(Error::Numerical(m)) if m == "overflow"));
+    }
+}

@@ -75,16 +75,25 @@ impl Ridge {
 
     /// Mean squared leave-one-out error over rows and outputs for one λ. Cost O(rows · features · (features + outputs)).
     pub fn leave_one_out(&self, lambda: f64) -> f64 {
+        let (residuals, _) = self.left_out(lambda);
         let total = self.root.dot(&self.root);
-        let residuals = &self.y - &self.x.dot(&self.weights(lambda));
+        residuals.iter().map(|r| r * r).sum::<f64>() / (total * self.y.ncols() as f64)
+    }
+
+    /// The residuals of every row predicted from the others, scaled by √r_j (rows × outputs), and the smallest
+    /// 1 − leverage; where that is nearly 0 they have lost their digits. Cost O(rows · features · (features + outputs)).
+    pub fn left_out(&self, lambda: f64) -> (Array2<f64>, f64) {
+        let total = self.root.dot(&self.root);
+        let mut residuals = &self.y - &self.x.dot(&self.weights(lambda));
         let along = linalg::gemm(self.x.view(), self.v.view());
-        let mut sum = 0.0;
-        for (j, along) in along.rows().into_iter().enumerate() {
+        let mut low = f64::INFINITY;
+        for ((j, along), mut residual) in along.rows().into_iter().enumerate().zip(residuals.rows_mut()) {
             let centre = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
             let leverage = centre + along.iter().zip(&self.d).map(|(a, d)| a * a / (d * d + lambda)).sum::<f64>();
-            sum += residuals.row(j).iter().map(|r| (r / (1.0 - leverage)).powi(2)).sum::<f64>();
+            residual /= 1.0 - leverage;
+            low = low.min(1.0 - leverage);
         }
-        sum / (total * self.y.ncols() as f64)
+        (residuals, low)
     }
 }
 

@@ -29,12 +29,12 @@ impl Targets {
     }
 
     /// √r_j.
-    fn root(&self, row: usize) -> f64 {
+    pub(crate) fn root(&self, row: usize) -> f64 {
         self.root.as_ref().map_or(1.0, |r| r[row])
     }
 
     /// r_j.
-    fn weight(&self, row: usize) -> f64 {
+    pub(crate) fn weight(&self, row: usize) -> f64 {
         self.root(row) * self.root(row)
     }
 

@@ -48,6 +48,7 @@ pub mod read;
 pub mod report;
 pub mod search;
 mod selector;
+mod shuffle;
 
 pub use linfa_face::{FitError, FittedSelector, TargetValue};
 pub use pipeline::{FittedPipeline, Pipeline, ValidPipeline};

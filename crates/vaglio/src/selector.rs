@@ -2,7 +2,9 @@
 
 use crate::learners::Rls;
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Learner, Model, Observer, Path, Problem, Result, SearchContext, SearchStrategy};
+use vaglio_core::{
+    Criterion, Design, Error, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext, SearchStrategy,
+};
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
 ///
@@ -105,7 +107,27 @@ impl ValidSelector {
         let design = Design::of(problem, Arc::clone(&self.learner)).map_err(|e| e.under("learner"))?.seeded(self.seed);
         self.search.check(&design).map_err(|e| e.under("search"))?;
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
-        Ok(design)
+        self.standardizing(design, problem)
+    }
+
+    /// The design with columns standardized anew in each fold, where the problem asks for it and it can be done.
+    fn standardizing(&self, design: Design, problem: &Problem) -> Result<Design> {
+        let Some(how) = problem.in_folds() else { return Ok(design) };
+        let has_folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?.is_some();
+        let what = match (has_folds, design.is_of(problem) && design.readout().is_some()) {
+            (true, true) => return Ok(design.standardizing_in_folds()),
+            (false, _) => "the criterion has no folds",
+            (true, false) => "the learner makes columns of its own",
+        };
+        match how {
+            InFolds::Possible => Ok(design),
+            InFolds::Required => Err(Error::setting(
+                "preprocess",
+                format!(
+                    "`scope: fold` of standardize cannot be had, since {what}; use `kfold` with `rls`, or `scope: train`"
+                ),
+            )),
+        }
     }
 
     /// Searches, and trains the learner on the chosen subset.

@@ -17,54 +17,71 @@ pub fn careful(rows: &Rows<'_>, scorer: &Scorer, subset: &[usize], lambdas: &[f6
 
 /// The residuals of every row held out, scaled by √r_j, for each λ: outputs × rows as given.
 ///
-/// Each fold's training rows are reduced by reflections and one singular value decomposition serves every λ, so small
-/// λ and dependent columns cost no digits. Cost O(K·m·s²).
-///
 /// # Errors
 /// [`Failure::NoConvergence`] when entries overflow.
 pub fn careful_residuals(rows: &Rows<'_>, subset: &[usize], lambdas: &[f64]) -> Result<Vec<Vec<Vec<f64>>>, Failure> {
-    let targets = rows.targets();
-    let folds: Vec<Vec<Vec<Vec<f64>>>> = (0..rows.folds.count())
-        .into_par_iter()
-        .map(|fold| of_fold(rows, fold, subset, lambdas))
-        .collect::<Result<_, _>>()?;
-    let mut out = vec![vec![vec![0.0; targets.rows()]; targets.outputs()]; lambdas.len()];
-    for (fold, of_fold) in folds.iter().enumerate() {
-        for (out, of_lambda) in out.iter_mut().zip(of_fold) {
-            for (out, residuals) in out.iter_mut().zip(of_lambda) {
-                rows.folds.held_out(fold).iter().zip(residuals).for_each(|(&row, e)| out[row] = *e);
-            }
-        }
-    }
-    Ok(out)
+    let refitted = Refitted::new(rows, subset)?;
+    Ok(lambdas.iter().map(|&lambda| refitted.residuals(lambda)).collect())
 }
 
-/// Scaled residuals of one fold: λ × outputs × rows of the fold.
-fn of_fold(rows: &Rows<'_>, fold: usize, subset: &[usize], lambdas: &[f64]) -> Result<Vec<Vec<Vec<f64>>>, Failure> {
-    let (targets, training, held_out) = (rows.targets(), rows.folds.training(fold), rows.folds.held_out(fold));
-    let root = |row: usize| targets.root.as_ref().map_or(1.0, |r| r[row]);
-    let weights: Vec<f64> = training.iter().map(|&row| root(row) * root(row)).collect();
-    let y = Array2::from_shape_fn((targets.outputs(), training.len()), |(o, j)| {
-        targets.scaled[o][training[j]] / root(training[j])
-    });
-    let mut x = gather(rows, subset, &training);
-    let mut held = gather(rows, subset, held_out);
-    if rows.standardize {
-        standardize(&mut x, &mut held, &weights);
+/// A subset fitted on the training rows of each fold, for any λ.
+///
+/// Each fold's training rows are reduced by reflections and one singular value decomposition serves every λ, so small
+/// λ and dependent columns cost no digits.
+#[derive(Debug)]
+pub struct Refitted<'r, 'd> {
+    rows: &'r Rows<'d>,
+    folds: Vec<OfFold>,
+}
+
+/// The fit without one fold, and the columns of its rows.
+#[derive(Debug)]
+struct OfFold {
+    ridge: Ridge,
+    /// Rows of the fold × columns, shifted and scaled like those that were fitted.
+    held_out: Array2<f64>,
+}
+
+impl<'r, 'd> Refitted<'r, 'd> {
+    /// Cost O(K·m·s²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
+        let folds = (0..rows.folds.count()).into_par_iter().map(|fold| OfFold::new(rows, fold, subset));
+        Ok(Refitted { rows, folds: folds.collect::<Result<_, _>>()? })
     }
-    let centred = rows.intercept;
-    let ridge = Ridge::new(x, y.view(), Some(&weights), centred)?;
-    let residuals = |&lambda: &f64| {
-        let (coefficients, intercept) = ridge.coefficients(lambda);
-        let predicted = held.dot(&coefficients);
-        let of_output = |o: usize| {
-            let residual =
-                |(j, &row): (usize, &usize)| targets.scaled[o][row] - root(row) * (predicted[[j, o]] + intercept[o]);
-            held_out.iter().enumerate().map(residual).collect::<Vec<f64>>()
-        };
-        (0..targets.outputs()).map(of_output).collect::<Vec<_>>()
-    };
-    Ok(lambdas.iter().map(residuals).collect())
+
+    /// The residuals of every row held out, scaled by √r_j: outputs × rows as given. Cost O(m·s · outputs + K·s²).
+    pub fn residuals(&self, lambda: f64) -> Vec<Vec<f64>> {
+        let targets = self.rows.targets();
+        let mut out = targets.scaled.clone();
+        for (fold, of_fold) in self.folds.iter().enumerate() {
+            let (coefficients, intercept) = of_fold.ridge.coefficients(lambda);
+            let predicted = of_fold.held_out.dot(&coefficients);
+            for (o, out) in out.iter_mut().enumerate() {
+                for (j, &row) in self.rows.folds.held_out(fold).iter().enumerate() {
+                    out[row] -= targets.root(row) * (predicted[[j, o]] + intercept[o]);
+                }
+            }
+        }
+        out
+    }
+}
+
+impl OfFold {
+    fn new(rows: &Rows<'_>, fold: usize, subset: &[usize]) -> Result<Self, Failure> {
+        let (targets, training) = (rows.targets(), rows.folds.training(fold));
+        let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
+        let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
+        let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
+        let mut x = gather(rows, subset, &training);
+        let mut held_out = gather(rows, subset, rows.folds.held_out(fold));
+        if rows.standardize {
+            standardize(&mut x, &mut held_out, &weights);
+        }
+        Ok(OfFold { ridge: Ridge::new(x, y.view(), Some(&weights), rows.intercept)?, held_out })
+    }
 }
 
 /// The entries of `subset` in `from`, less their mean over all rows where there is an intercept: rows × columns.

@@ -5,12 +5,12 @@
 //!
 //! * [`Folds`] — which rows are held out together.
 //! * [`Rows`] — columns, targets and folds, shared by all states.
-//! * [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its digits.
+//! * [`Refitted`], [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its digits.
 
 mod careful;
 mod folds;
 mod rows;
 
-pub use careful::{careful, careful_residuals};
+pub use careful::{Refitted, careful, careful_residuals};
 pub use folds::Folds;
 pub use rows::Rows;

@@ -22,6 +22,13 @@ pub enum Lambda {
     },
     /// These values.
     Values(Vec<f64>),
+    /// Any value in between, found for every subset by Brent's method.
+    Search {
+        /// The smallest.
+        from: f64,
+        /// The largest.
+        to: f64,
+    },
 }
 
 impl Default for Lambda {
@@ -31,7 +38,7 @@ impl Default for Lambda {
 }
 
 impl Lambda {
-    /// The values, in increasing order.
+    /// The values, in increasing order; for a search those from which it starts, two for each power of ten.
     ///
     /// # Errors
     /// [`Error::Setting`] on `lambda` for a value that is not positive and finite, or a grid without extent.
@@ -57,33 +64,44 @@ impl Lambda {
             }
             Lambda::Grid { from, to, points } => {
                 let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
-                if from >= to {
-                    return Err(Error::setting(
-                        "lambda.grid",
-                        format!("from is {from} and to is {to}; from must be smaller"),
-                    ));
-                }
+                increasing("lambda.grid", from, to)?;
                 if !(2..=100_000).contains(points) {
                     return Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")));
                 }
-                let last = points - 1;
-                // In powers of ten, so that round ends give round values.
-                let (low, high) = (from.log10(), to.log10());
-                let inner = |k: usize| 10f64.powf(low + (high - low) * k as f64 / last as f64);
-                Ok((0..*points)
-                    .map(|k| {
-                        if k == 0 {
-                            from
-                        } else if k == last {
-                            to
-                        } else {
-                            inner(k)
-                        }
-                    })
-                    .collect())
+                Ok(geometric(from, to, *points))
+            }
+            Lambda::Search { from, to } => {
+                let (from, to) = (positive("lambda.search.from", *from)?, positive("lambda.search.to", *to)?);
+                increasing("lambda.search", from, to)?;
+                Ok(geometric(from, to, 2 * (to.log10() - from.log10()).ceil().max(1.0) as usize + 1))
             }
         }
     }
+
+    /// Whether λ between the values are searched as well.
+    pub fn is_search(&self) -> bool {
+        matches!(self, Lambda::Search { .. })
+    }
+}
+
+fn increasing(field: &str, from: f64, to: f64) -> Result<()> {
+    if from < to {
+        return Ok(());
+    }
+    Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller")))
+}
+
+/// `points` values in geometric progression, both ends included.
+fn geometric(from: f64, to: f64, points: usize) -> Vec<f64> {
+    let last = points - 1;
+    // In powers of ten, so that round ends give round values.
+    let (low, high) = (from.log10(), to.log10());
+    let value = |k: usize| match k {
+        0 => from,
+        k if k == last => to,
+        k => 10f64.powf(low + (high - low) * k as f64 / last as f64),
+    };
+    (0..points).map(value).collect()
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -92,6 +110,13 @@ struct Grid {
     from: f64,
     to: f64,
     points: usize,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Range {
+    from: f64,
+    to: f64,
 }
 
 impl Serialize for Lambda {
@@ -107,6 +132,11 @@ impl Serialize for Lambda {
             Lambda::Grid { from, to, points } => {
                 let mut map = serializer.serialize_map(Some(1))?;
                 map.serialize_entry("grid", &Grid { from: *from, to: *to, points: *points })?;
+                map.end()
+            }
+            Lambda::Search { from, to } => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("search", &Range { from: *from, to: *to })?;
                 map.end()
             }
         }
@@ -125,7 +155,7 @@ impl<'de> Visitor<'de> for LambdaVisitor {
     type Value = Lambda;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a number, {grid: {from, to, points}} or {values: [...]}")
+        f.write_str("a number, {grid: {from, to, points}}, {values: [...]} or {search: {from, to}}")
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Lambda, E> {
@@ -149,9 +179,8 @@ impl<'de> Visitor<'de> for LambdaVisitor {
             }
             Some("values") => Lambda::Values(map.next_value()?),
             Some("search") => {
-                return Err(de::Error::custom(
-                    "`lambda: {search: ...}` is not available in this version; use {grid: {from, to, points}}",
-                ));
+                let Range { from, to } = map.next_value()?;
+                Lambda::Search { from, to }
             }
             Some(other) => return Err(de::Error::unknown_field(other, KEYS)),
             None => return Err(de::Error::invalid_length(0, &self)),
@@ -169,12 +198,13 @@ impl JsonSchema for Lambda {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let grid = generator.subschema_for::<Grid>();
+        let (grid, range) = (generator.subschema_for::<Grid>(), generator.subschema_for::<Range>());
         json_schema!({
             "description": "The penalty: one positive number, or several of which the criterion takes the best for every subset.",
             "oneOf": [
                 {"type": "number", "exclusiveMinimum": 0},
                 {"type": "object", "properties": {"grid": grid}, "required": ["grid"], "additionalProperties": false},
+                {"type": "object", "properties": {"search": range}, "required": ["search"], "additionalProperties": false},
                 {
                     "type": "object",
                     "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}},

@@ -36,7 +36,8 @@ vaglio_core::describe!(
 
 impl LinearForm for Rls {
     fn readout(&self) -> Result<Readout> {
-        Readout::new(self.lambda.values()?, self.intercept)
+        let readout = Readout::new(self.lambda.values()?, self.intercept)?;
+        Ok(if self.lambda.is_search() { readout.refined() } else { readout })
     }
 }
 

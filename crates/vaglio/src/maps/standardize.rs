@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TargetScale};
+use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale};
 
 /// On which rows means and standard deviations are computed while a criterion validates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,14 +46,12 @@ pub struct FittedStandardize {
 
 #[typetag::serde(name = "standardize")]
 impl Map for Standardize {
-    fn check(&self) -> Result<()> {
-        if self.scope == Scope::Fold {
-            return Err(Error::setting(
-                "scope",
-                "`fold` is not available in this version; use `train` or `auto`, which take all training rows",
-            ));
+    fn in_folds(&self) -> Option<InFolds> {
+        match self.scope {
+            Scope::Train => None,
+            Scope::Fold => Some(InFolds::Required),
+            Scope::Auto => Some(InFolds::Possible),
         }
-        Ok(())
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {

@@ -1,12 +1,14 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
+use super::roles::Roles;
 use super::targets::{encode, task};
 use super::{DataSpec, ValidPipeline};
 use crate::read::{Selection as Choice, read_header, read_table};
+use crate::shuffle::shuffled;
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{Cells, Columns, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
+use vaglio_core::{Block, Cells, Columns, Error, FittedMap, InFolds, Problem, Result, Table, TargetScale, Task};
 
 /// Everything that a run needs of its data.
 #[derive(Debug)]
@@ -32,15 +34,16 @@ pub struct Prepared {
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let spec = pipeline.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let roles = Roles { spec, assignment: pipeline.criterion.assignment() };
     let train_path = folder.join(&spec.train);
     let header = read_header(&train_path)?;
-    check_names(spec, &header)?;
-    let table = read_table(&train_path, &Choice::except(unused(spec)))?;
-    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    roles.check_names(&header)?;
+    let table = read_table(&train_path, &Choice::except(roles.unused()))?;
+    super::roles::check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     let sha256 = hash(&train_path)?;
     let rows = table.rows();
     let (train, test) = match (&spec.test, spec.test_fraction) {
-        (Some(test), _) => (table, Some(read_test(spec, &folder.join(test), &header)?)),
+        (Some(test), _) => (table, Some(roles.read_test(&folder.join(test), &header)?)),
         (None, Some(fraction)) => {
             let (train, test) = split(spec, &table, fraction, pipeline.seed)?;
             (train, Some(test))
@@ -48,7 +51,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         (None, None) => (table, None),
     };
     let rows = if spec.test_fraction.is_some() { train.rows() } else { rows };
-    let train = Parts::take(spec, train)?;
+    let train = Parts::take(&roles, train)?;
     let task = task(spec, &train.targets)?;
     let mut targets = encode(&task, &train.targets, "data.target")?;
 
@@ -58,14 +61,28 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     if names.is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
+    let blocks = blocks(&maps, &names);
     let test = match test {
         Some(table) => {
-            let test = test_problem(spec, table, &maps, &names, &task);
+            let test = test_problem(&roles, table, &maps, &names, &task);
             Some(test.map_err(|error| error.in_file(&folder.join(spec.test.as_ref().unwrap_or(&spec.train))))?)
         }
         None => None,
     };
-    let train = finish(columns, names, targets, spec, task, train.groups, train.weights)?;
+    let mut problem = assemble(columns, names, targets, spec, task)?.with_blocks(blocks);
+    if let Some(how) = pipeline.in_folds()? {
+        problem = problem.standardized_in_folds(how);
+    }
+    if let Some(groups) = train.groups {
+        problem = problem.with_groups(groups)?;
+    }
+    if let Some(folds) = train.assignment {
+        problem = problem.with_assignment(folds)?;
+    }
+    let train = match train.weights {
+        Some(weights) => problem.with_weights(weights)?,
+        None => problem,
+    };
     Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256 })
 }
 
@@ -73,6 +90,22 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
 pub(crate) type FittedMaps = (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>);
 
 impl ValidPipeline {
+    /// Whether columns are to be standardized anew in each fold: by the last map, since those after it would have to be
+    /// fitted anew as well.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where that is required of a map that is not the last.
+    pub(crate) fn in_folds(&self) -> Result<Option<InFolds>> {
+        let Some((last, before)) = self.preprocess.split_last() else { return Ok(None) };
+        match before.iter().position(|map| map.in_folds() == Some(InFolds::Required)) {
+            Some(index) => Err(Error::setting(
+                format!("preprocess[{index}].scope"),
+                "`fold` is for the last map, since those after it would see columns of another scale; move it to the end or use `train`",
+            )),
+            None => Ok(last.in_folds()),
+        }
+    }
+
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
     pub(crate) fn fit_maps(
         &self,
@@ -109,11 +142,15 @@ struct Parts {
     targets: Vec<(String, Cells)>,
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
+    assignment: Option<Vec<u32>>,
     rest: Table,
 }
 
 impl Parts {
-    fn take(spec: &DataSpec, mut table: Table) -> Result<Self> {
+    fn take(roles: &Roles<'_>, mut table: Table) -> Result<Self> {
+        let spec = roles.spec;
+        // A column may give the groups and the folds alike.
+        let folds = roles.assignment.and_then(|name| table.get(name)).map(group_numbers);
         let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {
@@ -128,113 +165,56 @@ impl Parts {
             None => None,
         };
         let groups = spec.groups.as_ref().and_then(|name| table.take(name)).map(|cells| group_numbers(&cells));
+        if let Some(name) = roles.assignment {
+            table.take(name);
+        }
         let mut targets = Vec::new();
         for name in spec.target.names() {
             targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
         }
-        Ok(Parts { targets, weights, groups, rest: table })
+        Ok(Parts { targets, weights, groups, assignment: folds, rest: table })
     }
 }
 
-fn finish(
+fn assemble(
     columns: Columns,
     names: Vec<String>,
     targets: Array2<f64>,
     spec: &DataSpec,
     task: Task,
-    groups: Option<Vec<u32>>,
-    weights: Option<Vec<f64>>,
 ) -> Result<Problem> {
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
         _ => spec.target.names().to_vec(),
     };
-    let mut problem = Problem::new(columns, names, targets, target_names, task)?;
-    if let Some(groups) = groups {
-        problem = problem.with_groups(groups)?;
-    }
-    match weights {
-        Some(weights) => problem.with_weights(weights),
-        None => Ok(problem),
-    }
+    Problem::new(columns, names, targets, target_names, task)
 }
 
-fn check_names(spec: &DataSpec, header: &[String]) -> Result<()> {
-    let known = |field: String, name: &str| {
-        if header.iter().any(|h| h == name) {
-            return Ok(());
-        }
-        Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
-    };
-    let single = matches!(spec.target, super::Target::One(_));
-    for (index, name) in spec.target.names().iter().enumerate() {
-        known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
-        if spec.target.names()[..index].contains(name) {
-            return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` stands twice")));
-        }
-        for (field, other) in [("weights", &spec.weights), ("groups", &spec.groups)] {
-            if other.as_ref() == Some(name) {
-                return Err(Error::setting(format!("data.{field}"), format!("`{name}` is the target")));
-            }
-        }
-        if spec.exclude.contains(name) {
-            return Err(Error::setting("data.exclude", format!("`{name}` is the target")));
+/// The blocks of columns that the maps made of one column.
+fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let source = maps.iter().rev().try_fold(name.clone(), |name, map| match &map.sources(&name)[..] {
+            [source] => Some(source.clone()),
+            _ => None,
+        });
+        let Some(source) = source.filter(|source| source != name) else { continue };
+        match blocks.iter_mut().find(|block| block.name == source) {
+            Some(block) => block.columns.push(index),
+            None => blocks.push(Block { name: source, columns: vec![index] }),
         }
     }
-    for (field, name) in [("weights", &spec.weights), ("groups", &spec.groups)] {
-        if let Some(name) = name {
-            known(format!("data.{field}"), name)?;
-        }
-    }
-    for (index, name) in spec.exclude.iter().enumerate() {
-        known(format!("data.exclude[{index}]"), name)?;
-    }
-    Ok(())
-}
-
-/// Refuses weights that are negative or all 0.
-fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
-    let Some(name) = &spec.weights else { return Ok(()) };
-    let Some(weights) = table.get(name).and_then(Cells::numbers).map(|numbers| numbers.values().into_owned()) else {
-        return Ok(());
-    };
-    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
-        let message = format!("row {}, column `{name}`: the weight {} is negative", row + 1, weights[row]);
-        return Err(Error::Shape(message));
-    }
-    if weights.iter().all(|w| *w == 0.0) {
-        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
-    }
-    Ok(())
-}
-
-/// Excluded columns, unless they have another meaning.
-fn unused(spec: &DataSpec) -> Vec<String> {
-    let used = |name: &&String| spec.weights.as_ref() == Some(*name) || spec.groups.as_ref() == Some(*name);
-    spec.exclude.iter().filter(|name| !used(name)).cloned().collect()
-}
-
-fn read_test(spec: &DataSpec, path: &Path, train_header: &[String]) -> Result<Table> {
-    let header = read_header(path)?;
-    let optional = |name: &String| spec.weights.as_ref() == Some(name) || spec.groups.as_ref() == Some(name);
-    let unused = unused(spec);
-    let wanted: Vec<String> = train_header.iter().filter(|n| !unused.contains(n)).cloned().collect();
-    if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
-        return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
-    }
-    let table = read_table(path, &Choice::only(wanted))?;
-    check_weights(spec, &table).map_err(|error| error.in_file(path))?;
-    Ok(table)
+    blocks
 }
 
 fn test_problem(
-    spec: &DataSpec,
+    roles: &Roles<'_>,
     table: Table,
     maps: &[Box<dyn FittedMap>],
     names: &[String],
     task: &Task,
 ) -> Result<Problem> {
-    let parts = Parts::take(spec, table)?;
+    let parts = Parts::take(roles, table)?;
     let targets = encode(task, &parts.targets, "data.test")?;
     let mut table = parts.rest;
     for map in maps {
@@ -246,7 +226,11 @@ fn test_problem(
         .iter()
         .map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name)))
         .collect::<Result<_>>()?;
-    finish(columns.select(&order), names.to_vec(), targets, spec, task.clone(), None, parts.weights)
+    let problem = assemble(columns.select(&order), names.to_vec(), targets, roles.spec, task.clone())?;
+    match parts.weights {
+        Some(weights) => problem.with_weights(weights),
+        None => Ok(problem),
+    }
 }
 
 /// The columns of a table that has no text left.
@@ -284,19 +268,13 @@ fn group_numbers(cells: &Cells) -> Vec<u32> {
 
 /// Sets a share of the rows aside by the seed; rows of one group stay together.
 fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
-    use rand_chacha::rand_core::{RngCore, SeedableRng};
     let rows = table.rows();
     let groups = match spec.groups.as_ref().and_then(|name| table.get(name)) {
         Some(cells) => group_numbers(cells),
         None => (0..rows as u32).collect(),
     };
     let count = groups.iter().max().map_or(0, |g| *g as usize + 1);
-    let mut order: Vec<usize> = (0..count).collect();
-    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    for last in (1..count).rev() {
-        let at = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
-        order.swap(last, at);
-    }
+    let order = shuffled(count, seed);
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {
         let what = if spec.groups.is_some() { "groups" } else { "rows" };

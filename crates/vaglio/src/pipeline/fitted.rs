@@ -40,6 +40,9 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
         let (maps, scales) = self.fit_maps(&mut table, &mut targets, raw.task(), weights.as_deref())?;
         let (columns, names) = super::data::numeric(table)?;
         let mut mapped = Problem::new(columns, names, targets, raw.target_names().to_vec(), raw.task().clone())?;
+        if let Some(how) = self.in_folds()? {
+            mapped = mapped.standardized_in_folds(how);
+        }
         if let Some(weights) = weights {
             mapped = mapped.with_weights(weights)?;
         }

@@ -11,16 +11,12 @@ const LATER_KEYS: &[(&str, &str)] = &[
     ("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has"),
     ("data.series", "use `data.groups` for rows that belong together"),
     ("data.time", "leave it out"),
-    ("search.blocks", "leave it out; every column enters alone"),
-    ("search.polish", "leave it out"),
-    ("learner.lambda.search", "use `lambda: {grid: {from: …, to: …, points: …}}`"),
-    ("criterion.engine", "leave it out"),
 ];
 
 /// Kinds that the format names and this version does not have.
 const LATER_KINDS: &[(&str, &[&str])] = &[
-    ("criterion", &["kfold", "nhsic"]),
-    ("search", &["backward", "floating", "exhaustive", "lars", "rank"]),
+    ("criterion", &["nhsic"]),
+    ("search", &["lars", "rank"]),
     ("learner", &["crrr", "fs_ls_svm", "elm", "reservoir"]),
 ];
 

@@ -7,6 +7,7 @@ mod metrics;
 mod model;
 mod plan;
 mod record;
+mod roles;
 mod run;
 mod schema;
 mod targets;

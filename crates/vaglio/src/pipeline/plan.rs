@@ -4,7 +4,7 @@ use super::{ValidPipeline, prepare};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
-use vaglio_core::{Problem, Result};
+use vaglio_core::{Design, Problem, Result, Task};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -65,20 +65,15 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         match lambdas {
             [] => "none".into(),
             [one] => format!("{one}"),
+            [first, .., last] if design.readout().is_some_and(|r| r.refine) => {
+                format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
+            }
             [first, .., last] => format!("{} values from {first} to {last}, the best for every subset", lambdas.len()),
         },
     );
-    line(
-        "folds",
-        match pipeline.criterion.typetag_name() {
-            "loo" => format!(
-                "every one of {} rows is left out once; fits avoided: {}",
-                train.rows(),
-                count(outline.trials * train.rows() as f64)
-            ),
-            _ => "none".into(),
-        },
-    );
+    for (number, text) in folds(pipeline, &design, outline.trials)?.into_iter().enumerate() {
+        line(if number == 0 { "folds" } else { "" }, text);
+    }
     line("work", format!("{} floating-point operations", count(estimate.flops)));
     // The final fit holds the chosen columns, and twice more while it reduces them to a triangle.
     let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
@@ -95,6 +90,54 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     );
     line("time", format!("about {}", duration(estimate.flops / rate(train))));
     Ok(out)
+}
+
+/// Folds of which each gets a line; of more, the smallest and largest are told.
+const LISTED: usize = 25;
+
+/// The table of folds: rows held out and trained on, and the rows of each class.
+fn folds(pipeline: &ValidPipeline, design: &Design, trials: f64) -> Result<Vec<String>> {
+    let Some(of_row) = pipeline.criterion.folds(design)? else {
+        return Ok(vec![match pipeline.criterion.typetag_name() {
+            "loo" => format!(
+                "every one of {} rows is left out once; fits avoided: {}",
+                design.rows(),
+                count(trials * design.rows() as f64)
+            ),
+            _ => "none".into(),
+        }]);
+    };
+    let folds = vaglio_kernels::kfold::Folds::new(&of_row);
+    let sizes: Vec<usize> = (0..folds.count()).map(|fold| folds.held_out(fold).len()).collect();
+    let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
+    let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
+    let avoided = count(trials * folds.count() as f64 * design.lambdas().len() as f64);
+    let mut lines = vec![format!("{} of {rows} each; fits avoided: {avoided}", folds.count())];
+    if folds.count() > LISTED {
+        return Ok(lines);
+    }
+    let labels = match design.task() {
+        Task::Regression => Vec::new(),
+        Task::Binary { negative, positive } => {
+            vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
+        }
+        Task::Multiclass { labels } => labels.clone(),
+    };
+    let targets = design.targets();
+    let class = |row: usize| match targets.nrows() {
+        1 => usize::from(targets[[0, row]] > 0.0),
+        outputs => (0..outputs).find(|&o| targets[[o, row]] > 0.0).unwrap_or(0),
+    };
+    for (fold, held_out) in sizes.iter().enumerate() {
+        let mut text =
+            format!("fold {:<3} {held_out} rows held out, {} to train on", fold + 1, design.rows() - held_out);
+        for (k, label) in labels.iter().enumerate() {
+            let members = folds.held_out(fold).iter().filter(|&&row| class(row) == k).count();
+            let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
+        }
+        lines.push(text);
+    }
+    Ok(lines)
 }
 
 /// Operations a second of the inner loop on this machine now, from a short trial on the data's own first columns.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path as FilePath;
-use vaglio_core::{Action, Coefficients, Error, Feature, Path, PathEntry, Result, Step, StopReason};
+use vaglio_core::{Action, Certificate, Coefficients, Error, Feature, Path, PathEntry, Result, Step, StopReason};
 
 /// The content of `selection.json`, in the order of its keys.
 #[derive(Debug, Clone, Serialize)]
@@ -23,6 +23,8 @@ pub struct RunRecord {
     lambda: Option<f64>,
     intercept: Value,
     excluded: Vec<ExcludedRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<Certificate>,
     test: Option<TestFigures>,
     nested: Option<Value>,
     verify: Option<Value>,
@@ -64,6 +66,9 @@ struct StepRecord {
     action: Action,
     index: Feature,
     name: String,
+    /// The columns of a block that moved together; absent for a column alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<Feature>,
     score: f64,
     lambda: Option<f64>,
     size: usize,
@@ -137,6 +142,7 @@ impl RunRecord {
                 .iter()
                 .map(|&index| ExcludedRecord { index, name: name(index), reason: "constant" })
                 .collect(),
+            certificate: path.certificate,
             test,
             nested: None,
             verify: None,
@@ -202,6 +208,11 @@ impl RunRecord {
                 "The score is optimistic: the selection saw these rows. Give test data for an honest figure.\n",
             );
         }
+        if let Some(certificate) = &self.certificate {
+            let Certificate { optimal, visited, pruned, .. } = certificate;
+            let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
+            out.push_str(&format!("{visited} subsets scored, {pruned} ruled out unscored: {proven}\n"));
+        }
         if self.is_partial() {
             out.push_str("The search was cut short; this is the valid result so far.\n");
         }
@@ -219,6 +230,7 @@ impl StepRecord {
             action: step.action,
             index: step.feature,
             name,
+            columns: if step.with.is_empty() { Vec::new() } else { [&[step.feature], &step.with[..]].concat() },
             score: step.score.loss,
             lambda: step.score.lambda,
             size: step.size,

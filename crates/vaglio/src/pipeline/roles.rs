@@ -1,0 +1,93 @@
+//! What the columns of a table mean beside features.
+
+use super::{DataSpec, Target};
+use crate::read::{Selection as Choice, read_header, read_table};
+use std::path::Path;
+use vaglio_core::{Cells, Error, Result, Table};
+
+/// What the columns of a table mean.
+pub(super) struct Roles<'p> {
+    pub spec: &'p DataSpec,
+    /// The column that gives every row its fold.
+    pub assignment: Option<&'p str>,
+}
+
+impl Roles<'_> {
+    /// The columns that say something of the rows and are no features, with the setting that names each.
+    fn of_rows(&self) -> Vec<(&'static str, &str)> {
+        let DataSpec { weights, groups, .. } = self.spec;
+        let named = [
+            ("data.weights", weights.as_deref()),
+            ("data.groups", groups.as_deref()),
+            ("criterion.assignment", self.assignment),
+        ];
+        named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
+    }
+
+    pub fn check_names(&self, header: &[String]) -> Result<()> {
+        let spec = self.spec;
+        let known = |field: String, name: &str| {
+            if header.iter().any(|h| h == name) {
+                return Ok(());
+            }
+            Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
+        };
+        let single = matches!(spec.target, Target::One(_));
+        for (index, name) in spec.target.names().iter().enumerate() {
+            known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
+            if spec.target.names()[..index].contains(name) {
+                return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` stands twice")));
+            }
+            for (field, other) in self.of_rows() {
+                if other == name {
+                    return Err(Error::setting(field, format!("`{name}` is the target")));
+                }
+            }
+            if spec.exclude.contains(name) {
+                return Err(Error::setting("data.exclude", format!("`{name}` is the target")));
+            }
+        }
+        for (field, name) in self.of_rows() {
+            known(field.to_owned(), name)?;
+        }
+        for (index, name) in spec.exclude.iter().enumerate() {
+            known(format!("data.exclude[{index}]"), name)?;
+        }
+        Ok(())
+    }
+
+    /// Excluded columns, unless they have another meaning.
+    pub fn unused(&self) -> Vec<String> {
+        let used = |name: &&String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
+        self.spec.exclude.iter().filter(|name| !used(name)).cloned().collect()
+    }
+
+    pub fn read_test(&self, path: &Path, train_header: &[String]) -> Result<Table> {
+        let header = read_header(path)?;
+        let optional = |name: &String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
+        let unused = self.unused();
+        let wanted: Vec<String> = train_header.iter().filter(|n| !unused.contains(n)).cloned().collect();
+        if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
+            return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
+        }
+        let table = read_table(path, &Choice::only(wanted))?;
+        check_weights(self.spec, &table).map_err(|error| error.in_file(path))?;
+        Ok(table)
+    }
+}
+
+/// Refuses weights that are negative or all 0.
+pub(super) fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
+    let Some(name) = &spec.weights else { return Ok(()) };
+    let Some(weights) = table.get(name).and_then(Cells::numbers).map(|numbers| numbers.values().into_owned()) else {
+        return Ok(());
+    };
+    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
+        let message = format!("row {}, column `{name}`: the weight {} is negative", row + 1, weights[row]);
+        return Err(Error::Shape(message));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
+    }
+    Ok(())
+}

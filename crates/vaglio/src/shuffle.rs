@@ -1,0 +1,15 @@
+//! Orders that follow from a seed.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+/// The numbers 0, …, `count` − 1 in an order that follows from the seed, the same on every machine.
+pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    for last in (1..count).rev() {
+        let at = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+        order.swap(last, at);
+    }
+    order
+}

@@ -3,7 +3,7 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Bounded, Data, Full, careful};
+use vaglio_kernels::loo::{Basis, Bounded, Change, Data, Full, careful};
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Column, Level, Measure, Scorer};
 
@@ -138,7 +138,7 @@ fn careful_losses_equal_the_quick_ones_where_those_are_good() {
     basis.add(3);
     basis.add(7);
     let quick = basis.score(&scorer).loss;
-    assert!((careful(&basis, &scorer, &[None])[0] - quick).abs() <= 1e-12 * quick);
+    assert!((careful(&basis, &scorer, &[Change::None])[0] - quick).abs() <= 1e-12 * quick);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn bounds_hold_where_a_row_has_lost_its_digits() {
         for chosen in [2, 4, 7, 0] {
             bounded.add(chosen);
             let bounds = bounded.bounds(&scorer);
-            let candidates: Vec<Option<usize>> = bounded.features().iter().map(|&f| Some(f)).collect();
+            let candidates: Vec<Change> = bounded.features().iter().map(|&f| Change::Add(f)).collect();
             let losses = careful(bounded.basis(), &scorer, &candidates);
             for (bound, loss) in bounds.iter().zip(&losses) {
                 assert!(*bound <= loss * (1.0 + 1e-9), "after {chosen}, lambda {lambda}: {bound} above {loss}");

@@ -1,23 +1,26 @@
 //! The state of the selected columns for one λ.
 
-use super::Data;
-use crate::column::{TILE, axpy, dot, product};
-use crate::wide::Wide;
+use super::selected::{Leaving, Selected};
+use super::trial::trial;
+use super::{Data, Trial};
+use crate::column::{TILE, axpy, dot};
 use crate::{Level, Scorer};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A selected column as it was when it entered: G loses c·cᵀ/τ with it.
+/// A change of G by one column, which G loses c·cᵀ/τ with: a column that entered, or one that left, with τ < 0.
 #[derive(Debug, Clone)]
 pub(crate) struct Commit {
     pub feature: usize,
-    /// G x before the column entered.
+    /// G x before the column entered; C_b = X_S H e_b before it left.
     pub c: Vec<f64>,
-    /// λ + xᵀG x.
+    /// λ + xᵀG x; −H_bb for a column that left.
     pub tau: f64,
-    /// xᵀa of each output before the column entered.
+    /// xᵀa of each output before the column entered; its weights before it left.
     pub t: Vec<f64>,
+    /// Whether the column left.
+    pub leaves: bool,
 }
 
 /// a = G y and d = diag G of the selected columns, with the vectors that make up G.
@@ -30,23 +33,21 @@ pub struct Basis<'d> {
     pub(crate) a: Vec<Vec<f64>>,
     /// 1 − leverage of each row.
     pub(crate) d: Vec<f64>,
+    /// The selected columns, in order of entry.
+    features: Vec<usize>,
+    /// What removals need, from the first of them on.
+    removable: Option<Selected>,
 }
 
-/// The outcome of a trial.
-#[derive(Debug, Clone, Copy)]
-pub struct Trial {
-    /// The mean loss.
-    pub loss: f64,
-    /// The smallest 1 − leverage of a row; where it [`super::is_weak`] the loss is not to be trusted.
-    pub low: f64,
-}
+/// Changes beyond twice the selected columns that a state keeps before it is to be built anew.
+const LONG: usize = 16;
 
 impl<'d> Basis<'d> {
     /// The empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
         let a = (0..data.outputs()).map(|o| data.centred(o).to_vec()).collect();
         let d = data.empty_diagonal();
-        Basis { data, lambda, commits: Vec::new(), a, d }
+        Basis { data, lambda, commits: Vec::new(), a, d, features: Vec::new(), removable: None }
     }
 
     /// The rows that the state is about.
@@ -61,12 +62,12 @@ impl<'d> Basis<'d> {
 
     /// The selected columns, in order of entry.
     pub fn selected(&self) -> impl Iterator<Item = usize> {
-        self.commits.iter().map(|c| c.feature)
+        self.features.iter().copied()
     }
 
     /// Whether a column is selected.
     pub fn contains(&self, feature: usize) -> bool {
-        self.commits.iter().any(|c| c.feature == feature)
+        self.features.contains(&feature)
     }
 
     /// Adds a column. Cost O(m·s).
@@ -88,7 +89,50 @@ impl<'d> Basis<'d> {
         for (d, c) in self.d.iter_mut().zip(&c) {
             *d -= c * c / tau;
         }
-        self.commits.push(Commit { feature, c, tau, t });
+        if let Some(removable) = &mut self.removable {
+            removable.add(&self.data, feature, &c, tau, &t);
+        }
+        self.features.push(feature);
+        self.commits.push(Commit { feature, c, tau, t, leaves: false });
+    }
+
+    /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
+    ///
+    /// False where the state does not go on and is to be built anew, as after many changes.
+    #[must_use]
+    pub fn remove(&mut self, feature: usize) -> bool {
+        self.prepare();
+        let data = &self.data;
+        let Some(leaving) = self.removable.as_mut().and_then(|r| r.remove(data, feature)) else { return false };
+        let Leaving { c, w, h, lost } = leaving;
+        for (a, w) in self.a.iter_mut().zip(&w) {
+            axpy(self.data.level, w / h, &c, a);
+        }
+        for (d, c) in self.d.iter_mut().zip(&c) {
+            *d += c * c / h;
+        }
+        if lost {
+            self.removable = None;
+        }
+        self.features.retain(|f| *f != feature);
+        self.commits.push(Commit { feature, c, tau: -h, t: w, leaves: true });
+        self.commits.len() <= 2 * self.features.len() + LONG
+    }
+
+    /// The trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
+    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        self.prepare();
+        let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
+            Some((c, w, h)) => trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h),
+            None => Trial { loss: f64::NAN, low: f64::NAN },
+        };
+        features.par_iter().map(one).collect()
+    }
+
+    fn prepare(&mut self) {
+        if self.removable.is_none() {
+            self.removable = Selected::new(&self.data, self.lambda, self.features.clone());
+        }
     }
 
     /// xᵀG x and xᵀa of each output, from c = G x. Cost O(m · outputs).
@@ -98,21 +142,18 @@ impl<'d> Basis<'d> {
         (dot(level, &x, c), self.a.iter().map(|a| dot(level, &x, a)).collect())
     }
 
-    /// G x of a column that is not selected, one commit after the other. Cost O(m·s).
+    /// G x of a column that is not selected, one commit after the other. Cost O(m·commits).
     pub(crate) fn residual(&self, feature: usize) -> Vec<f64> {
+        let level = self.data.level;
         let mut c = self.data.scaled(feature);
-        let mut weighted = Vec::new();
+        let x = self.commits.iter().any(|commit| commit.leaves).then(|| c.clone());
         for commit in &self.commits {
-            let (x, shift) = self.data.column(commit.feature);
-            let g = match self.data.root() {
-                None => product(self.data.level, x, shift, &c),
-                Some(root) => {
-                    weighted.clear();
-                    weighted.extend(c.iter().zip(root).map(|(c, r)| c * r));
-                    product(self.data.level, x, shift, &weighted)
-                }
+            // Where a column left, xᵀC_b is found from x itself: from G x it loses more digits with every change.
+            let g = match &x {
+                Some(x) if commit.leaves => dot(level, x, &commit.c),
+                _ => self.data.product(commit.feature, &c),
             };
-            axpy(self.data.level, -g / commit.tau, &commit.c, &mut c);
+            axpy(level, -g / commit.tau, &commit.c, &mut c);
         }
         c
     }
@@ -151,24 +192,6 @@ impl<'d> Basis<'d> {
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
         Trial { loss: scorer.loss(&self.residuals()), low }
-    }
-
-    /// The loss with one more column, from c = G x. Cost O(m · outputs).
-    ///
-    /// ã = a − c·t/τ, d̃ = d − c∘c/τ, and the residuals left out are ã/d̃.
-    pub(crate) fn trial(&self, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {
-        let inverse = 1.0 / (self.lambda + s);
-        let mut residuals = vec![vec![0.0; TILE]; t.len()];
-        let (mut tally, mut low) = (scorer.start(), Wide::INFINITY);
-        for start in (0..c.len()).step_by(TILE) {
-            let end = c.len().min(start + TILE);
-            let (c, d) = (&c[start..end], &self.d[start..end]);
-            for ((a, t), out) in self.a.iter().zip(t).zip(&mut residuals) {
-                leave_out(self.data.level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
-            }
-            scorer.add(&mut tally, start, &residuals, c.len());
-        }
-        Trial { loss: scorer.finish(&tally), low: low.least() }
     }
 }
 
@@ -209,46 +232,4 @@ pub(crate) fn subtract(
             axpy(level, -coefficient(4 * fours.len() + p, k), &commit.c[start..end], part);
         }
     }
-}
-
-/// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
-#[allow(clippy::too_many_arguments)]
-fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
-    struct Kernel<'k> {
-        c: &'k [f64],
-        a: &'k [f64],
-        d: &'k [f64],
-        step: f64,
-        inverse: f64,
-        out: &'k mut [f64],
-        low: &'k mut Wide,
-    }
-    impl NullaryFnOnce for Kernel<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn call(self) {
-            let Kernel { c, a, d, step, inverse, out, low } = self;
-            let rows = c.len();
-            let (chunks, rest) = c.as_chunks();
-            let whole = chunks.len();
-            let (out, out_rest) = out[..rows].as_chunks_mut();
-            let ((a, a_rest), (d, d_rest)) = (a[..rows].as_chunks(), d[..rows].as_chunks());
-            let (a, d, out) = (&a[..whole], &d[..whole], &mut out[..whole]);
-            let mut smallest = *low;
-            let (wide_step, wide_inverse) = (Wide::splat(step), Wide::splat(inverse));
-            for j in 0..whole {
-                let c = Wide::load(&chunks[j]);
-                let divisor = Wide::load(&d[j]) - c * c * wide_inverse;
-                ((Wide::load(&a[j]) - wide_step * c) / divisor).store(&mut out[j]);
-                smallest = divisor.min(smallest);
-            }
-            for (l, c) in rest.iter().enumerate() {
-                let divisor = d_rest[l] - c * c * inverse;
-                out_rest[l] = (a_rest[l] - step * c) / divisor;
-                smallest.update(l, |low| if divisor < low { divisor } else { low });
-            }
-            *low = smallest;
-        }
-    }
-    level.run(Kernel { c, a, d, step, inverse, out, low });
 }

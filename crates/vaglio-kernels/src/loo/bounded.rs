@@ -2,9 +2,10 @@
 
 use super::basis::subtract;
 use super::full::Candidate;
+use super::trial::trial;
 use super::{Basis, Full, Trial, is_weak};
 use crate::Scorer;
-use crate::column::{TILE, scaled};
+use crate::column::{TILE, dot, scaled};
 use rayon::prelude::*;
 
 /// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the commits, but not
@@ -101,6 +102,20 @@ impl<'d> Bounded<'d> {
         self.fresh = false;
     }
 
+    /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · commits) at the next bounds.
+    ///
+    /// False where the state is to be built anew, as in [`Basis::remove`].
+    #[must_use]
+    pub fn remove(&mut self, feature: usize) -> bool {
+        self.fresh = false;
+        self.basis.remove(feature)
+    }
+
+    /// The trials of removing some selected columns, as [`Basis::removals`].
+    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        self.basis.removals(scorer, features)
+    }
+
     /// Brings the scalars up to date: one read of X when one commit is new.
     fn refresh(&mut self) {
         let selected: Vec<usize> = self.basis.selected().collect();
@@ -139,6 +154,41 @@ impl<'d> Bounded<'d> {
         }
         self.applied = end;
         self.fresh = true;
+        self.readmit();
+    }
+
+    /// Makes columns that were removed candidates again, with the bits of an equal candidate if there is one.
+    fn readmit(&mut self) {
+        let data = std::sync::Arc::clone(&self.basis.data);
+        let mut left: Vec<usize> = self.basis.commits.iter().filter(|c| c.leaves).map(|c| c.feature).collect();
+        left.retain(|&f| data.is_active(f) && !self.basis.contains(f));
+        for feature in left {
+            let Err(at) = self.features.binary_search(&feature) else { continue };
+            let twin = self.features.iter().position(|&f| data.equal(f, feature));
+            let (scalars, made) = match twin {
+                Some(twin) => (self.scalars[twin].clone(), self.made[self.features[twin]].clone()),
+                None => (self.scalars_of(feature), None),
+            };
+            let made = made.filter(|_| self.room > 0);
+            self.room -= usize::from(made.is_some());
+            self.made[feature] = made;
+            self.features.insert(at, feature);
+            self.scalars.insert(at, scalars);
+        }
+    }
+
+    /// The scalars of a column on the present state, with nothing known of it. Cost O(m · commits).
+    fn scalars_of(&self, feature: usize) -> Scalars {
+        let (basis, level) = (&self.basis, self.basis.data.level);
+        let shares: Vec<f64> =
+            basis.commits.par_iter().map(|commit| basis.data.product(feature, &commit.c) / commit.tau).collect();
+        let c = basis.residual(feature);
+        let (s, t) = basis.scalars(feature, &c);
+        let along = basis.a.iter().map(|a| {
+            let weighted: Vec<f64> = a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
+            dot(level, &c, &weighted)
+        });
+        Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares }
     }
 
     /// For each candidate a number that its mean loss cannot be below, in the order of [`Bounded::features`].
@@ -191,10 +241,10 @@ impl<'d> Bounded<'d> {
                 let trial = |(&at, (c, _)): (&usize, &Made)| {
                     let Scalars { s, t, .. } = &self.scalars[at];
                     if *s < DEPENDENT * self.basis.data.squares(self.features[at]) {
-                        let Candidate { c, s, t } = self.careful(at);
-                        return self.basis.trial(scorer, &c, s, &t);
+                        let Candidate { c, s, t, .. } = self.careful(at);
+                        return self.try_out(scorer, &c, s, &t);
                     }
-                    self.basis.trial(scorer, c, *s, t)
+                    self.try_out(scorer, c, *s, t)
                 };
                 let trials: Vec<Trial> = group.iter().zip(&made).map(trial).collect();
                 taken.iter_mut().zip(made).for_each(|(taken, made)| *taken = Some(made));
@@ -209,6 +259,11 @@ impl<'d> Bounded<'d> {
             }
         }
         trials
+    }
+
+    fn try_out(&self, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {
+        let Basis { data, lambda, a, d, .. } = &self.basis;
+        trial(data.level, scorer, (a, d), c, t, 1.0 / (lambda + s))
     }
 
     /// Makes G x_i = x_i − Σ_p (x_iᵀc_p/τ_p) c_p of a group of candidates, each from what was kept of it, if anything.
@@ -245,7 +300,7 @@ impl<'d> Bounded<'d> {
     fn careful(&self, at: usize) -> Candidate {
         let c = self.basis.residual(self.features[at]);
         let (s, t) = self.basis.scalars(self.features[at], &c);
-        Candidate { c, s, t }
+        Candidate { until: self.basis.commits.len(), c, s, t }
     }
 
     /// The same state with C of every candidate, for when bounds no longer tell candidates apart. Cost O(m·n·s).
@@ -266,7 +321,7 @@ impl<'d> Bounded<'d> {
                     if *s < INDEPENDENT * self.basis.data.squares(self.features[at]) {
                         return self.careful(at);
                     }
-                    Candidate { c, s: *s, t: t.clone() }
+                    Candidate { until: self.applied, c, s: *s, t: t.clone() }
                 };
                 self.make(group, kept).into_iter().zip(group).map(finish).collect::<Vec<_>>()
             })

@@ -162,6 +162,30 @@ impl<'d> Data<'d> {
         out
     }
 
+    /// x_iᵀz for a z that is centred where there is an intercept. Cost O(m).
+    pub(crate) fn product(&self, column: usize, z: &[f64]) -> f64 {
+        let (x, shift) = self.column(column);
+        match self.root() {
+            None => product(self.level, x, shift, z),
+            Some(root) => {
+                let weighted: Vec<f64> = z.iter().zip(root).map(|(z, r)| z * r).collect();
+                product(self.level, x, shift, &weighted)
+            }
+        }
+    }
+
+    /// Whether two columns have the same entries.
+    pub(crate) fn equal(&self, a: usize, b: usize) -> bool {
+        self.squares[a] == self.squares[b]
+            && match (self.columns[a], self.columns[b]) {
+                (Column::Double(a), Column::Double(b)) => a == b,
+                (Column::Byte(a), Column::Byte(b)) => a == b,
+                (Column::Double(doubles), Column::Byte(bytes)) | (Column::Byte(bytes), Column::Double(doubles)) => {
+                    doubles.iter().zip(bytes).all(|(d, b)| *d == f64::from(*b))
+                }
+            }
+    }
+
     /// z ← z − v(vᵀz)/‖v‖² with an intercept.
     pub(crate) fn centre(&self, z: &mut [f64]) {
         if let Some(unit) = &self.unit {

@@ -1,10 +1,10 @@
 //! All trials of a step in one pass over C.
 
-use super::{Basis, Trial};
+use super::basis::Commit;
+use super::trial::{fused, trial};
+use super::{Basis, Data, Trial};
 use crate::column::{axpy, dot};
-use crate::wide::Wide;
-use crate::{Level, Measure, Scorer};
-use pulp::NullaryFnOnce;
+use crate::{Measure, Scorer};
 use rayon::prelude::*;
 
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
@@ -19,16 +19,21 @@ pub struct Full<'d> {
     applied: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Candidate {
+    /// Commits that it has taken in.
+    pub until: usize,
     pub c: Vec<f64>,
     pub s: f64,
     pub t: Vec<f64>,
 }
 
-/// A commit that candidates still have to take in, with x scaled.
+/// A commit that candidates still have to take in.
 struct Pending<'k> {
-    x: Vec<f64>,
+    /// Its place among the commits.
+    place: usize,
+    /// x scaled of a column that entered; none for one that left.
+    x: Option<Vec<f64>>,
     c: &'k [f64],
     tau: f64,
     t: &'k [f64],
@@ -47,7 +52,7 @@ impl<'d> Full<'d> {
             (data.is_active(feature) && !basis.contains(feature)).then(|| {
                 let c = basis.residual(feature);
                 let (s, t) = basis.scalars(feature, &c);
-                Candidate { c, s, t }
+                Candidate { until: basis.commits.len(), c, s, t }
             })
         };
         let columns = (0..data.columns()).into_par_iter().map(candidate).collect();
@@ -70,7 +75,7 @@ impl<'d> Full<'d> {
         match self.columns[feature].take() {
             Some(mut candidate) => {
                 for pending in self.pending(self.applied, self.basis.commits.len()) {
-                    candidate.take_in(self.basis.data.level, &pending);
+                    candidate.take_in(&self.basis.data, feature, &pending);
                 }
                 self.basis.add_residual(feature, candidate.c);
             }
@@ -78,9 +83,46 @@ impl<'d> Full<'d> {
         }
     }
 
+    /// Removes a column, which becomes a candidate again. Cost O(m·s).
+    ///
+    /// G x_b = C_b/H_bb without the column, x_bᵀG x_b = 1/H_bb − λ and x_bᵀa = w_b/H_bb; a column that equals a
+    /// candidate gets that one's bits. False where the state is to be built anew, as in [`Basis::remove`].
+    #[must_use]
+    pub fn remove(&mut self, feature: usize) -> bool {
+        let goes_on = self.basis.remove(feature);
+        let data = &self.basis.data;
+        if goes_on && data.is_active(feature) {
+            let twin = self.columns.iter().enumerate().find(|(f, c)| c.is_some() && data.equal(*f, feature));
+            self.columns[feature] = match (twin, self.basis.commits.last()) {
+                (Some((_, twin)), _) => twin.clone(),
+                (None, Some(left)) => {
+                    let h = -left.tau;
+                    let over = |v: &Vec<f64>| v.iter().map(|v| v / h).collect();
+                    let (s, until) = (1.0 / h - self.basis.lambda, self.basis.commits.len());
+                    Some(Candidate { until, c: over(&left.c), s, t: over(&left.t) })
+                }
+                (None, None) => None,
+            };
+        }
+        goes_on
+    }
+
+    /// The trials of removing some selected columns, as [`Basis::removals`].
+    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        self.basis.removals(scorer, features)
+    }
+
     fn pending(&self, from: usize, to: usize) -> Vec<Pending<'_>> {
-        let commits = &self.basis.commits[from..to];
-        commits.iter().map(|p| Pending { x: self.basis.data.scaled(p.feature), c: &p.c, tau: p.tau, t: &p.t }).collect()
+        let commits = self.basis.commits.iter().enumerate().take(to).skip(from);
+        commits
+            .map(|(place, Commit { feature, c, tau, t, leaves })| Pending {
+                place,
+                x: (!leaves).then(|| self.basis.data.scaled(*feature)),
+                c,
+                tau: *tau,
+                t,
+            })
+            .collect()
     }
 
     /// The trial of adding each candidate; inactive or selected columns get an infinite loss.
@@ -92,9 +134,11 @@ impl<'d> Full<'d> {
         while end - self.applied > 1 {
             let to = (self.applied + TOGETHER).min(end - 1);
             let pending = self.pending(self.applied, to);
-            columns.par_iter_mut().flatten().for_each(|candidate| {
-                pending.iter().for_each(|p| candidate.take_in(self.basis.data.level, p));
-            });
+            let take_in = |(feature, candidate): (usize, &mut Option<Candidate>)| {
+                let Some(candidate) = candidate else { return };
+                pending.iter().for_each(|p| candidate.take_in(&self.basis.data, feature, p));
+            };
+            columns.par_iter_mut().enumerate().for_each(take_in);
             drop(pending);
             self.applied = to;
         }
@@ -108,7 +152,7 @@ impl<'d> Full<'d> {
             .map(|(feature, candidate)| match candidate {
                 Some(candidate) if is_wanted[feature] => candidate.visit(&self.basis, scorer, feature, last.first()),
                 Some(candidate) => {
-                    last.iter().for_each(|p| candidate.take_in(self.basis.data.level, p));
+                    last.iter().for_each(|p| candidate.take_in(&self.basis.data, feature, p));
                     none
                 }
                 None => none,
@@ -122,110 +166,48 @@ impl<'d> Full<'d> {
 }
 
 impl Candidate {
-    /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ with g = x_bᵀC.
-    fn take_in(&mut self, level: Level, pending: &Pending<'_>) {
-        let step = self.scalars_after(level, pending);
-        axpy(level, -step, pending.c, &mut self.c);
+    /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ with g = x_bᵀC, or x_lᵀC_b of the candidate's own x where
+    /// column b left: the two are one number, but the errors of the first grow with every change.
+    fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &Pending<'_>) {
+        if let Some(step) = self.scalars_after(data, feature, pending) {
+            axpy(data.level, -step, pending.c, &mut self.c);
+        }
     }
 
-    fn scalars_after(&mut self, level: Level, pending: &Pending<'_>) -> f64 {
-        let g = dot(level, &pending.x, &self.c);
+    /// The step by which C is still to go along c_b; `None` for a commit that it has taken in.
+    fn scalars_after(&mut self, data: &Data<'_>, feature: usize, pending: &Pending<'_>) -> Option<f64> {
+        if pending.place < self.until {
+            return None;
+        }
+        self.until = pending.place + 1;
+        let g = match &pending.x {
+            Some(x) => dot(data.level, x, &self.c),
+            None => data.product(feature, pending.c),
+        };
         let step = g / pending.tau;
         self.s -= g * step;
         self.t.iter_mut().zip(pending.t).for_each(|(t, tb)| *t -= step * tb);
-        step
+        Some(step)
     }
 
     /// Takes in the last commit and tries the column.
     fn visit(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, last: Option<&Pending<'_>>) -> Trial {
-        let level = basis.data.level;
-        let mut step = last.map(|pending| (self.scalars_after(level, pending), pending.c));
-        if self.s < REFRESH * basis.data.squares(feature) {
+        let (data, level) = (&*basis.data, basis.data.level);
+        let mut step = last.and_then(|p| self.scalars_after(data, feature, p).map(|step| (step, p.c)));
+        if self.s < REFRESH * data.squares(feature) {
             if let Some((step, c)) = step.take() {
                 axpy(level, -step, c, &mut self.c);
             }
             (self.s, self.t) = basis.scalars(feature, &self.c);
         }
+        let inverse = 1.0 / (basis.lambda + self.s);
         if scorer.measure == Measure::Squared && self.t.len() == 1 {
-            let inverse = 1.0 / (basis.lambda + self.s);
             let (sum, low) = fused(level, &mut self.c, step, &basis.a[0], &basis.d, self.t[0] * inverse, inverse);
             return Trial { loss: scorer.mean_of(sum), low };
         }
         if let Some((step, c)) = step {
             axpy(level, -step, c, &mut self.c);
         }
-        basis.trial(scorer, &self.c, self.s, &self.t)
+        trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse)
     }
-}
-
-/// c ← c − step·c_b, then Σ ((a − f c)/(d − c²·inverse))² with the smallest divisor, in one pass.
-fn fused(
-    level: Level,
-    c: &mut [f64],
-    update: Option<(f64, &[f64])>,
-    a: &[f64],
-    d: &[f64],
-    f: f64,
-    inverse: f64,
-) -> (f64, f64) {
-    struct Kernel<'k> {
-        c: &'k mut [f64],
-        update: Option<(f64, &'k [f64])>,
-        a: &'k [f64],
-        d: &'k [f64],
-        f: f64,
-        inverse: f64,
-    }
-    impl NullaryFnOnce for Kernel<'_> {
-        type Output = (f64, f64);
-        #[inline(always)]
-        fn call(self) -> (f64, f64) {
-            let Kernel { c, update, a, d, f, inverse } = self;
-            match update {
-                None => pass::<false>(c, 0.0, a, a, d, f, inverse),
-                Some((step, b)) => pass::<true>(c, step, b, a, d, f, inverse),
-            }
-        }
-    }
-    level.run(Kernel { c, update, a, d, f, inverse })
-}
-
-#[inline(always)]
-fn pass<const UPDATE: bool>(
-    c: &mut [f64],
-    step: f64,
-    b: &[f64],
-    a: &[f64],
-    d: &[f64],
-    f: f64,
-    inverse: f64,
-) -> (f64, f64) {
-    let rows = c.len();
-    let (c, c_rest) = c.as_chunks_mut();
-    let whole = c.len();
-    let ((a, a_rest), (b, b_rest), (d, d_rest)) = (a[..rows].as_chunks(), b[..rows].as_chunks(), d[..rows].as_chunks());
-    let (a, b, d) = (&a[..whole], &b[..whole], &d[..whole]);
-    let (mut sums, mut low) = (Wide::ZERO, Wide::INFINITY);
-    let (wide_f, wide_inverse, wide_step) = (Wide::splat(f), Wide::splat(inverse), Wide::splat(-step));
-    for j in 0..whole {
-        let mut x = Wide::load(&c[j]);
-        if UPDATE {
-            x = x + wide_step * Wide::load(&b[j]);
-            x.store(&mut c[j]);
-        }
-        let divisor = Wide::load(&d[j]) - x * x * wide_inverse;
-        let error = (Wide::load(&a[j]) - wide_f * x) / divisor;
-        sums = sums + error * error;
-        low = divisor.min(low);
-    }
-    for (l, c) in c_rest.iter_mut().enumerate() {
-        if UPDATE {
-            *c += -step * b_rest[l];
-        }
-        let divisor = d_rest[l] - *c * *c * inverse;
-        let error = (a_rest[l] - f * *c) / divisor;
-        sums.update(l, |sum| sum + error * error);
-        low.update(l, |low| if divisor < low { divisor } else { low });
-    }
-    (sums.sum(), low.least())
 }

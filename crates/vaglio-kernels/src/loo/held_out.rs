@@ -6,27 +6,55 @@ use crate::column::{axpy, dot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// The losses of a subset, alone (`None`) or with one more column, from [`careful_residuals`].
-pub fn careful(basis: &Basis<'_>, scorer: &Scorer, candidates: &[Option<usize>]) -> Vec<f64> {
-    careful_residuals(basis, candidates).iter().map(|residuals| scorer.loss(residuals)).collect()
+/// A change of a subset by one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The subset as it is.
+    None,
+    /// With one more column.
+    Add(usize),
+    /// Without one of its columns.
+    Remove(usize),
 }
 
-/// The residuals left out of a subset, alone (`None`) or with one more column, exact also where a row's leverage is
-/// nearly 1: for each candidate, outputs × rows, scaled like the rows.
+impl Change {
+    /// The subset after the change.
+    pub fn of(self, subset: impl Iterator<Item = usize>) -> Vec<usize> {
+        match self {
+            Change::None => subset.collect(),
+            Change::Add(feature) => subset.chain([feature]).collect(),
+            Change::Remove(feature) => subset.filter(|f| *f != feature).collect(),
+        }
+    }
+}
+
+/// The losses of a subset after each change, from [`careful_residuals`].
+pub fn careful(basis: &Basis<'_>, scorer: &Scorer, changes: &[Change]) -> Vec<f64> {
+    careful_residuals(basis, changes).iter().map(|residuals| scorer.loss(residuals)).collect()
+}
+
+/// The residuals left out of a subset after each change, exact also where a row's leverage is nearly 1: for each change,
+/// outputs × rows, scaled like the rows.
 ///
 /// Residuals are a/d as in every trial, but rows whose d has lost its digits are left out by a state of their own.
-/// Cost O(m·s) per candidate and O(m·s²) per such row, with O(m·s) for each candidate that it matters to.
-pub fn careful_residuals(basis: &Basis<'_>, candidates: &[Option<usize>]) -> Vec<Vec<Vec<f64>>> {
+/// Cost O(m·s) per change and O(m·s²) per such row, with O(m·s) for each addition that it matters to; a removal costs
+/// O(m·s²), and again for each such row.
+pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
     let mut residuals: Vec<(Vec<Vec<f64>>, Vec<usize>)> =
-        candidates.par_iter().map(|candidate| basis.residuals_with(*candidate)).collect();
+        changes.par_iter().map(|change| basis.residuals_after(*change)).collect();
     let mut by_row: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, (_, weak)) in residuals.iter().enumerate() {
         weak.iter().for_each(|&row| by_row.entry(row).or_default().push(k));
     }
     let rows: Vec<(usize, Vec<usize>)> = by_row.into_iter().collect();
     let left_out = |(row, concerned): &(usize, Vec<usize>)| {
-        let state = HeldOut::new(basis, *row);
-        concerned.iter().map(|&k| state.residual(candidates[k])).collect::<Vec<_>>()
+        let state = HeldOut::new(basis, *row, &Change::None.of(basis.selected()));
+        let residual = |&k: &usize| match changes[k] {
+            Change::None => state.residual(None),
+            Change::Add(feature) => state.residual(Some(feature)),
+            removal @ Change::Remove(_) => HeldOut::new(basis, *row, &removal.of(basis.selected())).residual(None),
+        };
+        concerned.iter().map(residual).collect::<Vec<_>>()
     };
     let exact: Vec<Vec<Vec<f64>>> = rows.par_iter().map(left_out).collect();
     for ((row, concerned), exact) in rows.iter().zip(exact) {
@@ -38,21 +66,25 @@ pub fn careful_residuals(basis: &Basis<'_>, candidates: &[Option<usize>]) -> Vec
 }
 
 impl Basis<'_> {
-    /// Residuals left out of the subset, with one more column if given, and the rows at which they are not to be
-    /// trusted. Cost O(m·s), or O(m³) for a subset that can fit every row.
-    fn residuals_with(&self, candidate: Option<usize>) -> (Vec<Vec<f64>>, Vec<usize>) {
-        let subset: Vec<usize> = self.selected().chain(candidate).collect();
+    /// Residuals left out of the subset after a change, and the rows at which they are not to be trusted.
+    ///
+    /// Cost O(m·s), for a removal O(m·s²), or O(m³) for a subset that can fit every row.
+    fn residuals_after(&self, change: Change) -> (Vec<Vec<f64>>, Vec<usize>) {
+        let subset = change.of(self.selected());
         if let Some(residuals) = super::dual::residuals(&self.data, self.lambda, &subset) {
             return (residuals, Vec::new());
         }
-        let (a, d) = (self.a.clone(), self.d.clone());
-        let mut larger = Basis { data: self.data.clone(), lambda: self.lambda, commits: Vec::new(), a, d };
-        if let Some(feature) = candidate {
-            let c = self.residual(feature);
-            larger.add_residual(feature, c);
+        let mut changed = Basis::new(self.data.clone(), self.lambda);
+        match change {
+            Change::Remove(_) => subset.iter().for_each(|&feature| changed.add(feature)),
+            Change::Add(feature) => {
+                (changed.a, changed.d) = (self.a.clone(), self.d.clone());
+                changed.add_residual(feature, self.residual(feature));
+            }
+            Change::None => (changed.a, changed.d) = (self.a.clone(), self.d.clone()),
         }
-        let weak = (0..larger.d.len()).filter(|&j| is_weak(larger.d[j])).collect();
-        (larger.residuals(), weak)
+        let weak = (0..changed.d.len()).filter(|&j| is_weak(changed.d[j])).collect();
+        (changed.residuals(), weak)
     }
 }
 
@@ -77,11 +109,11 @@ struct HeldOut<'b, 'd> {
 
 impl<'b, 'd> HeldOut<'b, 'd> {
     /// Cost O(m·s²).
-    fn new(basis: &'b Basis<'d>, row: usize) -> Self {
+    fn new(basis: &'b Basis<'d>, row: usize, subset: &[usize]) -> Self {
         let data = basis.data();
         let mut state = HeldOut { data, row, lambda: basis.lambda(), commits: Vec::new(), a: Vec::new() };
         state.a = (0..data.outputs()).map(|o| state.apart(data.centred(o).to_vec())).collect();
-        for feature in basis.selected() {
+        for &feature in subset {
             let (x, c, tau, steps) = state.reduced(feature);
             for (a, step) in state.a.iter_mut().zip(steps) {
                 a.subtract(data, step, &c);

@@ -16,12 +16,15 @@ mod data;
 mod dual;
 mod full;
 mod held_out;
+mod selected;
+mod trial;
 
-pub use basis::{Basis, Trial};
+pub use basis::Basis;
 pub use bounded::Bounded;
 pub use data::{Data, Trouble};
 pub use full::Full;
-pub use held_out::{careful, careful_residuals};
+pub use held_out::{Change, careful, careful_residuals};
+pub use trial::Trial;
 
 /// Whether 1 − leverage of a row is so small, or not a number, that differences have lost the digits that a score needs;
 /// [`careful`] has another way for such rows.

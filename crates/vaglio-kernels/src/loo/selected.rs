@@ -1,0 +1,114 @@
+//! What the removal of every selected column needs, for one λ.
+
+use super::Data;
+use crate::column::{axpy, dot};
+use crate::linalg;
+use ndarray::{Array2, ArrayView1, Axis, s};
+use rayon::prelude::*;
+
+/// C_b = X_S H e_b and the weights w_b = C_bᵀy of every selected column, with H = (X_SᵀX_S + λI)⁻¹.
+///
+/// Without column b: G + C_b C_bᵀ/H_bb, so a + C_b w_b/H_bb and d + C_b∘C_b/H_bb; nothing is divided by λ.
+#[derive(Debug, Clone)]
+pub(crate) struct Selected {
+    features: Vec<usize>,
+    c: Vec<Vec<f64>>,
+    /// Weights of each output, by column.
+    w: Vec<Vec<f64>>,
+    h: Array2<f64>,
+}
+
+/// A column on its way out.
+pub(crate) struct Leaving {
+    pub c: Vec<f64>,
+    pub w: Vec<f64>,
+    pub h: f64,
+    /// Whether the columns that stay have lost digits.
+    pub lost: bool,
+}
+
+/// An H_ii that falls to so small a part when a column leaves was that of a nearly dependent column.
+const LOST: f64 = 1e-4;
+
+impl Selected {
+    /// From an orthogonal decomposition of the columns; `None` where it fails. Cost O(m·s² + s³).
+    pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>) -> Option<Self> {
+        let (rows, size) = (data.rows(), features.len());
+        let columns: Vec<Vec<f64>> = features.par_iter().map(|&f| data.scaled(f)).collect();
+        let mut x = Array2::zeros((rows, size));
+        for (mut to, column) in x.columns_mut().into_iter().zip(&columns) {
+            to.assign(&ArrayView1::from(column));
+        }
+        let mut triangle = Array2::zeros((size, size));
+        triangle.slice_mut(s![..size.min(rows), ..]).assign(&linalg::triangle(x.view()).ok()?);
+        let svd = linalg::svd(triangle.view()).ok()?;
+        let inverse = svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
+        let h = linalg::gemm((&svd.v * &inverse).view(), svd.v.t());
+        let along = linalg::gemm(x.view(), svd.v.view()) * inverse;
+        let all = linalg::gemm(along.view(), svd.v.t());
+        let c: Vec<Vec<f64>> = all.columns().into_iter().map(|column| column.to_vec()).collect();
+        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centred(o))).collect();
+        let w = c.iter().map(weights).collect();
+        Some(Selected { features, c, w, h })
+    }
+
+    /// Takes in a column, from c = G x, τ = λ + xᵀc and t = xᵀa before it entered. Cost O(m·s).
+    ///
+    /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
+    pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
+        let (level, size) = (data.level, self.features.len());
+        let x = data.scaled(feature);
+        let take_in = |(own, w): (&mut Vec<f64>, &mut Vec<f64>)| {
+            let u = dot(level, &x, own);
+            axpy(level, -u / tau, c, own);
+            w.iter_mut().zip(t).for_each(|(w, t)| *w -= u * t / tau);
+            u
+        };
+        let u: Vec<f64> = self.c.par_iter_mut().zip(&mut self.w).map(take_in).collect();
+        let entry = |(i, j): (usize, usize)| match (i < size, j < size) {
+            (true, true) => self.h[[i, j]] + u[i] * u[j] / tau,
+            (true, false) => -u[i] / tau,
+            (false, true) => -u[j] / tau,
+            (false, false) => 1.0 / tau,
+        };
+        self.h = Array2::from_shape_fn((size + 1, size + 1), entry);
+        self.features.push(feature);
+        self.c.push(c.iter().map(|c| c / tau).collect());
+        self.w.push(t.iter().map(|t| t / tau).collect());
+    }
+
+    /// Lets a column go; `None` for one that is not selected or has lost its digits. Cost O(m·s).
+    ///
+    /// With r_i = H_ib/H_bb: C_i −= r_i C_b, w_i −= r_i w_b, H ← H − H_b H_bᵀ/H_bb.
+    pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<Leaving> {
+        let at = self.place(feature)?;
+        let column = self.h.column(at).to_owned();
+        let own = column[at];
+        if !(own.is_finite() && own > 0.0) {
+            return None;
+        }
+        self.features.remove(at);
+        let (c, w) = (self.c.remove(at), self.w.remove(at));
+        let old = |i: usize| i + usize::from(i >= at);
+        self.c.par_iter_mut().zip(&mut self.w).enumerate().for_each(|(i, (other, weights))| {
+            let ratio = column[old(i)] / own;
+            axpy(data.level, -ratio, &c, other);
+            weights.iter_mut().zip(&w).for_each(|(other, w)| *other -= ratio * w);
+        });
+        let size = self.features.len();
+        let before: Vec<f64> = (0..size).map(|i| self.h[[old(i), old(i)]]).collect();
+        let entry = |(i, j)| self.h[[old(i), old(j)]] - column[old(i)] * column[old(j)] / own;
+        self.h = Array2::from_shape_fn((size, size), entry);
+        let lost = before.iter().enumerate().any(|(i, before)| !(self.h[[i, i]] > LOST * before));
+        Some(Leaving { c, w, h: own, lost })
+    }
+
+    /// C_b, w_b and H_bb of a selected column.
+    pub fn column(&self, feature: usize) -> Option<(&[f64], &[f64], f64)> {
+        self.place(feature).map(|at| (&*self.c[at], &*self.w[at], self.h[[at, at]]))
+    }
+
+    fn place(&self, feature: usize) -> Option<usize> {
+        self.features.iter().position(|&f| f == feature)
+    }
+}

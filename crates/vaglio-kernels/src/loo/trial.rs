@@ -1,0 +1,153 @@
+//! One trial: the loss of the residuals left out after a change of rank one, in one pass over the rows.
+
+use crate::column::TILE;
+use crate::wide::Wide;
+use crate::{Level, Scorer};
+use pulp::NullaryFnOnce;
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial {
+    /// The mean loss.
+    pub loss: f64,
+    /// The smallest 1 − leverage of a row; where it [`super::is_weak`] the loss is not to be trusted.
+    pub low: f64,
+}
+
+/// The loss after ã = a − c·t·inverse of each output and d̃ = d − c∘c·inverse, from the residuals left out ã/d̃.
+///
+/// With c = G x and inverse = 1/(λ + xᵀG x) a column enters. Cost O(m · outputs).
+pub(crate) fn trial(
+    level: Level,
+    scorer: &Scorer,
+    (a, d): (&[Vec<f64>], &[f64]),
+    c: &[f64],
+    t: &[f64],
+    inverse: f64,
+) -> Trial {
+    let mut residuals = vec![vec![0.0; c.len().min(TILE)]; t.len()];
+    let (mut tally, mut low) = (scorer.start(), Wide::INFINITY);
+    for start in (0..c.len()).step_by(TILE) {
+        let end = c.len().min(start + TILE);
+        let (c, d) = (&c[start..end], &d[start..end]);
+        for ((a, t), out) in a.iter().zip(t).zip(&mut residuals) {
+            leave_out(level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
+        }
+        scorer.add(&mut tally, start, &residuals, c.len());
+    }
+    Trial { loss: scorer.finish(&tally), low: low.least() }
+}
+
+/// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
+#[allow(clippy::too_many_arguments)]
+fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
+    struct Kernel<'k> {
+        c: &'k [f64],
+        a: &'k [f64],
+        d: &'k [f64],
+        step: f64,
+        inverse: f64,
+        out: &'k mut [f64],
+        low: &'k mut Wide,
+    }
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel { c, a, d, step, inverse, out, low } = self;
+            let rows = c.len();
+            let (chunks, rest) = c.as_chunks();
+            let whole = chunks.len();
+            let (out, out_rest) = out[..rows].as_chunks_mut();
+            let ((a, a_rest), (d, d_rest)) = (a[..rows].as_chunks(), d[..rows].as_chunks());
+            let (a, d, out) = (&a[..whole], &d[..whole], &mut out[..whole]);
+            let mut smallest = *low;
+            let (wide_step, wide_inverse) = (Wide::splat(step), Wide::splat(inverse));
+            for j in 0..whole {
+                let c = Wide::load(&chunks[j]);
+                let divisor = Wide::load(&d[j]) - c * c * wide_inverse;
+                ((Wide::load(&a[j]) - wide_step * c) / divisor).store(&mut out[j]);
+                smallest = divisor.min(smallest);
+            }
+            for (l, c) in rest.iter().enumerate() {
+                let divisor = d_rest[l] - c * c * inverse;
+                out_rest[l] = (a_rest[l] - step * c) / divisor;
+                smallest.update(l, |low| if divisor < low { divisor } else { low });
+            }
+            *low = smallest;
+        }
+    }
+    level.run(Kernel { c, a, d, step, inverse, out, low });
+}
+
+/// c ← c − step·c_b, then Σ ((a − f c)/(d − c²·inverse))² with the smallest divisor, in one pass.
+pub(crate) fn fused(
+    level: Level,
+    c: &mut [f64],
+    update: Option<(f64, &[f64])>,
+    a: &[f64],
+    d: &[f64],
+    f: f64,
+    inverse: f64,
+) -> (f64, f64) {
+    struct Kernel<'k> {
+        c: &'k mut [f64],
+        update: Option<(f64, &'k [f64])>,
+        a: &'k [f64],
+        d: &'k [f64],
+        f: f64,
+        inverse: f64,
+    }
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = (f64, f64);
+        #[inline(always)]
+        fn call(self) -> (f64, f64) {
+            let Kernel { c, update, a, d, f, inverse } = self;
+            match update {
+                None => pass::<false>(c, 0.0, a, a, d, f, inverse),
+                Some((step, b)) => pass::<true>(c, step, b, a, d, f, inverse),
+            }
+        }
+    }
+    level.run(Kernel { c, update, a, d, f, inverse })
+}
+
+#[inline(always)]
+fn pass<const UPDATE: bool>(
+    c: &mut [f64],
+    step: f64,
+    b: &[f64],
+    a: &[f64],
+    d: &[f64],
+    f: f64,
+    inverse: f64,
+) -> (f64, f64) {
+    let rows = c.len();
+    let (c, c_rest) = c.as_chunks_mut();
+    let whole = c.len();
+    let ((a, a_rest), (b, b_rest), (d, d_rest)) = (a[..rows].as_chunks(), b[..rows].as_chunks(), d[..rows].as_chunks());
+    let (a, b, d) = (&a[..whole], &b[..whole], &d[..whole]);
+    let (mut sums, mut low) = (Wide::ZERO, Wide::INFINITY);
+    let (wide_f, wide_inverse, wide_step) = (Wide::splat(f), Wide::splat(inverse), Wide::splat(-step));
+    for j in 0..whole {
+        let mut x = Wide::load(&c[j]);
+        if UPDATE {
+            x = x + wide_step * Wide::load(&b[j]);
+            x.store(&mut c[j]);
+        }
+        let divisor = Wide::load(&d[j]) - x * x * wide_inverse;
+        let error = (Wide::load(&a[j]) - wide_f * x) / divisor;
+        sums = sums + error * error;
+        low = divisor.min(low);
+    }
+    for (l, c) in c_rest.iter_mut().enumerate() {
+        if UPDATE {
+            *c += -step * b_rest[l];
+        }
+        let divisor = d_rest[l] - *c * *c * inverse;
+        let error = (a_rest[l] - f * *c) / divisor;
+        sums.update(l, |sum| sum + error * error);
+        low.update(l, |low| if divisor < low { divisor } else { low });
+    }
+    (sums.sum(), low.least())
+}

@@ -1,7 +1,7 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use vaglio::core::{Criterion, Loss};
+use vaglio::core::{Criterion, Evaluator, Feature, Loss, Score};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
@@ -49,4 +49,86 @@ fn more_columns_than_rows() -> Result<(), Broken> {
 fn a_grid_of_lambda() -> Result<(), Broken> {
     let design = data::regression(24, 8, 55).weighted().design(&[1e-6, 1e-2, 10.0], true);
     criterion::walk(&Loo::default() as &dyn Criterion, &design, STEPS, 3, 1e-7)
+}
+
+#[test]
+fn branches_with_every_loss() -> Result<(), Broken> {
+    for loss in [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError] {
+        let criterion = Loo { loss, full_pass: false };
+        for lambdas in [&[0.5][..], &[1e-9], &[1e-3, 0.1, 10.0]] {
+            for intercept in [true, false] {
+                let within = |b: Broken| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
+                let duplicates = data::binary(24, 6, 61).weighted().duplicates(1);
+                criterion::branches(&criterion, &duplicates.design(lambdas, intercept), 1e-8).map_err(within)?;
+                let classes = data::multiclass(24, 6, 3, 62).design(lambdas, intercept);
+                criterion::branches(&criterion, &classes, 1e-8).map_err(within)?;
+            }
+        }
+    }
+    let wide = data::regression(8, 12, 63).design(&[1e-3], true);
+    criterion::branches(&Loo::default(), &wide, 1e-8)?;
+    let collinear = data::regression(24, 8, 64).collinear(1e-3).design(&[1e-6], true);
+    criterion::branches(&Loo::default(), &collinear, 1e-6)
+}
+
+/// Walks the whole tree and checks that no bound of a node is above a score below it, with the least score below.
+fn bounded(node: &mut dyn Evaluator, later: &[Feature], finite: &mut usize) -> f64 {
+    let bound = node.bound(later).unwrap();
+    *finite += usize::from(bound.is_finite());
+    let fewer: Vec<Feature> = later.iter().step_by(2).copied().collect();
+    let tighter = node.bound(&fewer).unwrap();
+    assert!(tighter >= bound * (1.0 - 1e-12) || bound == f64::NEG_INFINITY, "{tighter} below {bound}");
+    let mut scores = vec![Score::WORST; later.len()];
+    node.score_additions(later, &mut scores).unwrap();
+    let mut least = scores.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
+    for (place, &feature) in later.iter().enumerate() {
+        let rest = &later[place + 1..];
+        let mut child = node.branch(feature, rest).unwrap().unwrap();
+        least = least.min(bounded(&mut *child, rest, finite));
+    }
+    assert!(bound <= least, "{:?}: a bound of {bound} above {least}", node.selected());
+    least
+}
+
+#[test]
+fn no_bound_is_above_a_score_below_it() {
+    for (recipe, lambdas) in [
+        (data::regression(30, 9, 71).weighted(), &[1e-6][..]),
+        (data::regression(30, 8, 72).outputs(2), &[1.0]),
+        (data::regression(30, 8, 73), &[1e-9, 1.0]),
+    ] {
+        for intercept in [true, false] {
+            let design = recipe.design(lambdas, intercept);
+            let criterion = Loo::default();
+            let mut root = (&criterion as &dyn Criterion).open(&design).unwrap();
+            let all: Vec<Feature> = (0..design.features()).collect();
+            let mut finite = 0;
+            let least = bounded(&mut *root, &all, &mut finite);
+            assert_eq!(finite, 1 << design.features(), "every node has a bound");
+            let tight = root.bound(&all).unwrap();
+            assert!(tight >= 0.1 * least, "{tight} says little of {least}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_is_changed_goes_on_as_a_plain_evaluator() {
+    let design = data::regression(24, 7, 81).design(&[0.1], true);
+    let criterion = Loo::default();
+    let root = (&criterion as &dyn Criterion).open(&design).unwrap();
+    let mut child = root.branch(2, &[3, 5]).unwrap().unwrap();
+    let score = |subset: &[Feature]| criterion.evaluate(&design, subset).unwrap().loss;
+    let close = |found: f64, subset: &[Feature]| assert!((found - score(subset)).abs() <= 1e-10 * score(subset));
+    let mut scores = [Score::WORST; 2];
+    child.score_additions(&[5, 0], &mut scores).unwrap();
+    close(scores[0].loss, &[2, 5]);
+    close(scores[1].loss, &[2, 0]);
+    close(child.branch(0, &[3]).unwrap().unwrap().score().unwrap().loss, &[2, 0]);
+    child.add(6).unwrap();
+    child.score_removals(&[2, 6], &mut scores).unwrap();
+    close(scores[0].loss, &[6]);
+    close(scores[1].loss, &[2]);
+    child.remove(2).unwrap();
+    assert_eq!(child.selected(), [6]);
+    close(child.score().unwrap().loss, &[6]);
 }

@@ -9,21 +9,26 @@
 //! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
 //! * [`Full`] — C_i = G x_i for every candidate: all trials of a step in one pass over C.
 //! * [`Bounded`] — no C: a bound for every candidate from one pass over X, and exact trials of the few that could win.
+//! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`Possible`] bounds what is below.
 
 mod basis;
 mod bounded;
+mod branch;
 mod data;
 mod dual;
 mod full;
 mod held_out;
+mod possible;
 mod selected;
 mod trial;
 
 pub use basis::Basis;
 pub use bounded::Bounded;
+pub use branch::Branch;
 pub use data::{Data, Trouble};
 pub use full::Full;
 pub use held_out::{Change, careful, careful_residuals};
+pub use possible::Possible;
 pub use trial::Trial;
 
 /// Whether 1 − leverage of a row is so small, or not a number, that differences have lost the digits that a score needs;

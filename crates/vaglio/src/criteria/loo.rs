@@ -1,9 +1,10 @@
 //! Leave-one-out.
 
+mod branch;
 mod evaluator;
 mod settle;
 
-use evaluator::LooEvaluator;
+use evaluator::{Common, LooEvaluator};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -65,7 +66,8 @@ impl Criterion for Loo {
             .map_err(|trouble| explain(trouble, design.names()))?;
         let scorer = Scorer::new(Arc::clone(data.targets()), measure);
         let bounded = measure == Measure::Squared && !self.full_pass;
-        Ok(Some(Box::new(LooEvaluator::new(Arc::new(data), Arc::new(scorer), &readout.lambdas, bounded))))
+        let common = Common { data: Arc::new(data), scorer, lambdas: readout.lambdas.clone(), bounded };
+        Ok(Some(Box::new(LooEvaluator::new(Arc::new(common)))))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

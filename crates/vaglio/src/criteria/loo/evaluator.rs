@@ -1,5 +1,6 @@
 //! The evaluator of leave-one-out.
 
+use super::branch::{LooBranch, Within};
 use super::settle::settle;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Winner};
@@ -13,23 +14,45 @@ enum States<'d> {
     Full(Vec<Full<'d>>),
 }
 
+/// What all evaluators of one search share.
+pub(super) struct Common<'d> {
+    pub data: Arc<Data<'d>>,
+    pub scorer: Scorer,
+    pub lambdas: Vec<f64>,
+    /// Whether bounds may leave candidates untried.
+    pub bounded: bool,
+}
+
+impl<'d> Common<'d> {
+    /// The states of a subset as if they had just been built, one per λ.
+    pub fn bases(&self, subset: &[Feature]) -> Vec<Basis<'d>> {
+        let build = |&lambda: &f64| {
+            let mut built = Basis::new(Arc::clone(&self.data), lambda);
+            subset.iter().for_each(|&feature| built.add(feature));
+            built
+        };
+        self.lambdas.iter().map(build).collect()
+    }
+}
+
 /// One state per λ; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
-    data: Arc<Data<'d>>,
-    scorer: Arc<Scorer>,
-    bounded: bool,
+    common: Arc<Common<'d>>,
     states: States<'d>,
     selected: Vec<Feature>,
+    within: Within<'static>,
 }
 
 /// Candidates are tried in rounds of 1, 2, 4, … up to this many.
 const ROUND: usize = 32;
+/// Doubles beyond which a branch does not keep the columns that may follow.
+const MOST: usize = 1 << 27;
 
 impl<'d> LooEvaluator<'d> {
-    /// The empty subset; `bounded` where bounds may leave candidates untried.
-    pub fn new(data: Arc<Data<'d>>, scorer: Arc<Scorer>, lambdas: &[f64], bounded: bool) -> Self {
-        let start = lambdas.iter().map(|&lambda| Basis::new(Arc::clone(&data), lambda)).collect();
-        LooEvaluator { data, scorer, bounded, states: States::Basis(start), selected: Vec::new() }
+    /// The empty subset.
+    pub fn new(common: Arc<Common<'d>>) -> Self {
+        let states = States::Basis(common.bases(&[]));
+        LooEvaluator { common, states, selected: Vec::new(), within: Within::all() }
     }
 
     fn bases(&self) -> Vec<&Basis<'d>> {
@@ -53,20 +76,10 @@ impl<'d> LooEvaluator<'d> {
         });
     }
 
-    /// The selected columns by the state of one subset, as if it had just been built.
-    fn rebuilt(&self, subset: &[Feature]) -> Vec<Basis<'d>> {
-        let build = |basis: &&Basis<'d>| {
-            let mut built = Basis::new(Arc::clone(&self.data), basis.lambda());
-            subset.iter().for_each(|&feature| built.add(feature));
-            built
-        };
-        self.bases().iter().map(build).collect()
-    }
-
     /// The score of a subset that was just built.
     fn score_of(&self, bases: &[&Basis<'d>]) -> Result<Score> {
-        let trials = bases.iter().map(|basis| vec![basis.score(&self.scorer)]).collect();
-        Ok(settle(bases, &self.scorer, trials, &[Change::None])?[0])
+        let trials = bases.iter().map(|basis| vec![basis.score(&self.common.scorer)]).collect();
+        Ok(settle(bases, &self.common.scorer, trials, &[Change::None])?[0])
     }
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
@@ -79,11 +92,11 @@ impl<'d> LooEvaluator<'d> {
                 return Ok(None);
             }
         };
-        let bounds: Vec<Vec<f64>> = states.iter_mut().map(|s| s.bounds(&self.scorer)).collect();
+        let bounds: Vec<Vec<f64>> = states.iter_mut().map(|s| s.bounds(&self.common.scorer)).collect();
         let features = states.first().map(|s| s.features().to_vec()).unwrap_or_default();
         self.states = States::Bounded(states);
 
-        let mut wanted = vec![false; self.data.columns()];
+        let mut wanted = vec![false; self.common.data.columns()];
         candidates.iter().for_each(|&c| wanted[c] = true);
         let mut order: Vec<usize> = (0..features.len()).filter(|&p| wanted[features[p]]).collect();
         let lowest = |p: usize| bounds.iter().map(|b| b[p]).fold(f64::INFINITY, f64::min);
@@ -117,12 +130,12 @@ impl<'d> LooEvaluator<'d> {
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
-            for (k, trial) in able.into_iter().zip(state.trials(&self.scorer, &positions)) {
+            for (k, trial) in able.into_iter().zip(state.trials(&self.common.scorer, &positions)) {
                 trials[index][k] = trial;
             }
         }
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
-        settle(&self.bases(), &self.scorer, trials, &changes)
+        settle(&self.bases(), &self.common.scorer, trials, &changes)
     }
 }
 
@@ -136,7 +149,7 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.states = States::Basis(self.rebuilt(subset));
+        self.states = States::Basis(self.common.bases(subset));
         self.selected = subset.to_vec();
         Ok(())
     }
@@ -144,26 +157,26 @@ impl Evaluator for LooEvaluator<'_> {
     fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.keep_all();
         let States::Full(states) = &mut self.states else { return Ok(()) };
-        let trials: Vec<Vec<Trial>> = states.iter_mut().map(|s| s.trials(&self.scorer, candidates)).collect();
+        let trials: Vec<Vec<Trial>> = states.iter_mut().map(|s| s.trials(&self.common.scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
-        scores.copy_from_slice(&settle(&self.bases(), &self.scorer, trials, &changes)?);
+        scores.copy_from_slice(&settle(&self.bases(), &self.common.scorer, trials, &changes)?);
         // A constant column has no state of its own.
-        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !self.data.is_active(**c)) {
+        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !self.common.data.is_active(**c)) {
             let larger: Vec<Feature> = self.selected.iter().chain([candidate]).copied().collect();
-            *score = self.score_of(&self.rebuilt(&larger).iter().collect::<Vec<_>>())?;
+            *score = self.score_of(&self.common.bases(&larger).iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
     fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let scorer = &self.scorer;
+        let scorer = &self.common.scorer;
         let trials = match &mut self.states {
             States::Basis(all) => all.iter_mut().map(|s| s.removals(scorer, candidates)).collect(),
             States::Bounded(all) => all.iter_mut().map(|s| s.removals(scorer, candidates)).collect(),
             States::Full(all) => all.iter_mut().map(|s| s.removals(scorer, candidates)).collect(),
         };
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        scores.copy_from_slice(&settle(&self.bases(), &self.scorer, trials, &changes)?);
+        scores.copy_from_slice(&settle(&self.bases(), &self.common.scorer, trials, &changes)?);
         Ok(())
     }
 
@@ -185,13 +198,13 @@ impl Evaluator for LooEvaluator<'_> {
         };
         self.selected.retain(|&f| f != feature);
         if !goes_on {
-            self.states = States::Basis(self.rebuilt(&self.selected));
+            self.states = States::Basis(self.common.bases(&self.selected));
         }
         Ok(())
     }
 
     fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        if self.bounded
+        if self.common.bounded
             && let Some(scored) = self.best_by_bounds(candidates)?
         {
             let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
@@ -207,7 +220,23 @@ impl Evaluator for LooEvaluator<'_> {
         let bases = self.bases();
         let Some(basis) = bases.iter().find(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let residuals = careful_residuals(basis, &[Change::None]);
-        Ok(residuals.first().map(|residuals| self.scorer.standard_error(residuals)))
+        Ok(residuals.first().map(|residuals| self.common.scorer.standard_error(residuals)))
+    }
+
+    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        if self.common.data.rows().saturating_mul(later.len()).saturating_mul(self.common.lambdas.len()) > MOST {
+            return Ok(None);
+        }
+        let larger: Vec<Feature> = self.selected.iter().chain([&feature]).copied().collect();
+        let bases = self.common.bases(&larger);
+        Ok(Some(Box::new(LooBranch::new(Arc::clone(&self.common), &bases, later, &self.within))))
+    }
+
+    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
+        let least_weight = self.bases().iter().map(|b| b.least_weight()).fold(f64::INFINITY, f64::min);
+        let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
+        let fit = self.within.part(&self.common.data, &members);
+        Ok(fit.map_or(f64::NEG_INFINITY, |fit| fit.bound(&self.common.scorer, least_weight)))
     }
 
     fn engine(&self) -> &'static str {

@@ -1,0 +1,270 @@
+//! Depth-first search over subsets: a subset, and the columns that may still follow.
+
+use super::trial::{fused, trial};
+use super::{Basis, Trial, is_weak};
+use crate::column::{axpy, dot};
+use crate::{Level, Measure, Scorer};
+use std::sync::{Arc, OnceLock};
+
+/// The state of a subset for one λ with C_l = G x_l of the columns that may follow, and nothing of the others.
+///
+/// A child takes the state of its parent and one column more. It borrows its parent's C and brings a column up to date
+/// only when it is tried, in one pass, so a subset costs about one update and one trial of O(m · outputs).
+#[derive(Debug)]
+pub struct Branch<'p> {
+    columns: Arc<Columns>,
+    /// Residuals of each output, and 1 − leverage of each row.
+    a: Vec<Vec<f64>>,
+    d: Vec<f64>,
+    later: Vec<Later>,
+    /// x_kᵀC_l of all pairs of later columns, from the first child on.
+    products: OnceLock<Vec<f64>>,
+    pending: Option<Pending<'p>>,
+}
+
+/// What all branches of one search share.
+#[derive(Debug)]
+struct Columns {
+    level: Level,
+    lambda: f64,
+    /// Scaled, centred columns.
+    x: Vec<Vec<f64>>,
+    squares: Vec<f64>,
+}
+
+/// A column that may follow.
+#[derive(Debug)]
+struct Later {
+    /// Its place in the shared columns.
+    column: usize,
+    /// C_l, once it is up to date.
+    c: Option<Vec<f64>>,
+    /// x_lᵀC_l, and x_lᵀa of each output.
+    s: f64,
+    t: Vec<f64>,
+    /// Its place in the parent, and the part of the parent's c_b that its C_l has still to lose.
+    from: usize,
+    step: f64,
+}
+
+/// The parent's columns, and its c_b of the column that the child has more.
+#[derive(Debug)]
+struct Pending<'p> {
+    columns: &'p [Later],
+    entered: &'p [f64],
+}
+
+/// At so small a part of ‖x‖², numbers that were updated have lost digits and are computed anew.
+const REFRESH: f64 = 1e-3;
+
+impl Branch<'static> {
+    /// The subset of a basis, and the columns that may follow. Cost O(m·s · later).
+    pub fn new(basis: &Basis<'_>, later: &[usize]) -> Self {
+        let data = basis.data();
+        let x: Vec<Vec<f64>> = later.iter().map(|&feature| data.scaled(feature)).collect();
+        let squares = x.iter().map(|x| dot(data.level, x, x)).collect();
+        let candidate = |(column, &feature): (usize, &usize)| {
+            let c = basis.residual(feature);
+            let (s, t) = basis.scalars(feature, &c);
+            Later { column, c: Some(c), s, t, from: column, step: 0.0 }
+        };
+        let later = later.iter().enumerate().map(candidate).collect();
+        let columns = Arc::new(Columns { level: data.level, lambda: basis.lambda(), x, squares });
+        let (a, d) = (basis.a.clone(), basis.d.clone());
+        Branch { columns, a, d, later, products: OnceLock::new(), pending: None }
+    }
+}
+
+impl Branch<'_> {
+    /// The penalty.
+    pub fn lambda(&self) -> f64 {
+        self.columns.lambda
+    }
+
+    /// The subset with the column at `place` of the later ones; those at `keep` may follow it.
+    ///
+    /// a ← a − c_b t_b/τ, d ← d − c_b∘c_b/τ, and with g_l = x_bᵀC_l: s_l ← s_l − g_l²/τ, t_l ← t_l − g_l t_b/τ,
+    /// x_kᵀC_l ← x_kᵀC_l − g_k g_l/τ. Cost O(m · outputs + keep²); the first child of a root O(m · later²).
+    pub fn child(&self, place: usize, keep: &[usize]) -> Branch<'_> {
+        let level = self.columns.level;
+        let owned;
+        let entered = match &self.later[place].c {
+            Some(c) => &**c,
+            None => {
+                owned = self.current(place);
+                &*owned
+            }
+        };
+        let (s, t) = self.scalars(place, entered);
+        let tau = self.columns.lambda + s;
+        let mut a: Vec<Vec<f64>> = self.a.clone();
+        a.iter_mut().zip(&*t).for_each(|(a, t)| axpy(level, -t / tau, entered, a));
+        let mut d = self.d.clone();
+        subtract_squares(level, 1.0 / tau, entered, &mut d);
+        let shares: Vec<f64> = keep.iter().map(|&l| self.product(place, l)).collect();
+        let later = keep.iter().zip(&shares).map(|(&from, g)| {
+            let (own, step) = (&self.later[from], g / tau);
+            let t = own.t.iter().zip(&*t).map(|(own, t)| own - step * t).collect();
+            Later { column: own.column, c: None, s: own.s - g * step, t, from, step }
+        });
+        let mut child = Branch {
+            columns: Arc::clone(&self.columns),
+            a,
+            d,
+            later: later.collect(),
+            products: OnceLock::new(),
+            pending: None,
+        };
+        if keep.len() > 1 {
+            let (all, inverse) = (self.products(), 1.0 / tau);
+            let row = |(&k, gk): (&usize, &f64)| {
+                let (row, gk) = (&all[k * self.later.len()..], *gk);
+                keep.iter().zip(&shares).map(|(&l, gl)| row[l] - gk * gl * inverse).collect::<Vec<f64>>()
+            };
+            let _ = child.products.set(keep.iter().zip(&shares).flat_map(row).collect());
+        }
+        match &self.later[place].c {
+            Some(c) if keep.iter().all(|&l| self.later[l].c.is_some()) => {
+                child.pending = Some(Pending { columns: &self.later, entered: c });
+            }
+            _ => {
+                for own in &mut child.later {
+                    let mut c = self.current(own.from);
+                    axpy(level, -own.step, entered, &mut c);
+                    own.c = Some(c);
+                }
+            }
+        }
+        child
+    }
+
+    /// x_bᵀC_l: the number that was updated, or where it has lost digits a new one.
+    fn product(&self, place: usize, other: usize) -> f64 {
+        let weak = |l: usize| self.later[l].s < REFRESH * self.columns.squares[self.later[l].column];
+        if weak(place) || weak(other) {
+            return self.between(place, other);
+        }
+        self.products()[place * self.later.len() + other]
+    }
+
+    fn products(&self) -> &[f64] {
+        self.products.get_or_init(|| {
+            let count = self.later.len();
+            let mut all = vec![0.0; count * count];
+            for k in 0..count {
+                for l in k..count {
+                    let product = self.between(k, l);
+                    (all[k * count + l], all[l * count + k]) = (product, product);
+                }
+            }
+            all
+        })
+    }
+
+    /// x_kᵀC_l from the vectors.
+    fn between(&self, k: usize, l: usize) -> f64 {
+        let x = &self.columns.x[self.later[k].column];
+        match &self.later[l].c {
+            Some(c) => dot(self.columns.level, x, c),
+            None => dot(self.columns.level, x, &self.current(l)),
+        }
+    }
+
+    /// C_l of the present subset.
+    fn current(&self, place: usize) -> Vec<f64> {
+        let own = &self.later[place];
+        match (&own.c, &self.pending) {
+            (Some(c), _) => c.clone(),
+            (None, Some(pending)) => pending.current(self.columns.level, own),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// x_lᵀC_l and x_lᵀa of each output, made anew where they have lost digits.
+    fn scalars(&self, place: usize, c: &[f64]) -> (f64, std::borrow::Cow<'_, [f64]>) {
+        let own = &self.later[place];
+        if own.s < REFRESH * self.columns.squares[own.column] {
+            let x = &self.columns.x[own.column];
+            let t: Vec<f64> = self.a.iter().map(|a| dot(self.columns.level, x, a)).collect();
+            return (dot(self.columns.level, x, c), t.into());
+        }
+        (own.s, (&*own.t).into())
+    }
+
+    /// The trial of adding the later column at `place`. Cost O(m · outputs).
+    pub fn trial(&mut self, scorer: &Scorer, place: usize) -> Trial {
+        let (level, lambda) = (self.columns.level, self.columns.lambda);
+        let own = &self.later[place];
+        let weak = own.s < REFRESH * self.columns.squares[own.column];
+        if scorer.measure == Measure::Squared && self.a.len() == 1 && !weak {
+            let inverse = 1.0 / (lambda + own.s);
+            let f = own.t[0] * inverse;
+            let (mut c, update) = match (&own.c, &self.pending) {
+                (None, Some(pending)) => (pending.before(own).to_vec(), Some((own.step, pending.entered))),
+                _ => (self.later[place].c.take().unwrap_or_default(), None),
+            };
+            let (sum, low) = fused(level, &mut c, update, &self.a[0], &self.d, f, inverse);
+            self.later[place].c = Some(c);
+            return Trial { loss: scorer.mean_of(sum), low };
+        }
+        let c = self.later[place].c.take().unwrap_or_else(|| self.current(place));
+        let (s, t) = self.scalars(place, &c);
+        let (t, inverse) = (t.into_owned(), 1.0 / (lambda + s));
+        let outcome = trial(level, scorer, (&self.a, &self.d), &c, &t, inverse);
+        self.later[place].c = Some(c);
+        outcome
+    }
+
+    /// The loss of the subset. Cost O(m · outputs).
+    pub fn score(&self, scorer: &Scorer) -> Trial {
+        let left_out = |a: &Vec<f64>| a.iter().zip(&self.d).map(|(a, d)| a / d).collect();
+        let residuals: Vec<Vec<f64>> = self.a.iter().map(left_out).collect();
+        let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
+        Trial { loss: scorer.loss(&residuals), low }
+    }
+
+    /// A number that 1/d_j² of no row is below, in this subset or a larger one. Cost O(m).
+    pub fn least_weight(&self) -> f64 {
+        least_weight(&self.d)
+    }
+}
+
+impl Basis<'_> {
+    /// A number that 1/d_j² of no row is below, in this subset or a larger one. Cost O(m).
+    pub fn least_weight(&self) -> f64 {
+        least_weight(&self.d)
+    }
+}
+
+/// Additions only lower d, and d is at most 1.
+fn least_weight(d: &[f64]) -> f64 {
+    let most = d.iter().copied().fold(0.0, f64::max);
+    if is_weak(most) { 1.0 } else { (1.0 / (most * most)).max(1.0) }
+}
+
+impl Pending<'_> {
+    /// C_l of the parent.
+    fn before(&self, own: &Later) -> &[f64] {
+        self.columns[own.from].c.as_deref().unwrap_or_default()
+    }
+
+    fn current(&self, level: Level, own: &Later) -> Vec<f64> {
+        let mut c = self.before(own).to_vec();
+        axpy(level, -own.step, self.entered, &mut c);
+        c
+    }
+}
+
+/// d ← d − c∘c·inverse.
+fn subtract_squares(level: Level, inverse: f64, c: &[f64], d: &mut [f64]) {
+    struct Kernel<'k>(f64, &'k [f64], &'k mut [f64]);
+    impl pulp::NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(inverse, c, d) = self;
+            d.iter_mut().zip(c).for_each(|(d, c)| *d -= c * c * inverse);
+        }
+    }
+    level.run(Kernel(inverse, c, d));
+}

@@ -77,6 +77,12 @@ mod backend {
         Ok(owned(factor.solve(view(&b)).as_ref()))
     }
 
+    pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        use faer::linalg::solvers::DenseSolveCore;
+        let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
+        Ok(owned(factor.inverse().as_ref()))
+    }
+
     pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
         let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
         Ok(owned(factor.L()))
@@ -96,7 +102,7 @@ mod backend {
 mod backend {
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
-    use ndarray_linalg::{Cholesky, Eigh, JobSvd, QR, SVDDC, SolveC, UPLO};
+    use ndarray_linalg::{Cholesky, Eigh, InverseC, JobSvd, QR, SVDDC, SolveC, UPLO};
     use openblas_src as _;
 
     /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
@@ -123,6 +129,10 @@ mod backend {
             out.column_mut(k).assign(&solution);
         }
         Ok(out)
+    }
+
+    pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+        plain(a).invc().map_err(|_| Failure::NotPositiveDefinite)
     }
 
     pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
@@ -175,6 +185,14 @@ pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
 /// [`Failure::NotPositiveDefinite`].
 pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     backend::solve(a, b)
+}
+
+/// The inverse of a symmetric positive definite matrix. Cost O(n³).
+///
+/// # Errors
+/// [`Failure::NotPositiveDefinite`].
+pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    backend::inverse(a)
 }
 
 /// The triangle R, min(m, n) × n, of A = Q·R with orthonormal columns in Q; row signs are the backend's. Cost O(m·n²).
@@ -245,7 +263,9 @@ mod tests {
         close(&lower.dot(&lower.t()), &a);
         let b = matrix(12, 3);
         close(&a.dot(&solve(a.view(), b.view()).unwrap()), &b);
-        assert_eq!(solve((-a).view(), b.view()), Err(Failure::NotPositiveDefinite));
+        close(&a.dot(&inverse(a.view()).unwrap()), &Array2::eye(12));
+        assert_eq!(solve((-&a).view(), b.view()), Err(Failure::NotPositiveDefinite));
+        assert_eq!(inverse((-a).view()), Err(Failure::NotPositiveDefinite));
     }
 
     #[test]

@@ -75,6 +75,12 @@ impl Wide {
         self.0[lane] = f(self.0[lane]);
     }
 
+    /// One lane.
+    #[inline(always)]
+    pub fn lane(&self, lane: usize) -> f64 {
+        self.0[lane]
+    }
+
     /// All lanes added, in order.
     pub fn sum(self) -> f64 {
         self.0.iter().sum()

@@ -7,10 +7,27 @@
 //! * [`Rows`] — columns, targets and folds, shared by all states.
 //! * [`Refitted`], [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its digits.
 
+mod backward;
 mod careful;
+mod combine;
+mod factor;
 mod folds;
+mod forward;
+mod gram;
+mod moments;
+mod packed;
 mod rows;
+mod spectrum;
+mod tiles;
+mod tree;
+mod trials;
 
+pub use backward::Backward;
 pub use careful::{Refitted, careful, careful_residuals};
 pub use folds::Folds;
+pub use forward::Forward;
+pub use moments::Moments;
 pub use rows::Rows;
+pub use spectrum::Spectrum;
+pub use tree::Tree;
+pub use trials::{Trials, is_weak};

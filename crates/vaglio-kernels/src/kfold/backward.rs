@@ -1,0 +1,260 @@
+//! Removing columns one by one, for every λ at once.
+
+use super::moments::Fold;
+use super::packed::Packed;
+use super::trials::least;
+use super::{Moments, Trials, is_weak};
+use crate::Level;
+use crate::linalg;
+use crate::wide::Wide;
+use ndarray::Array2;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The loss of removing each column of a subset S, for each λ.
+///
+/// For fold and λ: H = (A_t + λ)⁻¹, w = H·B_t, V = H·A_v·H and f = H(A_v w − B_v) over S. Removing i by δ = w_i/H_ii makes
+/// the loss δ²V_ii − 2δf_i greater. Diagonals, w and f are always up to date; H and V take in several removals at once.
+/// Memory 8·K·R·s² bytes.
+#[derive(Debug)]
+pub struct Backward {
+    moments: Arc<Moments>,
+    lambdas: Vec<f64>,
+    /// Places of the selected columns, in increasing order.
+    selected: Vec<usize>,
+    /// Where each selected column stands in the vectors of a pair.
+    positions: Vec<usize>,
+    /// Fold after fold, λ after λ.
+    pairs: Vec<Pair>,
+    /// Removals since positions were last renewed.
+    removals: usize,
+}
+
+/// One fold and λ.
+#[derive(Debug, Default)]
+struct Pair {
+    matrices: Packed,
+    /// Diagonals of H and V.
+    h: Vec<f64>,
+    v: Vec<f64>,
+    /// w and f of each output.
+    w: Vec<Vec<f64>>,
+    f: Vec<Vec<f64>>,
+    loss: f64,
+    /// The least of 1/(H_ii((A_t)_ii + λ)) since the matrices were made from the moments.
+    low: f64,
+}
+
+/// Removals that H and V take in at once.
+const FLUSH: usize = 16;
+/// A diagonal entry of H that falls below this share of what it was has lost digits.
+const FALL: f64 = 1e-4;
+
+impl Backward {
+    /// The state of a subset of active columns. Cost O(K·R·s³).
+    pub fn new(moments: &Arc<Moments>, lambdas: &[f64], subset: &[usize]) -> Self {
+        let mut selected = moments.places(subset);
+        selected.sort_unstable();
+        selected.dedup();
+        let pair = |k: usize| {
+            let (fold, lambda) = (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
+            Pair::new(moments, fold, lambda, &selected)
+        };
+        let pairs = (0..moments.folds() * lambdas.len()).into_par_iter().map(pair).collect();
+        let positions = (0..selected.len()).collect();
+        Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }
+    }
+
+    /// Bytes that a subset of `columns` columns needs, apart from its moments.
+    pub fn bytes(folds: usize, lambdas: usize, columns: usize) -> usize {
+        folds * lambdas * (Packed::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
+    }
+
+    /// The selected columns, in increasing order.
+    pub fn selected(&self) -> Vec<usize> {
+        self.selected.iter().map(|&place| self.moments.features()[place]).collect()
+    }
+
+    /// Sums of squared errors of the subset, for each λ.
+    pub fn losses(&self) -> Vec<f64> {
+        let of_lambda = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len()).map(|pair| pair.loss).sum();
+        (0..self.lambdas.len()).map(of_lambda).collect()
+    }
+
+    /// The least share that any pivot of the subset has had, for each λ.
+    pub fn low(&self) -> Vec<f64> {
+        let pairs = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len());
+        (0..self.lambdas.len()).map(|l| pairs(l).fold(1.0, |low, pair| least(low, pair.low))).collect()
+    }
+
+    /// The trial of removing each selected column; of equal columns each has the trial of the first. Cost O(K·R·s).
+    pub fn trials(&self) -> Trials {
+        let mut first = vec![None; self.moments.features().len()];
+        let mut like: Vec<usize> = Vec::with_capacity(self.selected.len());
+        for (k, &place) in self.selected.iter().enumerate() {
+            like.push(*first[self.moments.twins[place]].get_or_insert(k));
+        }
+        let of_lambda = |l: usize| {
+            let mut losses = vec![0.0; self.selected.len()];
+            for pair in self.pairs.iter().skip(l).step_by(self.lambdas.len()) {
+                losses.iter_mut().zip(&self.positions).for_each(|(sum, &at)| *sum += pair.trial(at));
+            }
+            like.iter().map(|&k| losses[k]).collect()
+        };
+        let losses = (0..self.lambdas.len()).into_par_iter().map(of_lambda).collect();
+        let low = self.low().into_iter().map(|low| vec![low; self.selected.len()]).collect();
+        Trials { features: self.selected(), losses, low }
+    }
+
+    /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
+    ///
+    /// What has lost digits is made anew from the moments, at O(s³).
+    pub fn remove(&mut self, feature: usize) {
+        let place = self.moments.place(feature);
+        let Some(k) = place.and_then(|place| self.selected.iter().position(|&p| p == place)) else { return };
+        self.selected.remove(k);
+        let at = self.positions.remove(k);
+        self.removals += 1;
+        let (moments, lambdas) = (&*self.moments, &self.lambdas);
+        let (selected, positions) = (&self.selected, &self.positions);
+        let of_pair = |k: usize| (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
+        let remove = |(k, pair): (usize, &mut Pair)| {
+            let (fold, lambda) = of_pair(k);
+            let fell = pair.remove(moments.level, at, positions);
+            pair.low = pair.lowest(fold, lambda, selected, positions);
+            fell || is_weak(pair.low)
+        };
+        let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
+        if self.removals < FLUSH && !spent.contains(&true) {
+            return;
+        }
+        self.pairs.par_iter_mut().enumerate().for_each(|(k, pair)| {
+            let (fold, lambda) = of_pair(k);
+            if spent[k] {
+                *pair = Pair::new(moments, fold, lambda, selected);
+            } else {
+                pair.compact(moments.level, positions);
+            }
+        });
+        self.removals = 0;
+        self.positions = (0..self.selected.len()).collect();
+    }
+}
+
+impl Pair {
+    /// H and V from the Cholesky factor of A_t + λ with its diagonal scaled to about 1, by powers of 2.
+    fn new(moments: &Moments, fold: &Fold, lambda: f64, selected: &[usize]) -> Self {
+        let (s, stride) = (selected.len(), moments.stride);
+        let entry = |m: &[f64], i: usize, j: usize| m[selected[i] * stride + selected[j]];
+        let scale: Vec<f64> = (0..s)
+            .map(|i| (-0.5 * (entry(&fold.training, i, i) + lambda).log2()).round().exp2())
+            .map(|scale| if scale.is_finite() { scale } else { 1.0 })
+            .collect();
+        let ridge = |i: usize, j: usize| if i == j { lambda } else { 0.0 };
+        let scaled = |m: &[f64], more: &dyn Fn(usize, usize) -> f64| {
+            Array2::from_shape_fn((s, s), |(i, j)| (entry(m, i, j) + more(i, j)) * scale[i] * scale[j])
+        };
+        let inverse = match s {
+            0 => Ok(Array2::zeros((0, 0))),
+            _ => linalg::inverse(scaled(&fold.training, &ridge).view()),
+        };
+        let Ok(inverse) = inverse else { return Pair::lost(s, moments.outputs) };
+        let along = linalg::gemm(scaled(&fold.held_out, &|_, _| 0.0).view(), inverse.view());
+        let square = linalg::gemm(inverse.view(), along.view());
+        let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];
+        let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
+        let mut pair = Pair {
+            matrices: Packed::new(s, h, v),
+            h: (0..s).map(|i| h(i, i)).collect(),
+            v: (0..s).map(|i| v(i, i)).collect(),
+            loss: fold.squares,
+            low: 1.0,
+            ..Pair::default()
+        };
+        for o in 0..moments.outputs {
+            let row = |b: &[f64]| selected.iter().map(|&place| b[o * stride + place]).collect::<Vec<f64>>();
+            let times = |m: &dyn Fn(usize, usize) -> f64, x: &[f64]| -> Vec<f64> {
+                (0..s).map(|i| x.iter().enumerate().map(|(j, x)| m(i, j) * x).sum()).collect()
+            };
+            let (training, held_out) = (row(&fold.training_targets), row(&fold.held_out_targets));
+            let w = times(&h, &training);
+            let fitted = times(&|i, j| entry(&fold.held_out, i, j), &w);
+            let residual: Vec<f64> = fitted.iter().zip(&held_out).map(|(a, b)| a - b).collect();
+            pair.loss += w.iter().zip(residual.iter().zip(&held_out)).map(|(w, (r, b))| w * (r - b)).sum::<f64>();
+            pair.f.push(times(&h, &residual));
+            pair.w.push(w);
+        }
+        let positions: Vec<usize> = (0..s).collect();
+        pair.low = pair.lowest(fold, lambda, selected, &positions);
+        pair
+    }
+
+    /// A matrix that is not positive definite: nothing is known.
+    fn lost(s: usize, outputs: usize) -> Self {
+        let nothing = vec![f64::NAN; s];
+        Pair {
+            matrices: Packed::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
+            h: nothing.clone(),
+            v: nothing.clone(),
+            w: vec![nothing.clone(); outputs],
+            f: vec![nothing; outputs],
+            loss: f64::NAN,
+            low: 0.0,
+        }
+    }
+
+    fn trial(&self, at: usize) -> f64 {
+        let (h, v) = (self.h[at], self.v[at]);
+        let of_output = |(w, f): (&Vec<f64>, &Vec<f64>)| {
+            let delta = w[at] / h;
+            delta * (delta * v - 2.0 * f[at])
+        };
+        self.loss + self.w.iter().zip(&self.f).map(of_output).sum::<f64>()
+    }
+
+    /// Removes one column; whether digits were lost.
+    fn remove(&mut self, level: Level, at: usize, kept: &[usize]) -> bool {
+        let (h, v) = self.matrices.columns(level, at);
+        let (h_at, v_at) = (self.h[at], self.v[at]);
+        for (w, f) in self.w.iter_mut().zip(&mut self.f) {
+            let delta = w[at] / h_at;
+            self.loss += delta * (delta * v_at - 2.0 * f[at]);
+            let f_at = f[at] - delta * v_at;
+            for (k, (w, f)) in w.iter_mut().zip(f.iter_mut()).enumerate() {
+                let (h, v) = (lane(&h, k), lane(&v, k));
+                *w -= h * delta;
+                *f = *f - delta * v - h / h_at * f_at;
+            }
+        }
+        let (by, half) = (Wide::splat(h_at), Wide::splat(0.5 * v_at));
+        let r: Vec<Wide> = h.iter().map(|h| *h / by).collect();
+        let v: Vec<Wide> = v.iter().zip(&r).map(|(v, r)| *v - *r * half).collect();
+        let mut fell = false;
+        for &k in kept {
+            let (r, v) = (lane(&r, k), lane(&v, k));
+            let before = self.h[k];
+            self.h[k] -= h_at * r * r;
+            self.v[k] -= 2.0 * (r * v);
+            fell |= self.h[k].is_nan() || self.h[k] < FALL * before;
+        }
+        self.matrices.push(r, v, h_at);
+        fell
+    }
+
+    fn lowest(&self, fold: &Fold, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
+        let share = |(&place, &at): (&usize, &usize)| 1.0 / (self.h[at] * (fold.scale[place] + lambda));
+        selected.iter().zip(positions).map(share).fold(self.low, least)
+    }
+
+    fn compact(&mut self, level: Level, kept: &[usize]) {
+        self.matrices.flush(level, kept);
+        let keep = |x: &mut Vec<f64>| *x = kept.iter().map(|&at| x[at]).collect();
+        keep(&mut self.h);
+        keep(&mut self.v);
+        self.w.iter_mut().chain(&mut self.f).for_each(keep);
+    }
+}
+
+fn lane(x: &[Wide], k: usize) -> f64 {
+    x[k / Wide::WIDTH].lane(k % Wide::WIDTH)
+}

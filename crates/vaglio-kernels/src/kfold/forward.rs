@@ -1,0 +1,292 @@
+//! Adding columns one by one, for every λ at once.
+
+use super::combine::{Step, apply};
+use super::factor::Factor;
+use super::moments::Fold;
+use super::trials::least;
+use super::{Moments, Trials};
+use crate::Level;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The loss of adding each column to a subset S, for each λ.
+///
+/// For fold and λ, and z_i = x_i less its ridge regression on S: the Schur diagonals d_i = (A_t)_ii + λ − a_iᵀH a_i,
+/// gradients g_i = z_iᵀ(B_t − (A_t + λ)w), q_i = z_iᵀA_v z_i and h_i = z_iᵀ(A_v w − B_v). Adding i by δ = g_i/d_i makes
+/// the loss 2δh_i + δ²q_i greater. H = (A_t[S,S] + λ)⁻¹ is PᵀP, with a triangle P that a column adds one row to. Memory
+/// 8·K·R·(4n + s²/2) bytes.
+#[derive(Debug)]
+pub struct Forward {
+    moments: Arc<Moments>,
+    lambdas: Vec<f64>,
+    /// Places of the selected columns, in the order that they came in.
+    selected: Vec<usize>,
+    /// Fold after fold, the λ of each in blocks.
+    blocks: Vec<Block>,
+}
+
+/// Some λ of one fold: they share the reading of its moments.
+#[derive(Debug)]
+struct Block {
+    fold: usize,
+    /// A_v among the selected columns: rows of `room` doubles.
+    held_out: Vec<f64>,
+    room: usize,
+    pairs: Vec<Pair>,
+}
+
+/// One fold and λ: vectors over all columns, those of several outputs one after the other.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub lambda: f64,
+    pub diagonal: Vec<f64>,
+    pub gradient: Vec<f64>,
+    pub square: Vec<f64>,
+    pub along: Vec<f64>,
+    pub loss: f64,
+    /// The least share that any pivot had.
+    pub low: f64,
+    pub factor: Factor,
+}
+
+/// λ that share the reading of the moments.
+const TOGETHER: usize = 16;
+
+impl Forward {
+    /// The state of a subset of active columns. Cost O(K·R·n·s²).
+    pub fn new(moments: &Arc<Moments>, lambdas: &[f64], subset: &[usize]) -> Self {
+        let mut state = Forward {
+            moments: Arc::clone(moments),
+            lambdas: lambdas.to_vec(),
+            selected: Vec::new(),
+            blocks: Vec::new(),
+        };
+        state.rebuild(&moments.places(subset));
+        state
+    }
+
+    /// The selected columns, in the order that they came in.
+    pub fn selected(&self) -> Vec<usize> {
+        self.selected.iter().map(|&place| self.moments.features()[place]).collect()
+    }
+
+    /// Sums of squared errors of the subset, for each λ.
+    pub fn losses(&self) -> Vec<f64> {
+        (0..self.lambdas.len()).map(|l| self.pairs(l).map(|(pair, _)| pair.loss).sum()).collect()
+    }
+
+    /// The least share of a Schur diagonal that the subset came by, for each λ.
+    pub fn low(&self) -> Vec<f64> {
+        (0..self.lambdas.len()).map(|l| self.pairs(l).fold(1.0, |low: f64, (pair, _)| least(low, pair.low))).collect()
+    }
+
+    /// The trial of adding each active column that is not selected. Cost O(K·R·n).
+    pub fn trials(&self) -> Trials {
+        let moments = &*self.moments;
+        let mut open = vec![true; moments.features().len()];
+        self.selected.iter().for_each(|&place| open[place] = false);
+        let places: Vec<usize> = (0..open.len()).filter(|&place| open[place]).collect();
+        let of_lambda = |l: usize| {
+            let (mut losses, mut low) = (vec![0.0; moments.stride], vec![1.0; moments.stride]);
+            for (pair, fold) in self.pairs(l) {
+                add_trials(moments.level, pair, &fold.scale, &mut losses, &mut low);
+            }
+            let pick = |from: &[f64]| places.iter().map(|&place| from[place]).collect::<Vec<f64>>();
+            (pick(&losses), pick(&low))
+        };
+        let (losses, low) = (0..self.lambdas.len()).into_par_iter().map(of_lambda).unzip();
+        Trials { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, low }
+    }
+
+    /// Adds an active column that is not selected. Cost O(K·R·(n·s + s²)).
+    pub fn add(&mut self, feature: usize) {
+        if let Some(place) = self.moments.place(feature).filter(|place| !self.selected.contains(place)) {
+            self.add_place(place);
+        }
+    }
+
+    /// Removes a selected column: the others are added anew. Cost O(K·R·n·s²).
+    pub fn remove(&mut self, feature: usize) {
+        if let Some(place) = self.moments.place(feature).filter(|place| self.selected.contains(place)) {
+            let others: Vec<usize> = self.selected.iter().copied().filter(|&p| p != place).collect();
+            self.rebuild(&others);
+        }
+    }
+
+    /// The pairs of one λ, fold by fold.
+    fn pairs(&self, lambda: usize) -> impl Iterator<Item = (&Pair, &Fold)> {
+        let per_fold = self.lambdas.len().div_ceil(TOGETHER);
+        let blocks = self.blocks.iter().skip(lambda / TOGETHER).step_by(per_fold.max(1));
+        blocks.map(move |block| (&block.pairs[lambda % TOGETHER], &self.moments.folds[block.fold]))
+    }
+
+    fn rebuild(&mut self, places: &[usize]) {
+        let moments = &*self.moments;
+        let lambdas = &self.lambdas;
+        let block = |(fold, lambdas): (usize, &[f64])| Block {
+            fold,
+            held_out: Vec::new(),
+            room: 0,
+            pairs: lambdas.iter().map(|&lambda| Pair::new(moments, fold, lambda)).collect(),
+        };
+        let all: Vec<(usize, &[f64])> =
+            (0..moments.folds()).flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas))).collect();
+        self.blocks = all.into_par_iter().map(block).collect();
+        self.selected.clear();
+        places.iter().for_each(|&place| self.add_place(place));
+    }
+
+    fn add_place(&mut self, place: usize) {
+        let (moments, selected) = (&*self.moments, &self.selected);
+        self.blocks.par_iter_mut().for_each(|block| block.add(moments, selected, place));
+        self.selected.push(place);
+    }
+}
+
+impl Block {
+    fn add(&mut self, moments: &Moments, selected: &[usize], place: usize) {
+        let (fold, s) = (&moments.folds[self.fold], selected.len());
+        let training = &fold.training[place * moments.stride..][..moments.stride];
+        let held_out = &fold.held_out[place * moments.stride..][..moments.stride];
+        let gather = |row: &[f64]| selected.iter().map(|&place| row[place]).collect::<Vec<f64>>();
+        let (a, a_held) = (gather(training), gather(held_out));
+        self.grow(s + 1);
+        let steps: Vec<Step> = self
+            .pairs
+            .iter_mut()
+            .map(|pair| {
+                let scale = fold.scale[place] + pair.lambda;
+                pair.low = least(pair.low, pair.diagonal[place] / scale);
+                let (room, inner) = (self.room, &self.held_out);
+                let held = Held { inner, room, border: &a_held, corner: held_out[place] };
+                pair.step(moments.level, &a, &held, place)
+            })
+            .collect();
+        let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
+        apply(moments, fold, &rows, &steps, &mut self.pairs);
+        for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
+            self.held_out[s * self.room + k] = *value;
+            self.held_out[k * self.room + s] = *value;
+        }
+    }
+
+    /// Makes room for A_v of `size` columns.
+    fn grow(&mut self, size: usize) {
+        if size <= self.room {
+            return;
+        }
+        let room = (2 * size).next_multiple_of(Wide::WIDTH);
+        let mut out = vec![0.0; room * room];
+        if self.room > 0 {
+            for (to, from) in out.chunks_exact_mut(room).zip(self.held_out.chunks_exact(self.room)) {
+                to[..self.room].copy_from_slice(from);
+            }
+        }
+        (self.held_out, self.room) = (out, room);
+    }
+}
+
+/// A_v of the selected columns, and the row of one more.
+struct Held<'h> {
+    inner: &'h [f64],
+    room: usize,
+    border: &'h [f64],
+    corner: f64,
+}
+
+impl Pair {
+    fn new(moments: &Moments, fold: usize, lambda: f64) -> Self {
+        let (fold, stride) = (&moments.folds[fold], moments.stride);
+        let diagonal = |m: &[f64], more: f64| {
+            let mut out = vec![1.0; stride];
+            (0..moments.features().len()).for_each(|i| out[i] = m[i * stride + i] + more);
+            out
+        };
+        Pair {
+            lambda,
+            diagonal: diagonal(&fold.training, lambda),
+            gradient: fold.training_targets.clone(),
+            square: diagonal(&fold.held_out, 0.0),
+            along: fold.held_out_targets.iter().map(|b| -b).collect(),
+            loss: fold.squares,
+            low: 1.0,
+            factor: Factor::default(),
+        }
+    }
+
+    /// The direction p = z_b/√d_b of a column, u = H(A_v p)_S, and πᵀ = pᵀA_v p; the loss takes it in.
+    fn step(&mut self, level: Level, a: &[f64], held: &Held<'_>, place: usize) -> Step {
+        let root = self.diagonal[place].sqrt();
+        let mut p = self.factor.solve(level, a);
+        p.iter_mut().for_each(|p| *p /= -root);
+        // (A_v p)_S, with the part of the column itself.
+        let last = 1.0 / root;
+        let mut along: Vec<f64> = held.border.iter().map(|b| b * last).collect();
+        add_rows(level, &p, held.inner, held.room, &mut along);
+        let corner = p.iter().zip(held.border).map(|(p, b)| p * b).sum::<f64>() + last * held.corner;
+        let pi = p.iter().zip(&along).map(|(p, v)| p * v).sum::<f64>() + last * corner;
+        let u = self.factor.solve(level, &along);
+        p.push(last);
+        self.factor.push(&p);
+        let stride = self.diagonal.len();
+        let outputs = self.gradient.len() / stride;
+        let of_output = |o: usize| (self.gradient[o * stride + place] / root, self.along[o * stride + place] / root);
+        let scalars: Vec<(f64, f64)> = (0..outputs).map(of_output).collect();
+        for (gamma, eta) in &scalars {
+            self.loss += 2.0 * gamma * eta + gamma * gamma * pi;
+        }
+        Step { p, u, pi, scalars }
+    }
+}
+
+/// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
+fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
+    struct Kernel<'k>(&'k [f64], &'k [f64], usize, &'k mut [f64]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(p, rows, room, to) = self;
+            for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
+                to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
+            }
+        }
+    }
+    if room > 0 {
+        level.run(Kernel(p, rows, room, to));
+    }
+}
+
+/// Adds loss + 2δh + δ²q of every column, and lowers the shares.
+fn add_trials(level: Level, pair: &Pair, scale: &[f64], losses: &mut [f64], low: &mut [f64]) {
+    struct Kernel<'k>(&'k Pair, &'k [f64], &'k mut [f64], &'k mut [f64]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(pair, scale, losses, low) = self;
+            let stride = losses.len();
+            let (lambda, loss, sticky) = (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.low));
+            let two = Wide::splat(2.0);
+            let eights = |x: &'_ [f64], k: usize| Wide::load(&x.as_chunks().0[k]);
+            for k in 0..stride / Wide::WIDTH {
+                let diagonal = eights(&pair.diagonal, k);
+                let square = eights(&pair.square, k);
+                let mut sum = loss;
+                for o in 0..pair.gradient.len() / stride {
+                    let at = o * stride / Wide::WIDTH + k;
+                    let delta = eights(&pair.gradient, at) / diagonal;
+                    sum = sum + delta * (two * eights(&pair.along, at) + delta * square);
+                }
+                (eights(losses, k) + sum).store(&mut losses.as_chunks_mut().0[k]);
+                // The negative at most 0: so what is not a number counts as 0.
+                let negative = (Wide::ZERO - diagonal / (eights(scale, k) + lambda)).min(Wide::ZERO);
+                let lowest = eights(low, k).min(sticky).min(Wide::ZERO - negative);
+                lowest.store(&mut low.as_chunks_mut().0[k]);
+            }
+        }
+    }
+    level.run(Kernel(pair, scale, losses, low));
+}

@@ -1,0 +1,84 @@
+//! Products of all pairs of columns of a tile of rows.
+
+use crate::Level;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// Columns whose products are made together, in both directions.
+pub(super) const SIDE: usize = 4;
+/// Columns that stay in the second-level cache together, in both directions.
+const PANEL: usize = 32;
+
+/// out_ij += x_iᵀx_j for the blocks of [`SIDE`] × [`SIDE`] on and below the diagonal.
+///
+/// `tile` has columns × height eights (columns a multiple of [`SIDE`]), `out` columns × columns. Each sum runs in 8
+/// lanes that are added in order, whatever the place of its columns, so equal columns get equal bits. Cost
+/// O(height·columns²).
+pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
+    struct Kernel<'k>(&'k [Wide], usize, usize, &'k mut [f64]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(tile, height, columns, out) = self;
+            for i_panel in (0..columns).step_by(PANEL) {
+                for j_panel in (0..=i_panel).step_by(PANEL) {
+                    for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
+                        for j in (j_panel..(i + 1).min(j_panel + PANEL)).step_by(SIDE) {
+                            block(tile, height, columns, i, j, out);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    level.run(Kernel(tile, height, columns, out));
+}
+
+#[inline(always)]
+fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: &mut [f64]) {
+    let x: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(i + k) * height..][..height]);
+    let y: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(j + k) * height..][..height]);
+    let mut sums = [[Wide::ZERO; SIDE]; SIDE];
+    for t in 0..height {
+        let y: [Wide; SIDE] = std::array::from_fn(|k| y[k][t]);
+        for k in 0..SIDE {
+            let x = x[k][t];
+            for l in 0..SIDE {
+                sums[k][l] = sums[k][l] + x * y[l];
+            }
+        }
+    }
+    for k in 0..SIDE {
+        for l in 0..SIDE {
+            out[(i + k) * columns + j + l] += sums[k][l].sum();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_gives_the_plain_products_and_equal_columns_equal_bits() {
+        let (height, columns) = (64, 40);
+        let entry = |c: usize, j: usize| if c == 37 { (j as f64 * 1.3).sin() } else { ((c * 7 + j) as f64 * 1.3).sin() };
+        let wide = |at: usize| Wide::load(&std::array::from_fn(|l| entry(8 * at / height, 8 * at % height + l)));
+        let tile: Vec<Wide> = (0..columns * height / 8).map(wide).collect();
+        let mut first: Option<Vec<f64>> = None;
+        for level in Level::available() {
+            let mut out = vec![0.0; columns * columns];
+            add_gram(level, &tile, height / 8, columns, &mut out);
+            for i in 0..columns {
+                for j in 0..=i {
+                    let plain: f64 = (0..height).map(|t| entry(i, t) * entry(j, t)).sum();
+                    assert!((out[i * columns + j] - plain).abs() < 1e-12 * height as f64);
+                }
+                let (low, high) = (out[i.max(37) * columns + i.min(37)], out[i * columns]);
+                assert_eq!(low, high, "columns 0 and 37 are equal");
+            }
+            assert_eq!(*first.get_or_insert_with(|| out.clone()), out);
+        }
+    }
+}

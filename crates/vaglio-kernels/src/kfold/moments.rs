@@ -1,0 +1,295 @@
+//! Products of columns and targets, over the training rows and the rows held out of every fold.
+
+use super::Rows;
+use super::tiles::{Sums, sums};
+use crate::Column;
+use crate::column::LANES;
+use crate::linalg::Failure;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// The moments of every fold: all that ridge losses on held-out rows need of the data.
+///
+/// For fold v with training rows t: A_t = X_tᵀX_t, B_t = X_tᵀy_t, A_v = X_vᵀX_v, B_v = X_vᵀy_v and c_v = ‖y_v‖², rows
+/// scaled by √r_j, and columns and targets centred and columns standardised by the training rows of v as asked. Only
+/// active columns are in. Memory 16·K·n² bytes.
+#[derive(Debug)]
+pub struct Moments {
+    pub(super) level: crate::Level,
+    pub(super) folds: Vec<Fold>,
+    /// The active columns, in order.
+    features: Vec<usize>,
+    /// The place of every column among the active ones.
+    places: Vec<Option<usize>>,
+    /// The first of the columns equal to each, by place.
+    pub(super) twins: Vec<usize>,
+    /// Length of a row of a matrix: the number of active columns, filled up to a multiple of 8.
+    pub(super) stride: usize,
+    pub(super) outputs: usize,
+    divisor: f64,
+}
+
+/// The moments of one fold; matrices are symmetric, rows one after the other.
+#[derive(Debug)]
+pub(super) struct Fold {
+    /// A_t and A_v: columns × stride.
+    pub training: Vec<f64>,
+    pub held_out: Vec<f64>,
+    /// B_t and B_v: outputs × stride.
+    pub training_targets: Vec<f64>,
+    pub held_out_targets: Vec<f64>,
+    /// c_v, added up over outputs.
+    pub squares: f64,
+    /// What (A_t)_ii is a difference from: the digits of a Schur diagonal are counted from here.
+    pub scale: Vec<f64>,
+}
+
+impl Moments {
+    /// Reads the rows once. Cost O(m·n² + K·n²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when products overflow.
+    pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
+        let data = &rows.data;
+        let features: Vec<usize> = (0..data.columns()).filter(|&c| data.is_active(c)).collect();
+        let mut places = vec![None; data.columns()];
+        features.iter().enumerate().for_each(|(place, &feature)| places[feature] = Some(place));
+        let (sums, side) = sums(rows, &features);
+        let mut total = vec![0.0; side * side];
+        for fold in &sums {
+            total.iter_mut().zip(&fold.products).for_each(|(total, x)| *total += x);
+        }
+        let (outputs, stride) = (data.outputs(), features.len().next_multiple_of(LANES));
+        let whole = Whole { rows, total: &total, side, columns: features.len(), stride, outputs, ranges: ranges(&sums) };
+        let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
+        let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
+        if !folds.par_iter().all(finite) {
+            return Err(Failure::NoConvergence);
+        }
+        let twins = twins(rows, &features, &total, side);
+        let divisor = data.targets().total_weight * outputs as f64;
+        Ok(Moments { level: data.level, folds, features, places, twins, stride, outputs, divisor })
+    }
+
+    /// Bytes that the moments of `folds` folds and `columns` active columns need, apart from the products of a chunk of
+    /// rows on each thread.
+    pub fn bytes(folds: usize, columns: usize) -> usize {
+        // The products, and what is made of them.
+        (3 * folds + 1) * columns * columns.next_multiple_of(LANES) * size_of::<f64>()
+    }
+
+    /// Number of folds, K.
+    pub fn folds(&self) -> usize {
+        self.folds.len()
+    }
+
+    /// The active columns, in order.
+    pub fn features(&self) -> &[usize] {
+        &self.features
+    }
+
+    /// The mean over rows and outputs, from a sum of squared errors.
+    pub fn mean_of(&self, sum: f64) -> f64 {
+        sum / self.divisor
+    }
+
+    /// The loss of the empty subset, as a sum.
+    pub fn empty_loss(&self) -> f64 {
+        self.folds.iter().map(|f| f.squares).sum()
+    }
+
+    /// Where an active column stands.
+    pub(super) fn place(&self, feature: usize) -> Option<usize> {
+        self.places.get(feature).copied().flatten()
+    }
+
+    pub(super) fn places(&self, subset: &[usize]) -> Vec<usize> {
+        subset.iter().filter_map(|&feature| self.place(feature)).collect()
+    }
+}
+
+/// The least and greatest entry of each column in all other folds, by fold.
+fn ranges(sums: &[Sums]) -> Vec<Vec<(f64, f64)>> {
+    let others = |fold: usize| {
+        let columns = sums.first().map_or(0, |s| s.range.len());
+        let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
+        for (_, sums) in sums.iter().enumerate().filter(|(k, _)| *k != fold) {
+            for (out, range) in out.iter_mut().zip(&sums.range) {
+                *out = (out.0.min(range.0), out.1.max(range.1));
+            }
+        }
+        out
+    };
+    (0..sums.len()).map(others).collect()
+}
+
+/// The products of all rows, for folds to take theirs off.
+struct Whole<'w> {
+    rows: &'w Rows<'w>,
+    total: &'w [f64],
+    side: usize,
+    columns: usize,
+    stride: usize,
+    outputs: usize,
+    ranges: Vec<Vec<(f64, f64)>>,
+}
+
+/// What centring and standardising need of one fold.
+struct Frame {
+    means: Vec<f64>,
+    /// One over the standard deviation.
+    inverse: Vec<f64>,
+    /// Columns that are 0 in training.
+    constant: Vec<bool>,
+    target_means: Vec<f64>,
+    sums: Vec<f64>,
+    target_sums: Vec<f64>,
+    /// Sums of the targets over the training rows.
+    training_sums: Vec<f64>,
+    weight: f64,
+    held_out_weight: f64,
+}
+
+impl Whole<'_> {
+    fn fold(&self, fold: usize, sums: &Sums) -> Fold {
+        let (n, stride, side) = (self.columns, self.stride, self.side);
+        let products = &sums.products;
+        let frame = self.frame(fold, products);
+        let mut out = Fold {
+            training: vec![0.0; n * stride],
+            held_out: vec![0.0; n * stride],
+            training_targets: vec![0.0; self.outputs * stride],
+            held_out_targets: vec![0.0; self.outputs * stride],
+            squares: 0.0,
+            scale: vec![0.0; stride],
+        };
+        for i in 0..n {
+            for j in 0..=i {
+                let (all, held) = (self.total[i * side + j], products[i * side + j]);
+                let (training, held) = frame.columns(i, j, all - held, held);
+                (out.training[i * stride + j], out.held_out[i * stride + j]) = (training, held);
+            }
+            if !frame.constant[i] {
+                out.scale[i] = self.total[i * side + i] * (frame.inverse[i] * frame.inverse[i]);
+            }
+        }
+        mirror(&mut out.training, n, stride);
+        mirror(&mut out.held_out, n, stride);
+        for o in 0..self.outputs {
+            let row = (n + o) * side;
+            for i in 0..n {
+                let (all, held) = (self.total[row + i], products[row + i]);
+                let (training, held) = frame.targets(i, o, all - held, held);
+                out.training_targets[o * stride + i] = training;
+                out.held_out_targets[o * stride + i] = held;
+            }
+            let mean = frame.target_means[o];
+            out.squares += products[row + n + o] - 2.0 * mean * frame.target_sums[o] + frame.held_out_weight * mean * mean;
+        }
+        out
+    }
+
+    fn frame(&self, fold: usize, products: &[f64]) -> Frame {
+        let (n, side) = (self.columns, self.side);
+        let ones = (n + self.outputs) * side;
+        let last = ones + n + self.outputs;
+        let (all, held_out_weight) = (self.total[last], products[last]);
+        let weight = all - held_out_weight;
+        let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
+        let centred = (intercept || standardize) && weight > 0.0;
+        let mut frame = Frame {
+            means: vec![0.0; n],
+            inverse: vec![1.0; n],
+            constant: vec![false; n],
+            target_means: vec![0.0; self.outputs],
+            sums: products[ones..ones + n].to_vec(),
+            target_sums: products[ones + n..last].to_vec(),
+            training_sums: (ones + n..last).map(|at| self.total[at] - products[at]).collect(),
+            weight,
+            held_out_weight,
+        };
+        for i in (0..n).filter(|_| centred) {
+            let mean = (self.total[ones + i] - products[ones + i]) / weight;
+            let (least, greatest) = self.ranges[fold][i];
+            frame.means[i] = mean;
+            frame.constant[i] = least >= greatest;
+            let at = i * side + i;
+            let variance = (self.total[at] - products[at] - weight * (mean * mean)) / weight;
+            if standardize && !frame.constant[i] && variance > 0.0 {
+                frame.inverse[i] = 1.0 / variance.sqrt();
+            }
+        }
+        if intercept && weight > 0.0 {
+            for o in 0..self.outputs {
+                frame.target_means[o] = frame.training_sums[o] / weight;
+            }
+        }
+        frame
+    }
+}
+
+impl Frame {
+    /// The entries of A_t and A_v, centred and scaled, from those of the training and held-out rows as they are.
+    fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
+        let scale = self.inverse[i] * self.inverse[j];
+        let (a, b) = (self.means[i], self.means[j]);
+        let cross = self.sums[i] * b + a * self.sums[j];
+        let held = (held - cross + self.held_out_weight * (a * b)) * scale;
+        if self.constant[i] || self.constant[j] {
+            return (0.0, held);
+        }
+        ((training - self.weight * (a * b)) * scale, held)
+    }
+
+    /// The entries of B_t and B_v.
+    fn targets(&self, i: usize, o: usize, training: f64, held: f64) -> (f64, f64) {
+        let (a, b, scale) = (self.means[i], self.target_means[o], self.inverse[i]);
+        let held = (held - (self.sums[i] * b + a * self.target_sums[o]) + self.held_out_weight * (a * b)) * scale;
+        if self.constant[i] {
+            return (0.0, held);
+        }
+        // The rows of a centred column add up to 0, so the mean of the targets takes nothing off.
+        ((training - a * self.training_sums[o]) * scale, held)
+    }
+}
+
+/// Copies what is below the diagonal to above it, in blocks that stay in cache.
+fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
+    const BLOCK: usize = 32;
+    for i_block in (0..n).step_by(BLOCK) {
+        for j_block in (0..=i_block).step_by(BLOCK) {
+            for j in j_block..n.min(j_block + BLOCK) {
+                for i in i_block.max(j + 1)..n.min(i_block + BLOCK) {
+                    matrix[j * stride + i] = matrix[i * stride + j];
+                }
+            }
+        }
+    }
+}
+
+/// The first of the columns equal to each: found by their products, confirmed by their entries.
+fn twins(rows: &Rows<'_>, features: &[usize], total: &[f64], side: usize) -> Vec<usize> {
+    let mut seen: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
+    let first_target = features.len() * side;
+    let find = |(place, &feature): (usize, &usize)| {
+        let (square, along) = (total[place * side + place], total[first_target + place]);
+        let like = seen.entry((square.to_bits(), along.to_bits())).or_default();
+        let (column, _) = rows.data.column(feature);
+        let twin = like.iter().copied().find(|&other| equal(column, rows.data.column(features[other]).0));
+        if twin.is_none() {
+            like.push(place);
+        }
+        twin.unwrap_or(place)
+    };
+    features.iter().enumerate().map(find).collect()
+}
+
+fn equal(a: Column<'_>, b: Column<'_>) -> bool {
+    match (a, b) {
+        (Column::Double(a), Column::Double(b)) => a == b,
+        (Column::Byte(a), Column::Byte(b)) => a == b,
+        (Column::Double(a), Column::Byte(b)) | (Column::Byte(b), Column::Double(a)) => {
+            a.iter().zip(b).all(|(a, b)| *a == f64::from(*b))
+        }
+    }
+}

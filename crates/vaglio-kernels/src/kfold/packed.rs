@@ -1,0 +1,202 @@
+//! Two symmetric matrices that lose rows and columns, with the changes of several losses taken in at once.
+
+use crate::Level;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// The lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, those of all rows one after the other.
+///
+/// H less Σ_k h_k r_kᵀ and V less Σ_k r_k ṽ_kᵀ + ṽ_k r_kᵀ are the matrices meant, with the sums over changes that are
+/// not taken in yet: their columns, and the matrices as they were, are enough for any column of the present ones.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Packed {
+    size: usize,
+    h: Vec<Wide>,
+    v: Vec<Wide>,
+    pending: Vec<Change>,
+}
+
+/// What a loss changes: r, ṽ, and c with h = c·r, over all rows.
+#[derive(Debug, Clone)]
+struct Change {
+    r: Vec<Wide>,
+    v: Vec<Wide>,
+    c: f64,
+}
+
+/// Where row i starts, in eights: Σ_{k<i} (⌊k/8⌋ + 1).
+fn start(i: usize) -> usize {
+    let (whole, rest) = (i / Wide::WIDTH, i % Wide::WIDTH);
+    Wide::WIDTH * whole * (whole + 1) / 2 + rest * (whole + 1)
+}
+
+impl Packed {
+    /// The lower triangles of two matrices, by entry.
+    pub fn new(size: usize, h: impl Fn(usize, usize) -> f64, v: impl Fn(usize, usize) -> f64) -> Self {
+        let pack = |entry: &dyn Fn(usize, usize) -> f64| {
+            let mut out = vec![Wide::ZERO; start(size)];
+            for i in 0..size {
+                let row = &mut out[start(i)..start(i + 1)];
+                for j in 0..=i {
+                    row[j / Wide::WIDTH].update(j % Wide::WIDTH, |_| entry(i, j));
+                }
+            }
+            out
+        };
+        Packed { size, h: pack(&h), v: pack(&v), pending: Vec::new() }
+    }
+
+    /// Bytes that `size` rows need.
+    pub fn bytes(size: usize) -> usize {
+        2 * start(size) * size_of::<Wide>()
+    }
+
+    /// Columns b of H and V as they are now. Cost O(s·pending).
+    pub fn columns(&self, level: Level, b: usize) -> (Vec<Wide>, Vec<Wide>) {
+        let gather = |from: &[Wide]| {
+            let mut out = vec![Wide::ZERO; self.size.div_ceil(Wide::WIDTH)];
+            let row = &from[start(b)..start(b + 1)];
+            out[..row.len()].copy_from_slice(row);
+            for i in b + 1..self.size {
+                let value = from[start(i) + b / Wide::WIDTH].lane(b % Wide::WIDTH);
+                out[i / Wide::WIDTH].update(i % Wide::WIDTH, |_| value);
+            }
+            out
+        };
+        let (mut h, mut v) = (gather(&self.h), gather(&self.v));
+        let at = |x: &[Wide]| x[b / Wide::WIDTH].lane(b % Wide::WIDTH);
+        let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
+        level.run(Less { changes: &self.pending, by: &by, h: &mut h, v: &mut v });
+        (h, v)
+    }
+
+    /// Adds a change.
+    pub fn push(&mut self, r: Vec<Wide>, v: Vec<Wide>, c: f64) {
+        self.pending.push(Change { r, v, c });
+    }
+
+    /// Takes the changes in and keeps only the rows and columns `kept`, in increasing order. Cost O(s²·pending).
+    pub fn flush(&mut self, level: Level, kept: &[usize]) {
+        level.run(Flush { size: self.size, changes: &self.pending, h: &mut self.h, v: &mut self.v });
+        self.pending.clear();
+        for matrix in [&mut self.h, &mut self.v] {
+            level.run(Compact { kept, matrix });
+            matrix.truncate(start(kept.len()));
+            matrix.shrink_to_fit();
+        }
+        self.size = kept.len();
+    }
+}
+
+/// One column less what the changes take off: h −= r·(h_b), v −= r·ṽ_b + ṽ·r_b.
+struct Less<'k> {
+    changes: &'k [Change],
+    by: &'k [[f64; 3]],
+    h: &'k mut [Wide],
+    v: &'k mut [Wide],
+}
+
+impl NullaryFnOnce for Less<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Less { changes, by, h, v } = self;
+        for (change, by) in changes.iter().zip(by) {
+            let [h_b, r_b, v_b] = by.map(Wide::splat);
+            for (((h, v), r), t) in h.iter_mut().zip(v.iter_mut()).zip(&change.r).zip(&change.v) {
+                *h = *h - *r * h_b;
+                *v = *v - (*r * v_b + *t * r_b);
+            }
+        }
+    }
+}
+
+/// All changes off both matrices, by blocks of rows and eights.
+struct Flush<'k> {
+    size: usize,
+    changes: &'k [Change],
+    h: &'k mut [Wide],
+    v: &'k mut [Wide],
+}
+
+/// Rows that share the loading of a change.
+const ROWS: usize = 4;
+
+impl NullaryFnOnce for Flush<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Flush { size, changes, h, v } = self;
+        let mut by = vec![[[0.0; 3]; ROWS]; changes.len()];
+        for first in (0..size).step_by(ROWS) {
+            // Rows of one block of eight are equally long.
+            let (rows, length) = (ROWS.min(size - first), first / Wide::WIDTH + 1);
+            for (by, change) in by.iter_mut().zip(changes) {
+                for (l, by) in by.iter_mut().enumerate().take(rows) {
+                    let at = |x: &[Wide]| x[(first + l) / Wide::WIDTH].lane((first + l) % Wide::WIDTH);
+                    *by = [at(&change.r) * change.c, at(&change.r), at(&change.v)];
+                }
+            }
+            let span = start(first)..start(first) + rows * length;
+            if rows == ROWS {
+                rows_less(&by, changes, length, &mut h[span.clone()], &mut v[span]);
+            } else {
+                for l in 0..rows {
+                    for k in 0..length {
+                        let at = span.start + l * length + k;
+                        for (by, change) in by.iter().zip(changes) {
+                            let [h_b, r_b, v_b] = by[l].map(Wide::splat);
+                            h[at] = h[at] - change.r[k] * h_b;
+                            v[at] = v[at] - (change.r[k] * v_b + change.v[k] * r_b);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn rows_less(by: &[[[f64; 3]; ROWS]], changes: &[Change], length: usize, h: &mut [Wide], v: &mut [Wide]) {
+    for k in 0..length {
+        let mut h_now: [Wide; ROWS] = std::array::from_fn(|l| h[l * length + k]);
+        let mut v_now: [Wide; ROWS] = std::array::from_fn(|l| v[l * length + k]);
+        for (by, change) in by.iter().zip(changes) {
+            let (r, t) = (change.r[k], change.v[k]);
+            for l in 0..ROWS {
+                let [h_b, r_b, v_b] = by[l].map(Wide::splat);
+                h_now[l] = h_now[l] - r * h_b;
+                v_now[l] = v_now[l] - (r * v_b + t * r_b);
+            }
+        }
+        for l in 0..ROWS {
+            h[l * length + k] = h_now[l];
+            v[l * length + k] = v_now[l];
+        }
+    }
+}
+
+/// Moves the rows and columns that stay to the front.
+struct Compact<'k> {
+    kept: &'k [usize],
+    matrix: &'k mut [Wide],
+}
+
+impl NullaryFnOnce for Compact<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Compact { kept, matrix } = self;
+        for (i, &from) in kept.iter().enumerate() {
+            let (to, from) = (start(i), start(from));
+            for (k, columns) in kept[..=i].chunks(Wide::WIDTH).enumerate() {
+                let mut eight = Wide::ZERO;
+                for (l, &j) in columns.iter().enumerate() {
+                    let value = matrix[from + j / Wide::WIDTH].lane(j % Wide::WIDTH);
+                    eight.update(l, |_| value);
+                }
+                matrix[to + k] = eight;
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! One read of the rows: products of all columns, targets and the ones-vector, fold by fold.
+
+use super::Rows;
+use super::gram::{SIDE, add_gram};
+use crate::column::product;
+use crate::wide::{Entry, Wide};
+use crate::{Column, Level};
+use pulp::NullaryFnOnce;
+use rayon::prelude::*;
+
+/// Eights of rows that are multiplied at a time: odd, so that columns lie differently in the cache.
+const TILE: usize = 63;
+/// Rows whose products are added up before those of other rows come in.
+const CHUNK: usize = 64 * Wide::WIDTH * TILE;
+
+/// Products of the columns, targets and ones-vector of one fold, rows scaled by √r_j, columns shifted.
+#[derive(Debug, Clone)]
+pub(super) struct Sums {
+    /// Side × side, on and below the diagonal: columns first, then outputs, then the ones-vector.
+    pub products: Vec<f64>,
+    /// The least and greatest entry of each column.
+    pub range: Vec<(f64, f64)>,
+}
+
+/// The sums of every fold, in order, and their side.
+///
+/// A fold is added up in chunks of rows that depend on its length alone, in order. Cost O(m·n²).
+pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Sums>, usize) {
+    let side = (columns.len() + rows.data.outputs() + 1).next_multiple_of(SIDE);
+    let reader = Reader::new(rows, columns, side);
+    let chunks: Vec<(usize, &[usize])> = (0..rows.folds.count())
+        .flat_map(|fold| rows.folds.held_out(fold).chunks(CHUNK).map(move |rows| (fold, rows)))
+        .collect();
+    let of_chunks: Vec<Sums> = chunks.par_iter().map(|(_, rows)| reader.sums(rows)).collect();
+    let empty = Sums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
+    let mut folds = vec![empty; rows.folds.count()];
+    for ((fold, _), sums) in chunks.iter().zip(of_chunks) {
+        folds[*fold].add(sums);
+    }
+    folds.iter_mut().filter(|f| f.products.is_empty()).for_each(|f| f.products = vec![0.0; side * side]);
+    (folds, side)
+}
+
+impl Sums {
+    fn add(&mut self, other: Sums) {
+        if self.products.is_empty() {
+            *self = other;
+            return;
+        }
+        self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
+        for (range, other) in self.range.iter_mut().zip(&other.range) {
+            *range = (range.0.min(other.0), range.1.max(other.1));
+        }
+    }
+}
+
+/// Columns with the shifts that keep the digits of centring.
+struct Reader<'r> {
+    level: Level,
+    columns: Vec<(Column<'r>, f64)>,
+    targets: Vec<&'r [f64]>,
+    root: Option<&'r [f64]>,
+    side: usize,
+}
+
+impl<'r> Reader<'r> {
+    fn new(rows: &'r Rows<'_>, columns: &[usize], side: usize) -> Self {
+        let data = &rows.data;
+        let level = data.level;
+        let means = (rows.standardize && !rows.intercept).then(|| Means::new(rows));
+        let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
+            let (column, shift) = data.column(feature);
+            (column, means.as_ref().map_or(shift, |means| means.of(level, column)))
+        };
+        Reader {
+            level,
+            columns: columns.par_iter().map(with_shift).collect(),
+            targets: (0..data.outputs()).map(|o| data.centred(o)).collect(),
+            root: data.root(),
+            side,
+        }
+    }
+
+    fn sums(&self, rows: &[usize]) -> Sums {
+        let mut out = Sums {
+            products: vec![0.0; self.side * self.side],
+            range: vec![(f64::INFINITY, f64::NEG_INFINITY); self.columns.len()],
+        };
+        let mut tile = vec![Wide::ZERO; self.side * TILE];
+        for rows in rows.chunks(TILE * Wide::WIDTH) {
+            let height = rows.len().div_ceil(Wide::WIDTH);
+            let tile = &mut tile[..self.side * height];
+            self.fill(rows, height, tile, &mut out.range);
+            add_gram(self.level, tile, height, self.side, &mut out.products);
+        }
+        out
+    }
+
+    /// Columns, targets and the ones-vector in `rows`, one after the other, each filled up with zeros.
+    fn fill(&self, rows: &[usize], height: usize, tile: &mut [Wide], range: &mut [(f64, f64)]) {
+        let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
+        let root = self.root.map(gathered);
+        let mut parts = tile.chunks_exact_mut(height);
+        for ((&(column, shift), range), to) in self.columns.iter().zip(range).zip(&mut parts) {
+            let (least, greatest) = match column {
+                Column::Double(x) => load(self.level, x, rows, shift, to),
+                Column::Byte(x) => load(self.level, x, rows, shift, to),
+            };
+            *range = (range.0.min(least), range.1.max(greatest));
+            if let Some(root) = &root {
+                multiply(self.level, root, to);
+            }
+        }
+        for (target, to) in self.targets.iter().zip(&mut parts) {
+            load(self.level, target, rows, 0.0, to);
+        }
+        if let Some(to) = parts.next() {
+            let ones = root.unwrap_or_else(|| vec![1.0; rows.len()]);
+            shifted(self.level, &ones, 0.0, to);
+        }
+        parts.for_each(|to| to.fill(Wide::ZERO));
+    }
+}
+
+/// The weighted means over all rows, for columns that have no shift yet.
+struct Means(Vec<f64>, f64);
+
+impl Means {
+    fn new(rows: &Rows<'_>) -> Self {
+        let weights = match rows.data.root() {
+            Some(root) => root.iter().map(|r| r * r).collect(),
+            None => vec![1.0; rows.data.rows()],
+        };
+        let total = weights.iter().sum();
+        Means(weights, total)
+    }
+
+    fn of(&self, level: Level, column: Column<'_>) -> f64 {
+        product(level, column, 0.0, &self.0) / self.1
+    }
+}
+
+/// to ← x − shift in the given rows, with zeros behind them, and the range of x.
+fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [Wide]) -> (f64, f64) {
+    match (rows.first(), rows.last()) {
+        (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(level, &x[first..=last], shift, to),
+        _ => shifted(level, &rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
+    }
+}
+
+fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64, f64) {
+    struct Kernel<'k, E>(&'k [E], f64, &'k mut [Wide]);
+    impl<E: Entry> NullaryFnOnce for Kernel<'_, E> {
+        type Output = (f64, f64);
+        #[inline(always)]
+        fn call(self) -> (f64, f64) {
+            let Kernel(x, shift, to) = self;
+            // The greatest entry is the least of the negatives.
+            let (mut least, mut greatest) = (Wide::INFINITY, Wide::INFINITY);
+            let by = Wide::splat(shift);
+            let (x, rest) = x.as_chunks();
+            for (x, to) in x.iter().zip(to.iter_mut()) {
+                let x = Wide::load(x);
+                least = x.min(least);
+                greatest = (Wide::ZERO - x).min(greatest);
+                *to = x - by;
+            }
+            if let Some(to) = to.get_mut(x.len()) {
+                *to = Wide::ZERO;
+                for (l, x) in rest.iter().enumerate() {
+                    let x = x.double();
+                    least.update(0, |least| least.min(x));
+                    greatest.update(0, |greatest| greatest.min(-x));
+                    to.update(l, |_| x - shift);
+                }
+            }
+            (least.least(), -greatest.least())
+        }
+    }
+    level.run(Kernel(x, shift, to))
+}
+
+/// to ← to·by.
+fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
+    struct Kernel<'k>(&'k [f64], &'k mut [Wide]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(by, to) = self;
+            let (by, rest) = by.as_chunks();
+            by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * Wide::load(by));
+            if let Some(to) = to.get_mut(by.len()) {
+                rest.iter().enumerate().for_each(|(l, by)| to.update(l, |to| to * by));
+            }
+        }
+    }
+    level.run(Kernel(by, to));
+}

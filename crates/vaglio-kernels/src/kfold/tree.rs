@@ -1,0 +1,265 @@
+//! All subsets, depth first.
+
+use super::Moments;
+use crate::Level;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// A subset S and the later columns that could be added to it, for every λ.
+///
+/// Over the L later columns, with z_i = x_i less its ridge regression on S: T, the Schur complement of A_t + λ, its
+/// gradients g, Q_ij = z_iᵀA_v z_j, h_i = z_iᵀ(A_v w − B_v), and the loss. Folds and λ are the innermost index, so eight
+/// of them are worked on as one. Memory 8·K·R·(L² + 4L) bytes.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    level: Level,
+    shape: Shape,
+    /// Later columns.
+    length: usize,
+    /// T, Q, g, h, loss, low and the scales of the diagonal, in this order, eights of pairs innermost.
+    eights: Vec<Wide>,
+}
+
+/// What does not change from node to node.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    folds: usize,
+    lambdas: usize,
+    outputs: usize,
+    /// Eights of pairs of a fold and a λ.
+    eights: usize,
+}
+
+/// Where the parts of a node start, in eights.
+#[derive(Debug, Clone, Copy)]
+struct Parts {
+    eights: usize,
+    length: usize,
+    q: usize,
+    g: usize,
+    h: usize,
+    loss: usize,
+    low: usize,
+    scale: usize,
+    end: usize,
+}
+
+impl Shape {
+    fn parts(self, length: usize) -> Parts {
+        let (eights, pairs) = (self.eights, length * (length + 1) / 2);
+        let q = pairs * eights;
+        let g = 2 * q;
+        let h = g + self.outputs * length * eights;
+        let loss = h + self.outputs * length * eights;
+        let (low, scale) = (loss + eights, loss + 2 * eights);
+        Parts { eights, length, q, g, h, loss, low, scale, end: scale + length * eights }
+    }
+}
+
+impl Parts {
+    /// Where the entry i ≤ j of a packed triangle starts: rows from the first on, so that later rows are the end of it.
+    #[inline(always)]
+    fn at(self, i: usize, j: usize) -> usize {
+        ((2 * self.length - i + 1) * i / 2 + j - i) * self.eights
+    }
+}
+
+impl Tree {
+    /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
+    pub fn new(moments: &Moments, lambdas: &[f64], columns: &[usize]) -> Self {
+        let places = moments.places(columns);
+        let (folds, length, stride) = (moments.folds(), places.len(), moments.stride);
+        let pairs = folds * lambdas.len();
+        let eights = pairs.div_ceil(Wide::WIDTH);
+        let shape = Shape { folds, lambdas: lambdas.len(), outputs: moments.outputs, eights };
+        let parts = shape.parts(length);
+        let mut all = vec![Wide::ZERO; parts.end];
+        for lane in 0..eights * Wide::WIDTH {
+            // Lanes without a pair repeat the first, so that they stay finite.
+            let pair = if lane < pairs { lane } else { 0 };
+            let (Some(fold), Some(&lambda)) = (moments.folds.get(pair % folds.max(1)), lambdas.get(pair / folds.max(1))) else {
+                continue;
+            };
+            let mut set = |at: usize, value: f64| all[at + lane / Wide::WIDTH].update(lane % Wide::WIDTH, |_| value);
+            for i in 0..length {
+                for j in i..length {
+                    let entry = |m: &[f64]| m[places[i] * stride + places[j]];
+                    set(parts.at(i, j), entry(&fold.training) + if i == j { lambda } else { 0.0 });
+                    set(parts.q + parts.at(i, j), entry(&fold.held_out));
+                }
+                for o in 0..moments.outputs {
+                    let at = (o * length + i) * eights;
+                    set(parts.g + at, fold.training_targets[o * stride + places[i]]);
+                    set(parts.h + at, -fold.held_out_targets[o * stride + places[i]]);
+                }
+                set(parts.scale + i * eights, fold.scale[places[i]] + lambda);
+            }
+            set(parts.loss, fold.squares);
+            set(parts.low, 1.0);
+        }
+        Tree { level: moments.level, shape, length, eights: all }
+    }
+
+    /// Number of later columns, L.
+    pub fn later(&self) -> usize {
+        self.length
+    }
+
+    /// The subset with the later column at `position` (from 0) added, and the columns after it. Cost O(K·R·L²).
+    #[must_use]
+    pub fn child(&self, position: usize) -> Tree {
+        let length = self.length.saturating_sub(position + 1);
+        let (from, to) = (self.shape.parts(self.length), self.shape.parts(length));
+        // The regression weights ρ stand at the end while the node is made.
+        let mut eights = vec![Wide::ZERO; to.end + length * to.eights];
+        if position < self.length {
+            let (out, rho) = eights.split_at_mut(to.end);
+            let outputs = self.shape.outputs;
+            self.level.run(Commit { outputs, from, to, b: position, old: &self.eights, out, rho });
+        }
+        eights.truncate(to.end);
+        Tree { level: self.level, shape: self.shape, length, eights }
+    }
+
+    /// The sums of squared errors of adding each later column, and what is left of the digits: each λ × L.
+    ///
+    /// Cost O(K·R·L).
+    pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
+        let parts = self.shape.parts(self.length);
+        let mut out = (vec![0.0; self.shape.lambdas * self.length], vec![1.0; self.shape.lambdas * self.length]);
+        let trials = Try { shape: self.shape, parts, eights: &self.eights, losses: &mut out.0, low: &mut out.1 };
+        self.level.run(trials);
+        out
+    }
+
+    /// Sums of squared errors of the subset, for each λ.
+    pub fn losses(&self) -> Vec<f64> {
+        let loss = self.shape.parts(self.length).loss;
+        let pair = |k: usize| self.eights[loss + k / Wide::WIDTH].lane(k % Wide::WIDTH);
+        let folds = self.shape.folds;
+        (0..self.shape.lambdas).map(|l| (l * folds..(l + 1) * folds).map(pair).sum()).collect()
+    }
+}
+
+/// Adds the column b of a node: everything of the columns after it, in the order of the parts.
+struct Commit<'k> {
+    outputs: usize,
+    from: Parts,
+    to: Parts,
+    b: usize,
+    old: &'k [Wide],
+    out: &'k mut [Wide],
+    rho: &'k mut [Wide],
+}
+
+impl NullaryFnOnce for Commit<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Commit { outputs, from, to, b, old, out, rho } = self;
+        let eights = from.eights;
+        let t = &old[from.at(b, b)..from.at(b, b) + (from.length - b) * eights];
+        let q = &old[from.q + from.at(b, b)..][..(from.length - b) * eights];
+        let ((t_b, t), (q_b, q)) = (t.split_at(eights), q.split_at(eights));
+        for (rho, t) in rho.chunks_exact_mut(eights).zip(t.chunks_exact(eights)) {
+            (0..eights).for_each(|e| rho[e] = t[e] / t_b[e]);
+        }
+        triangle_t(&old[from.at(b + 1, b + 1)..from.q], t, t_b, &mut out[..to.q]);
+        triangle_q(&old[from.q + from.at(b + 1, b + 1)..from.g], q, q_b, rho, &mut out[to.q..to.g]);
+        let span = |start: usize, o: usize, i: usize| start + (o * from.length + i) * eights;
+        let (mut loss, two) = (old[from.loss..from.low].iter(), Wide::splat(2.0));
+        out[to.loss..to.low].iter_mut().zip(&mut loss).for_each(|(to, from)| *to = *from);
+        for o in 0..outputs {
+            let (g_b, h_b) = (&old[span(from.g, o, b)..][..eights], &old[span(from.h, o, b)..][..eights]);
+            for k in 0..to.length * eights {
+                let e = k % eights;
+                let delta = g_b[e] / t_b[e];
+                let (g, h) = (old[span(from.g, o, b + 1) + k], old[span(from.h, o, b + 1) + k]);
+                out[to.g + o * to.length * eights + k] = g - rho[k] * g_b[e];
+                out[to.h + o * to.length * eights + k] = h + delta * q[k] - rho[k] * (h_b[e] + delta * q_b[e]);
+            }
+            for e in 0..eights {
+                let delta = g_b[e] / t_b[e];
+                out[to.loss + e] = out[to.loss + e] + delta * (two * h_b[e] + delta * q_b[e]);
+            }
+        }
+        (0..eights).for_each(|e| out[to.low + e] = share(old, from, b, e).min(old[from.low + e]));
+        out[to.scale..to.end].copy_from_slice(&old[from.scale + (b + 1) * eights..from.end]);
+    }
+}
+
+/// T_ij − T_bi T_bj/T_bb. The division comes last, so that equal columns keep equal entries.
+#[inline(always)]
+fn triangle_t(old: &[Wide], t: &[Wide], t_b: &[Wide], out: &mut [Wide]) {
+    let eights = t_b.len();
+    let (mut at, length) = (0, t.len() / eights.max(1));
+    for i in 0..length {
+        for e in 0..eights {
+            let rho = t[i * eights + e] / t_b[e];
+            for j in i..length {
+                let here = at + (j - i) * eights + e;
+                out[here] = old[here] - rho * t[j * eights + e];
+            }
+        }
+        at += (length - i) * eights;
+    }
+}
+
+/// Q_ij − ρ_i Q_bj − ρ_j Q_bi + ρ_i ρ_j Q_bb.
+#[inline(always)]
+fn triangle_q(old: &[Wide], q: &[Wide], q_b: &[Wide], rho: &[Wide], out: &mut [Wide]) {
+    let eights = q_b.len();
+    let (mut at, length) = (0, q.len() / eights.max(1));
+    for i in 0..length {
+        for e in 0..eights {
+            let (rho_i, q_i) = (rho[i * eights + e], q[i * eights + e]);
+            for j in i..length {
+                let (here, other) = (at + (j - i) * eights + e, j * eights + e);
+                out[here] = old[here] - (rho_i * q[other] + rho[other] * q_i) + rho_i * rho[other] * q_b[e];
+            }
+        }
+        at += (length - i) * eights;
+    }
+}
+
+/// T_ii as a share of what it was a difference from, 0 for what is not a number.
+#[inline(always)]
+fn share(eights: &[Wide], parts: Parts, i: usize, e: usize) -> Wide {
+    let ratio = eights[parts.at(i, i) + e] / eights[parts.scale + i * parts.eights + e];
+    Wide::ZERO - (Wide::ZERO - ratio).min(Wide::ZERO)
+}
+
+/// Loss + 2δh_i + δ²Q_ii added up over folds.
+struct Try<'k> {
+    shape: Shape,
+    parts: Parts,
+    eights: &'k [Wide],
+    losses: &'k mut [f64],
+    low: &'k mut [f64],
+}
+
+impl NullaryFnOnce for Try<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Try { shape, parts, eights: x, losses, low } = self;
+        for i in 0..parts.length {
+            for e in 0..parts.eights {
+                let (t, q) = (x[parts.at(i, i) + e], x[parts.q + parts.at(i, i) + e]);
+                let mut sum = x[parts.loss + e];
+                for o in 0..shape.outputs {
+                    let at = (o * parts.length + i) * parts.eights + e;
+                    let delta = x[parts.g + at] / t;
+                    sum = sum + delta * (Wide::splat(2.0) * x[parts.h + at] + delta * q);
+                }
+                let lowest = share(x, parts, i, e).min(x[parts.low + e]);
+                let first = e * Wide::WIDTH;
+                for pair in first..(first + Wide::WIDTH).min(shape.folds * shape.lambdas) {
+                    let at = pair / shape.folds * parts.length + i;
+                    losses[at] += sum.lane(pair - first);
+                    low[at] = low[at].min(lowest.lane(pair - first));
+                }
+            }
+        }
+    }
+}

@@ -108,13 +108,16 @@ fn class_of(targets: ndarray::ArrayView1<f64>) -> usize {
     if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
 }
 
+/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding.
+const TIE: f64 = 1e-12;
+
 /// Whether a row is on the wrong side; a tie is wrong.
 fn is_wrong(targets: ndarray::ArrayView1<f64>, predictions: ndarray::ArrayView1<f64>) -> bool {
     if targets.len() == 1 {
-        return targets[0] * predictions[0] <= 0.0;
+        return targets[0] * predictions[0] <= TIE;
     }
     let own = class_of(targets);
-    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own])
+    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own] - TIE)
 }
 
 /// Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counted half.

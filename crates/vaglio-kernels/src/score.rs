@@ -1,6 +1,7 @@
 //! Losses of residuals of rows that were held out.
 
 use crate::Level;
+use crate::kfold::Folds;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use std::sync::Arc;
@@ -75,6 +76,9 @@ pub struct Scorer {
     divisor: f64,
 }
 
+/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding, and a tie is wrong.
+const TIE: f64 = 1e-12;
+
 /// The running sums of one trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
@@ -137,10 +141,10 @@ impl Scorer {
         let targets = &self.targets.scaled;
         let prediction = |o: usize| targets[o][row] - residual(o);
         if targets.len() == 1 {
-            return targets[0][row] * prediction(0) <= 0.0;
+            return targets[0][row] * prediction(0) <= TIE * self.targets.weight(row);
         }
         let own = self.classes[row] as usize;
-        let level = prediction(own);
+        let level = prediction(own) - TIE * self.targets.root(row);
         (0..targets.len()).any(|o| o != own && prediction(o) >= level)
     }
 
@@ -171,16 +175,8 @@ impl Scorer {
     /// The standard error of the mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up classes.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> f64 {
         let targets = &*self.targets;
-        let (rows, outputs) = (targets.rows(), targets.outputs());
-        let loss = |j: usize| -> f64 {
-            let root = targets.root(j);
-            let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residuals[o][j] / root)).sum::<f64>();
-            match self.measure {
-                Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
-                Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
-                _ => f64::from(u8::from(self.is_wrong(j, |o| residuals[o][j]))),
-            }
-        };
+        let rows = targets.rows();
+        let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
         if self.measure == Measure::BalancedError {
             let present: Vec<usize> = (0..self.class_weights.len()).filter(|&c| self.class_weights[c] > 0.0).collect();
             let variance = |class: &usize| {
@@ -196,6 +192,55 @@ impl Scorer {
         let variance = (0..rows).map(|j| targets.weight(j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
         (variance / rows as f64).sqrt()
     }
+
+    /// The standard error of the mean loss by the spread over folds, whose rows share their model.
+    ///
+    /// With c_k the part of the mean that comes from fold k, and p_k the part of the weight (for balanced error, the mean
+    /// over classes of the part of the class): SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². Cost O(m · outputs).
+    pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> f64 {
+        let targets = &*self.targets;
+        let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
+        let part = |fold: usize| -> (f64, f64) {
+            let (mut loss, mut weight) = (0.0, 0.0);
+            for &row in folds.held_out(fold) {
+                let share = match self.measure {
+                    Measure::BalancedError => {
+                        targets.weight(row) / (self.class_weights[self.classes[row] as usize] * present)
+                    }
+                    _ => targets.weight(row) / targets.total_weight,
+                };
+                loss += share * self.row_loss(row, |o| residuals[o][row]);
+                weight += share;
+            }
+            (loss, weight)
+        };
+        over_folds(&(0..folds.count()).map(part).collect::<Vec<_>>())
+    }
+
+    /// The same from the sums of squared errors of each fold over rows and outputs.
+    pub fn error_over_folds(&self, sums: &[f64], folds: &Folds) -> f64 {
+        let weight = |fold: usize| folds.held_out(fold).iter().map(|&row| self.targets.weight(row)).sum::<f64>();
+        let part = |(fold, sum): (usize, &f64)| (sum / self.divisor, weight(fold) / self.targets.total_weight);
+        over_folds(&sums.iter().enumerate().map(part).collect::<Vec<_>>())
+    }
+
+    /// The loss of one row, from its scaled residuals.
+    fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
+        let (root, outputs) = (self.targets.root(row), self.targets.outputs());
+        let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residual(o) / root)).sum::<f64>();
+        match self.measure {
+            Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
+            Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
+            _ => f64::from(u8::from(self.is_wrong(row, residual))),
+        }
+    }
+}
+
+/// √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) from the pairs (c_k, p_k).
+fn over_folds(parts: &[(f64, f64)]) -> f64 {
+    let (count, mean) = (parts.len() as f64, parts.iter().map(|(c, _)| c).sum::<f64>());
+    let squares: f64 = parts.iter().map(|(c, p)| (c - p * mean) * (c - p * mean)).sum();
+    (count / (count - 1.0).max(1.0) * squares).sqrt()
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {

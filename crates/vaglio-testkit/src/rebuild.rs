@@ -19,7 +19,7 @@ pub fn problem_of(design: &Design) -> Result<Problem> {
 pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     let columns = design.columns().select(features);
     let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
-    Ok(Design::identity(&problem, readout(design)?))
+    Ok(like(design, &problem, readout(design)?))
 }
 
 /// The design with more columns, each of one value.
@@ -30,7 +30,7 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
     let mut columns = design.columns().clone();
     values.iter().for_each(|&value| columns.push(vec![value; design.rows()]));
     let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
-    Ok(Design::identity(&problem, readout(design)?))
+    Ok(like(design, &problem, readout(design)?))
 }
 
 /// The design with other λ.
@@ -39,7 +39,7 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
 /// [`Error::NotAvailable`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
 pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
     let readout = Readout::new(lambdas, readout(design)?.intercept)?;
-    Ok(Design::identity(&problem_of(design)?, readout))
+    Ok(like(design, &problem_of(design)?, readout))
 }
 
 /// The design with all row weights and all λ times `factor`, which changes no fit.
@@ -51,7 +51,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     let problem = problem_with(design, design.columns().clone(), Some(weights))?;
     let old = readout(design)?;
     let readout = Readout::new(old.lambdas.iter().map(|l| factor * l).collect(), old.intercept)?;
-    Ok(Design::identity(&problem, readout))
+    Ok(like(design, &problem, readout))
 }
 
 /// The problem without weights.
@@ -108,6 +108,12 @@ pub fn wide(problem: &Problem) -> Problem {
     problem.select_rows(&order.into_iter().take(keep).map(|(_, row)| row).collect::<Vec<_>>())
 }
 
+/// The design of a problem, with the seed and the in-fold standardizing of another.
+fn like(design: &Design, problem: &Problem, readout: Readout) -> Design {
+    let made = Design::identity(problem, readout).seeded(design.seed());
+    if design.is_standardized_in_folds() { made.standardizing_in_folds() } else { made }
+}
+
 fn readout(design: &Design) -> Result<Readout> {
     design.readout().cloned().ok_or_else(|| Error::NotAvailable {
         what: "a changed copy of a design whose learner is trained by its own `fit`".into(),
@@ -122,6 +128,9 @@ fn problem_with(design: &Design, columns: Columns, weights: Option<Vec<f64>>) ->
     let mut problem = Problem::new(columns, names, design.targets().to_owned(), outputs, design.task().clone())?;
     if let Some(groups) = design.groups() {
         problem = problem.with_groups(groups.to_vec())?;
+    }
+    if let Some(folds) = design.assignment() {
+        problem = problem.with_assignment(folds.to_vec())?;
     }
     weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))
 }

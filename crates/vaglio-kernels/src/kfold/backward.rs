@@ -81,6 +81,11 @@ impl Backward {
         (0..self.lambdas.len()).map(of_lambda).collect()
     }
 
+    /// The sums of each fold, for the λ of that place.
+    pub fn of_folds(&self, lambda: usize) -> Vec<f64> {
+        self.pairs.iter().skip(lambda).step_by(self.lambdas.len()).map(|pair| pair.loss).collect()
+    }
+
     /// The least share that any pivot of the subset has had, for each λ.
     pub fn low(&self) -> Vec<f64> {
         let pairs = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len());

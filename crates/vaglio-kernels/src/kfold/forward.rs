@@ -77,6 +77,11 @@ impl Forward {
         (0..self.lambdas.len()).map(|l| self.pairs(l).map(|(pair, _)| pair.loss).sum()).collect()
     }
 
+    /// The sums of each fold, for the λ of that place.
+    pub fn of_folds(&self, lambda: usize) -> Vec<f64> {
+        self.pairs(lambda).map(|(pair, _)| pair.loss).collect()
+    }
+
     /// The least share of a Schur diagonal that the subset came by, for each λ.
     pub fn low(&self) -> Vec<f64> {
         (0..self.lambdas.len()).map(|l| self.pairs(l).fold(1.0, |low: f64, (pair, _)| least(low, pair.low))).collect()
@@ -131,8 +136,9 @@ impl Forward {
             room: 0,
             pairs: lambdas.iter().map(|&lambda| Pair::new(moments, fold, lambda)).collect(),
         };
-        let all: Vec<(usize, &[f64])> =
-            (0..moments.folds()).flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas))).collect();
+        let all: Vec<(usize, &[f64])> = (0..moments.folds())
+            .flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas)))
+            .collect();
         self.blocks = all.into_par_iter().map(block).collect();
         self.selected.clear();
         places.iter().for_each(|&place| self.add_place(place));

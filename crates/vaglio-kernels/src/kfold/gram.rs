@@ -63,7 +63,8 @@ mod tests {
     #[test]
     fn every_level_gives_the_plain_products_and_equal_columns_equal_bits() {
         let (height, columns) = (64, 40);
-        let entry = |c: usize, j: usize| if c == 37 { (j as f64 * 1.3).sin() } else { ((c * 7 + j) as f64 * 1.3).sin() };
+        let entry =
+            |c: usize, j: usize| if c == 37 { (j as f64 * 1.3).sin() } else { ((c * 7 + j) as f64 * 1.3).sin() };
         let wide = |at: usize| Wide::load(&std::array::from_fn(|l| entry(8 * at / height, 8 * at % height + l)));
         let tile: Vec<Wide> = (0..columns * height / 8).map(wide).collect();
         let mut first: Option<Vec<f64>> = None;

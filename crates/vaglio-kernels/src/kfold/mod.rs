@@ -14,6 +14,7 @@ mod factor;
 mod folds;
 mod forward;
 mod gram;
+pub mod hold_out;
 mod moments;
 mod packed;
 mod rows;

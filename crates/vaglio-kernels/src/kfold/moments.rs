@@ -60,7 +60,8 @@ impl Moments {
             total.iter_mut().zip(&fold.products).for_each(|(total, x)| *total += x);
         }
         let (outputs, stride) = (data.outputs(), features.len().next_multiple_of(LANES));
-        let whole = Whole { rows, total: &total, side, columns: features.len(), stride, outputs, ranges: ranges(&sums) };
+        let whole =
+            Whole { rows, total: &total, side, columns: features.len(), stride, outputs, ranges: ranges(&sums) };
         let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
         let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
@@ -184,7 +185,8 @@ impl Whole<'_> {
                 out.held_out_targets[o * stride + i] = held;
             }
             let mean = frame.target_means[o];
-            out.squares += products[row + n + o] - 2.0 * mean * frame.target_sums[o] + frame.held_out_weight * mean * mean;
+            out.squares +=
+                products[row + n + o] - 2.0 * mean * frame.target_sums[o] + frame.held_out_weight * mean * mean;
         }
         out
     }

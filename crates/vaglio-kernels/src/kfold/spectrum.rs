@@ -63,6 +63,11 @@ impl Spectrum {
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).sum()).collect()
     }
 
+    /// The sums of each fold, for one λ.
+    pub fn of_folds(&self, lambda: f64) -> Vec<f64> {
+        self.folds.iter().flat_map(|f| f.losses(&[lambda], self.outputs)).collect()
+    }
+
     /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`super::is_weak`].
     pub fn low(&self, lambda: f64) -> f64 {
         let of_fold = |f: &Fold| f.values.first().map_or(1.0, |d| (d + lambda) / (f.scale + lambda));

@@ -1,6 +1,7 @@
 //! All subsets, depth first.
 
 use super::Moments;
+use super::trials::least;
 use crate::Level;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
@@ -77,7 +78,9 @@ impl Tree {
         for lane in 0..eights * Wide::WIDTH {
             // Lanes without a pair repeat the first, so that they stay finite.
             let pair = if lane < pairs { lane } else { 0 };
-            let (Some(fold), Some(&lambda)) = (moments.folds.get(pair % folds.max(1)), lambdas.get(pair / folds.max(1))) else {
+            let (Some(fold), Some(&lambda)) =
+                (moments.folds.get(pair % folds.max(1)), lambdas.get(pair / folds.max(1)))
+            else {
                 continue;
             };
             let mut set = |at: usize, value: f64| all[at + lane / Wide::WIDTH].update(lane % Wide::WIDTH, |_| value);
@@ -134,10 +137,19 @@ impl Tree {
 
     /// Sums of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
-        let loss = self.shape.parts(self.length).loss;
-        let pair = |k: usize| self.eights[loss + k / Wide::WIDTH].lane(k % Wide::WIDTH);
-        let folds = self.shape.folds;
-        (0..self.shape.lambdas).map(|l| (l * folds..(l + 1) * folds).map(pair).sum()).collect()
+        self.of_pairs(self.shape.parts(self.length).loss, |pairs| pairs.iter().sum())
+    }
+
+    /// What is left of the digits of the subset, for each λ.
+    pub fn low(&self) -> Vec<f64> {
+        self.of_pairs(self.shape.parts(self.length).low, |pairs| pairs.iter().copied().fold(1.0, least))
+    }
+
+    /// What `f` makes of the folds of each λ, from the part that starts at `start`.
+    fn of_pairs(&self, start: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        let pair = |k: usize| self.eights[start + k / Wide::WIDTH].lane(k % Wide::WIDTH);
+        let pairs: Vec<f64> = (0..self.shape.lambdas * self.shape.folds).map(pair).collect();
+        pairs.chunks(self.shape.folds).map(f).collect()
     }
 }
 

@@ -1,11 +1,26 @@
 //! K-fold cross-validation.
 
+mod any_lambda;
+mod cost;
+mod evaluator;
 mod folds;
+mod primal;
+mod way;
 
+use super::kernel::{kernel_data, measure};
+use super::refined::Refined;
+use any_lambda::AnyLambda;
+use cost::choose;
+use evaluator::{KFoldEvaluator, Shared};
 use ndarray::Array2;
+use primal::Primal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Outline, Result, Score};
+use vaglio_kernels::Scorer;
+use vaglio_kernels::kfold::{Folds, Rows};
+use way::{Dual, Way};
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
 ///
@@ -68,7 +83,7 @@ vaglio_core::describe!(
 #[typetag::serde(name = "kfold")]
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let folds = vaglio_kernels::kfold::Folds::new(&self.folds_of(design)?);
+        let folds = Folds::new(&self.folds_of(design)?);
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
             let mut predictions = Array2::zeros((outputs, rows));
@@ -81,6 +96,31 @@ impl Criterion for KFold {
             }
             Ok(self.loss.mean(design.targets(), predictions.view(), design.weights()))
         })
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+        let (Some(readout), Some(measure)) = (design.readout(), measure(self.loss)) else { return Ok(None) };
+        let folds = Folds::new(&self.folds_of(design)?);
+        if design.is_standardized_in_folds() && self.loss != Loss::Squared {
+            // Columns differ from fold to fold, and rows must be predicted: no closed form.
+            return Ok(None);
+        }
+        let choice = choose(design, &folds, outline, self.engine, self.loss == Loss::Squared);
+        let data = kernel_data(design, readout.intercept)?;
+        let rows = Arc::new(Rows::new(data, folds, readout.intercept, design.is_standardized_in_folds()));
+        let scorer = Scorer::new(Arc::clone(rows.targets()), measure);
+        if readout.refine {
+            return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer }))));
+        }
+        let lambdas = readout.lambdas.clone();
+        let way: Box<dyn Way + 'd> = if choice.engine == "primal" {
+            Box::new(Primal::new(&rows, &lambdas)?)
+        } else {
+            let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
+            Box::new(Dual::new(&rows, Scorer::new(permuted, measure), &lambdas))
+        };
+        let shared = Shared { rows, scorer, lambdas };
+        Ok(Some(Box::new(KFoldEvaluator::new(shared, way))))
     }
 
     fn folds(&self, design: &Design) -> Result<Option<Vec<u32>>> {
@@ -100,7 +140,46 @@ impl Criterion for KFold {
                 place: None,
             });
         }
+        if self.engine == Engine::Primal && self.loss != Loss::Squared {
+            return Err(Error::setting(
+                "engine",
+                format!(
+                    "moments know the squared loss alone, and the loss is `{}`; use `dual` or `auto`",
+                    self.loss.name()
+                ),
+            ));
+        }
         self.folds_of(design).map(|_| ())
+    }
+
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let folds = Folds::new(&self.folds_of(design).unwrap_or_default());
+        let trials = outline.trials * design.lambdas().len() as f64;
+        let refit = |engine, reason: &str, lambdas: f64| Estimate {
+            engine,
+            reason: reason.into(),
+            flops: trials / lambdas
+                * folds.count() as f64
+                * design.rows() as f64
+                * 2.0
+                * (outline.largest as f64).powi(2),
+            bytes: 8.0 * (design.rows() * outline.largest * folds.count()) as f64,
+        };
+        let in_folds = design.is_standardized_in_folds();
+        match design.readout() {
+            None => refit("refit", "the learner has no linear form, so every fold of every subset is refitted", 1.0),
+            Some(_) if in_folds && self.loss != Loss::Squared => refit(
+                "refit",
+                "columns are standardized in each fold and rows must be predicted for this loss, so every fold is refitted; `scope: train` would be faster",
+                1.0,
+            ),
+            Some(readout) if readout.refine => refit(
+                "decomposition",
+                "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
+                readout.lambdas.len() as f64,
+            ),
+            Some(_) => choose(design, &folds, outline, self.engine, self.loss == Loss::Squared),
+        }
     }
 
     fn loss(&self) -> Option<Loss> {

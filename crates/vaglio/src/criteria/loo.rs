@@ -1,16 +1,19 @@
 //! Leave-one-out.
 
+mod any_lambda;
 mod branch;
 mod evaluator;
 mod settle;
 
+use super::kernel::{kernel_data, measure};
+use super::refined::Refined;
+use any_lambda::AnyLambda;
 use evaluator::{Common, LooEvaluator};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Column, Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Outline, Result, Score};
-use vaglio_kernels::loo::{Data, Trouble};
-use vaglio_kernels::{Level, Measure, Scorer};
+use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Outline, Result, Score};
+use vaglio_kernels::{Measure, Scorer};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -55,18 +58,14 @@ impl Criterion for Loo {
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         let (Some(readout), Some(measure)) = (design.readout(), measure(self.loss)) else { return Ok(None) };
-        let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
-        let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
-        let mut active = vec![true; design.features()];
-        for feature in design.constant() {
-            active[feature] = false;
-        }
-        let columns = (0..design.features()).map(|f| kernel_column(design.column(f))).collect();
-        let data = Data::new(Level::best(), columns, active, &targets, design.weights(), readout.intercept)
-            .map_err(|trouble| explain(trouble, design.names()))?;
+        let data = kernel_data(design, readout.intercept)?;
         let scorer = Scorer::new(Arc::clone(data.targets()), measure);
         let bounded = measure == Measure::Squared && !self.full_pass;
         let common = Common { data: Arc::new(data), scorer, lambdas: readout.lambdas.clone(), bounded };
+        if readout.refine {
+            let fits = AnyLambda { design, common, intercept: readout.intercept };
+            return Ok(Some(Box::new(Refined::new(design, fits))));
+        }
         Ok(Some(Box::new(LooEvaluator::new(Arc::new(common)))))
     }
 
@@ -124,37 +123,6 @@ impl Criterion for Loo {
             bytes: lambdas * 8.0 * rows * (active + 4.0 + 2.0 * outputs),
         }
     }
-}
-
-fn measure(loss: Loss) -> Option<Measure> {
-    match loss {
-        Loss::Squared => Some(Measure::Squared),
-        Loss::Absolute => Some(Measure::Absolute),
-        Loss::ZeroOne => Some(Measure::ZeroOne),
-        Loss::BalancedError => Some(Measure::BalancedError),
-        Loss::Auc => None,
-    }
-}
-
-/// A column as the kernels take it.
-pub(crate) fn kernel_column(column: Column<'_>) -> vaglio_kernels::Column<'_> {
-    match column {
-        Column::Double(values) => vaglio_kernels::Column::Double(values),
-        Column::Byte(values) => vaglio_kernels::Column::Byte(values),
-    }
-}
-
-fn explain(trouble: Trouble, names: &[String]) -> Error {
-    let name = |column: usize| names.get(column).map_or("?", String::as_str);
-    Error::Numerical(match trouble {
-        Trouble::Overflow { column } => {
-            format!("column `{}`: its sum of squares overflows; rescale or standardize it", name(column))
-        }
-        Trouble::Underflow { column } => {
-            format!("column `{}`: its squares underflow to 0; rescale or standardize it", name(column))
-        }
-        Trouble::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
-    })
 }
 
 fn left_out(design: &Design, subset: &[Feature], row: usize, lambda: Option<f64>) -> Result<Array2<f64>> {

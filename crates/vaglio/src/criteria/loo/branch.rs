@@ -1,7 +1,8 @@
 //! The evaluator of leave-one-out in depth-first search.
 
 use super::evaluator::{Common, LooEvaluator};
-use super::settle::{lowest, settle};
+use super::settle::settle;
+use crate::criteria::kernel::lowest;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use vaglio_core::{Evaluator, Feature, Result, Score};
 use vaglio_kernels::loo::{Basis, Branch, Change, Data, Possible, Trial, is_weak};

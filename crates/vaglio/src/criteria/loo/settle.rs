@@ -1,6 +1,7 @@
 //! Scores from trials.
 
-use vaglio_core::{Error, Result, Score};
+use crate::criteria::kernel::lowest;
+use vaglio_core::{Result, Score};
 use vaglio_kernels::Scorer;
 use vaglio_kernels::loo::{Basis, Change, Trial, careful, is_weak};
 
@@ -21,20 +22,4 @@ pub(super) fn settle(
     }
     let joint = |k: usize| lowest(bases.iter().zip(&trials).map(|(basis, trials)| (basis.lambda(), trials[k].loss)));
     (0..changes.len()).map(joint).collect()
-}
-
-/// The lowest of the losses that belong to each λ; the first among equals.
-pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> {
-    let mut best = Score::WORST;
-    for (lambda, loss) in losses {
-        if loss.is_nan() {
-            return Err(Error::Numerical(
-                "a leave-one-out score is not a number; rescale or standardize the columns".into(),
-            ));
-        }
-        if loss < best.loss {
-            best = Score { loss, lambda: Some(lambda) };
-        }
-    }
-    Ok(best)
 }

@@ -1,0 +1,168 @@
+//! Kernels that run over rows fold after fold; folds start anew in the first lane.
+
+use crate::Level;
+use crate::column::TILE;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
+pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
+    struct Kernel<'k>(&'k [usize], &'k [f64], &'k [f64]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = Vec<f64>;
+        #[inline(always)]
+        fn call(self) -> Vec<f64> {
+            let Kernel(starts, a, b) = self;
+            starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect()
+        }
+    }
+    level.run(Kernel(starts, a, b))
+}
+
+/// out_j ← r_j − step_k e_j over the rows from `first`, where fold k has row j. Cost O(rows).
+pub(super) fn held_out(
+    level: Level,
+    starts: &[usize],
+    first: usize,
+    step: impl Fn(usize) -> f64,
+    e: &[f64],
+    r: &[f64],
+    out: &mut [f64],
+) {
+    struct Kernel<'k, F>(&'k [usize], usize, F, &'k [f64], &'k [f64], &'k mut [f64]);
+    impl<F: Fn(usize) -> f64> NullaryFnOnce for Kernel<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(starts, first, step, e, r, out) = self;
+            let last = first + out.len();
+            let mut fold = starts.partition_point(|s| *s <= first).saturating_sub(1);
+            let mut row = first;
+            while row < last {
+                let end = starts[fold + 1].min(last);
+                let (step, part) = (step(fold), &mut out[row - first..end - first]);
+                for ((out, e), r) in part.iter_mut().zip(&e[row..end]).zip(&r[row..end]) {
+                    *out = r - step * e;
+                }
+                (row, fold) = (end, fold + 1);
+            }
+        }
+    }
+    level.run(Kernel(starts, first, step, e, r, out));
+}
+
+/// The rows in parts of [`TILE`]: first row and end.
+pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..rows).step_by(TILE).map(move |start| (start, rows.min(start + TILE)))
+}
+
+/// A commit that a column takes in.
+#[derive(Clone, Copy)]
+pub(super) struct Entering<'k> {
+    /// xᵀc of the column with the commit, over all rows.
+    pub g: f64,
+    pub c: &'k [f64],
+    pub e: &'k [f64],
+    pub sigma: &'k [f64],
+    pub q: &'k [f64],
+}
+
+/// What a column keeps: E, and σ and q (folds × outputs) of each fold.
+pub(super) struct Column<'k> {
+    pub starts: &'k [usize],
+    pub e: &'k mut [f64],
+    pub sigma: &'k mut [f64],
+    pub q: &'k mut [f64],
+}
+
+/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, h = g − c_UᵀE_U, and keeps h/σ_b in `steps`.
+pub(super) fn take_in(level: Level, column: Column<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
+    level.run(Pass::<true, false> { column, entering: Some(entering), steps, r: &[] });
+}
+
+/// Takes in a commit, if any, and adds up the squares of r − E q/σ in the same pass: for one output.
+pub(super) fn squares(level: Level, column: Column<'_>, entering: Option<Entering<'_>>, r: &[f64]) -> f64 {
+    match entering {
+        Some(_) => level.run(Pass::<true, true> { column, entering, steps: None, r }),
+        None => level.run(Pass::<false, true> { column, entering, steps: None, r }),
+    }
+}
+
+struct Pass<'k, const UPDATE: bool, const TRY: bool> {
+    column: Column<'k>,
+    entering: Option<Entering<'k>>,
+    steps: Option<&'k mut [f64]>,
+    r: &'k [f64],
+}
+
+impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Pass { column: Column { starts, e, sigma, q }, entering, mut steps, r } = self;
+        let folds = sigma.len();
+        let outputs = q.len() / folds.max(1);
+        let mut sums = Wide::ZERO;
+        for fold in 0..folds {
+            let (start, end) = (starts[fold], starts[fold + 1]);
+            let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
+            if let Some(by) = &entering {
+                let h = by.g - along(&by.c[start..end], e);
+                step = h / by.sigma[fold];
+                sigma[fold] -= h * step;
+                let at = fold * outputs..(fold + 1) * outputs;
+                q[at.clone()].iter_mut().zip(&by.q[at]).for_each(|(q, b)| *q -= step * b);
+                b = &by.e[start..end];
+                if let Some(steps) = &mut steps {
+                    steps[fold] = step;
+                }
+            }
+            let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
+            visit::<UPDATE, TRY>(e, step, b, r, f, &mut sums);
+        }
+        sums.sum()
+    }
+}
+
+#[inline(always)]
+fn along(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = Wide::ZERO;
+    let (chunks, rest) = a.as_chunks();
+    let (b, b_rest) = b[..a.len()].as_chunks();
+    for (a, b) in chunks.iter().zip(b) {
+        sums = sums + Wide::load(a) * Wide::load(b);
+    }
+    for (l, (a, b)) in rest.iter().zip(b_rest).enumerate() {
+        sums.update(l, |sum| sum + a * b);
+    }
+    sums.sum()
+}
+
+#[inline(always)]
+fn visit<const UPDATE: bool, const TRY: bool>(e: &mut [f64], step: f64, b: &[f64], r: &[f64], f: f64, sums: &mut Wide) {
+    let rows = e.len();
+    let (e, e_rest) = e.as_chunks_mut::<{ Wide::WIDTH }>();
+    let (b, b_rest) = b[..if UPDATE { rows } else { 0 }].as_chunks();
+    let (r, r_rest) = r[..if TRY { rows } else { 0 }].as_chunks();
+    let (wide_step, wide_f) = (Wide::splat(step), Wide::splat(f));
+    for j in 0..e.len() {
+        let mut x = Wide::load(&e[j]);
+        if UPDATE {
+            x = x - wide_step * Wide::load(&b[j]);
+            x.store(&mut e[j]);
+        }
+        if TRY {
+            let error = Wide::load(&r[j]) - wide_f * x;
+            *sums = *sums + error * error;
+        }
+    }
+    for (l, e) in e_rest.iter_mut().enumerate() {
+        if UPDATE {
+            *e -= step * b_rest[l];
+        }
+        if TRY {
+            let error = r_rest[l] - f * *e;
+            sums.update(l, |sum| sum + error * error);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Columns that enter one after the other, and candidates that take in what has entered.
+
+use super::by_fold::{Column, Entering, held_out, squares, take_in, tiles};
+use super::{HoldOutRows, Trial};
+use crate::column::{TILE, axpy, dot};
+use crate::{Measure, Scorer};
+use std::sync::Arc;
+
+/// A column as it was when it entered.
+#[derive(Debug)]
+pub(super) struct Commit {
+    pub feature: usize,
+    /// Residual of x over all rows, and λ + xᵀc.
+    c: Vec<f64>,
+    tau: f64,
+    /// Residual of x in each fold, of a fit without the fold.
+    pub e: Vec<f64>,
+    /// λ + squared training residual of each fold.
+    pub sigma: Vec<f64>,
+    /// xᵀ(residual of y) in the rows that train each fold: folds × outputs.
+    pub q: Vec<f64>,
+    /// What x takes of each commit before it: commits × folds.
+    pub steps: Vec<f64>,
+    /// The smallest part of the column, over folds, that was left in the training rows when it entered.
+    part: f64,
+    /// The same of its trial, before which others entered.
+    low: f64,
+}
+
+/// The selected columns in order, each as it entered: additions only, so nothing drifts.
+#[derive(Debug, Clone)]
+pub(super) struct Chain {
+    pub commits: Vec<Arc<Commit>>,
+    /// Residuals of each output, held out.
+    pub residuals: Vec<Vec<f64>>,
+}
+
+/// A column that may enter: E, and σ and q of each fold, up to date with some commits.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    e: Vec<f64>,
+    sigma: Vec<f64>,
+    q: Vec<f64>,
+    /// λ + ‖x‖² about the training mean of each fold, over all rows.
+    base: Vec<f64>,
+    pub applied: usize,
+}
+
+impl Chain {
+    pub fn new(rows: &HoldOutRows<'_>) -> Self {
+        Chain { commits: Vec::new(), residuals: rows.residuals.clone() }
+    }
+
+    /// How far the residuals are to be trusted; 1 when nothing has entered.
+    pub fn low(&self) -> f64 {
+        self.commits.iter().map(|commit| commit.low).fold(1.0, least)
+    }
+
+    /// The smallest part that a column had left when it entered, times the part of one that enters next: errors of the
+    /// two multiply.
+    fn low_with(&self, part: f64) -> f64 {
+        let smallest = self.commits.iter().map(|commit| commit.part).fold(1.0, least);
+        least(smallest * part, self.low())
+    }
+
+    /// Forgets all commits but the first ones. Cost O(m · outputs) for each that stays.
+    pub fn truncate(&mut self, rows: &HoldOutRows<'_>, length: usize) {
+        self.commits.truncate(length);
+        self.residuals.clone_from(&rows.residuals);
+        self.commits.iter().for_each(|commit| commit.leave_residuals(rows, &mut self.residuals));
+    }
+
+    /// Adds a column. Cost O(m·s).
+    pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
+        let (level, x) = (rows.level(), rows.column(feature));
+        let mut c = x.to_vec();
+        let mut candidate = Candidate::new(rows, lambda, feature);
+        let mut steps = vec![0.0; self.commits.len() * rows.folds()];
+        let by_commit = steps.chunks_mut(rows.folds().max(1));
+        for (commit, steps) in self.commits.iter().zip(by_commit) {
+            let g = dot(level, rows.column(commit.feature), &c);
+            axpy(level, -g / commit.tau, &commit.c, &mut c);
+            candidate.take_in(rows, x, commit, Some(steps));
+        }
+        let (tau, part) = (lambda + dot(level, x, &c), candidate.part());
+        let low = self.low_with(part);
+        let Candidate { e, sigma, q, .. } = candidate;
+        let commit = Commit { feature, c, tau, e, sigma, q, steps, part, low };
+        commit.leave_residuals(rows, &mut self.residuals);
+        self.commits.push(Arc::new(commit));
+    }
+}
+
+impl Commit {
+    /// r_U ← r_U − E_U q_U/σ_U.
+    pub fn leave_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
+        let outputs = residuals.len();
+        for (o, r) in residuals.iter_mut().enumerate() {
+            let from = r.clone();
+            let step = |k: usize| self.q[k * outputs + o] / self.sigma[k];
+            held_out(rows.level(), &rows.starts, 0, step, &self.e, &from, r);
+        }
+    }
+
+    fn entering(&self, g: f64) -> Entering<'_> {
+        Entering { g, c: &self.c, e: &self.e, sigma: &self.sigma, q: &self.q }
+    }
+}
+
+impl Candidate {
+    /// A column on the empty subset. Cost O(m · outputs).
+    pub fn new(rows: &HoldOutRows<'_>, lambda: f64, feature: usize) -> Self {
+        let training = rows.training(feature);
+        let sigma: Vec<f64> = training.squares.iter().map(|s| lambda + s).collect();
+        let base = sigma.iter().zip(&training.own).map(|(s, own)| s + own).collect();
+        Candidate { e: training.e, sigma, q: training.products, base, applied: 0 }
+    }
+
+    /// The smallest part of the column, over folds, that is left in the training rows.
+    fn part(&self) -> f64 {
+        self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, least)
+    }
+
+    fn column<'k>(&'k mut self, rows: &'k HoldOutRows<'_>) -> Column<'k> {
+        Column { starts: &rows.starts, e: &mut self.e, sigma: &mut self.sigma, q: &mut self.q }
+    }
+
+    fn take_in(&mut self, rows: &HoldOutRows<'_>, x: &[f64], commit: &Commit, steps: Option<&mut [f64]>) {
+        let g = dot(rows.level(), x, &commit.c);
+        take_in(rows.level(), self.column(rows), commit.entering(g), steps);
+        self.applied += 1;
+    }
+
+    /// Takes in what has entered and tries the column. Cost O(m · (commits not taken in yet + outputs)).
+    pub fn visit(&mut self, rows: &HoldOutRows<'_>, chain: &Chain, scorer: &Scorer, feature: usize) -> Trial {
+        let x = rows.column(feature);
+        let fused = scorer.measure == Measure::Squared && chain.residuals.len() == 1;
+        let alone = chain.commits.len() - usize::from(fused && self.applied < chain.commits.len());
+        while self.applied < alone {
+            self.take_in(rows, x, &chain.commits[self.applied], None);
+        }
+        let loss = if fused {
+            let last = chain.commits.get(self.applied);
+            let entering = last.map(|last| last.entering(dot(rows.level(), x, &last.c)));
+            self.applied = chain.commits.len();
+            scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0]))
+        } else {
+            let outputs = chain.residuals.len();
+            let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
+            loss_after(rows, scorer, step, &self.e, &chain.residuals)
+        };
+        Trial { loss, low: chain.low_with(self.part()) }
+    }
+}
+
+/// The loss of r − step_k E, tile by tile. Cost O(m · outputs).
+pub(super) fn loss_after(
+    rows: &HoldOutRows<'_>,
+    scorer: &Scorer,
+    step: impl Fn(usize, usize) -> f64,
+    e: &[f64],
+    residuals: &[Vec<f64>],
+) -> f64 {
+    let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
+    let mut tally = scorer.start();
+    for (start, end) in tiles(e.len()) {
+        for (o, (part, r)) in parts.iter_mut().zip(residuals).enumerate() {
+            held_out(rows.level(), &rows.starts, start, |k| step(o, k), e, r, &mut part[..end - start]);
+        }
+        scorer.add(&mut tally, start, &parts, end - start);
+    }
+    scorer.finish(&tally)
+}
+
+/// The smaller of two numbers, or the one that is not a number.
+pub(super) fn least(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a < b { a } else { b }
+}

@@ -1,0 +1,253 @@
+//! K-fold losses of every one-column change from one state, for any partition of the rows and any loss.
+//!
+//! Rows are scaled by the root of their weight and, with an intercept, centred. U is a fold and T the rows of all
+//! others; with an intercept, whatever belongs to U is centred on the means of T. For a column x_i that is not selected
+//! let E_i, in block U, be its residual held out, after a fit of x_i by the selected columns to T, and per fold
+//! σ = λ + ‖training residual‖² and q = x_{i,T}ᵀ(training residual of y): with the column added, residuals held out are
+//! r_U − E_{i,U} q/σ. So one vector a column predicts all rows, and a trial costs O(m) for every loss.
+
+mod by_fold;
+mod chain;
+mod chosen;
+mod rows;
+
+use crate::Scorer;
+use chain::{Candidate, Chain};
+use chosen::Chosen;
+use rayon::prelude::*;
+pub use rows::HoldOutRows;
+use std::sync::Arc;
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial {
+    /// The mean loss.
+    pub loss: f64,
+    /// How much is left of the columns in the rows that train a fold, see [`HoldOut`]; where it [`is_weak`] the loss is
+    /// not to be trusted.
+    pub low: f64,
+}
+
+/// Whether so little of a column is left in the rows that train a fold, or it is not a number, that differences have
+/// lost the digits that a score needs; [`super::careful`] has another way for such subsets.
+pub fn is_weak(low: f64) -> bool {
+    low.is_nan() || low < 1e-5
+}
+
+/// Whether commits serve for the score and for trials of removal; otherwise those are made from the rows.
+fn is_sound(low: f64) -> bool {
+    low >= 1e-3
+}
+
+/// A subset for one λ, with the outcome of adding each other column and of removing each of its own.
+///
+/// Candidates are made when first tried and keep E, 8·m bytes each, or 8·m·n in all, and 8·K·(2 + outputs) bytes for the
+/// folds; each selected column keeps two vectors of m, and a third with 8·K·s once removals were tried. The commit of one
+/// step and the trials of the next are fused: a candidate is read and written once, and X is read once.
+///
+/// Once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
+/// [`Trial`], `low` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over
+/// folds, with ‖x‖² over all rows about the mean of the training rows; `low` is the part of the column that is tried
+/// times the smallest part with which a selected one entered. Relative errors are about 1e-15/`low`. Trials of removal,
+/// and the score, go by the columns as they entered while `low` is at least 1e-3, and then have this `low`; below, they
+/// are made from the rows by an orthogonal decomposition, and their `low` is 1.
+#[derive(Debug, Clone)]
+pub struct HoldOut<'d> {
+    rows: Arc<HoldOutRows<'d>>,
+    lambda: f64,
+    selected: Vec<usize>,
+    /// Columns that may become candidates.
+    open: Vec<bool>,
+    /// Follows `selected` when it is needed.
+    chain: Chain,
+    candidates: Vec<Option<Candidate>>,
+    /// Made when removals are first tried, then kept up to date; dropped where it has lost digits.
+    chosen: Option<Chosen>,
+}
+
+impl<'d> HoldOut<'d> {
+    /// The empty subset.
+    pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
+        let open: Vec<bool> = (0..rows.rows().columns()).map(|i| rows.rows().is_active(i)).collect();
+        let (candidates, chain) = (vec![None; open.len()], Chain::new(&rows));
+        HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, chosen: None }
+    }
+
+    /// The penalty.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// The selected columns, in order of entry.
+    pub fn selected(&self) -> &[usize] {
+        &self.selected
+    }
+
+    /// The loss of the subset, of residuals whose rows stand fold after fold: the scorer is made from
+    /// `targets().permuted(folds().order())`. Cost O(m · outputs).
+    pub fn score(&mut self, scorer: &Scorer) -> Trial {
+        let (residuals, low) = self.settled();
+        Trial { loss: scorer.loss(residuals), low }
+    }
+
+    /// Residuals held out, scaled by √r_j: outputs × rows in the order as given.
+    pub fn residuals(&mut self) -> Vec<Vec<f64>> {
+        let rows = Arc::clone(&self.rows);
+        let order = rows.rows().folds().order();
+        let as_given = |r: &Vec<f64>| {
+            let mut out = vec![0.0; r.len()];
+            order.iter().zip(r).for_each(|(&row, r)| out[row] = *r);
+            out
+        };
+        self.settled().0.iter().map(as_given).collect()
+    }
+
+    /// The trial of adding each wanted column; inactive or selected columns get an infinite loss.
+    ///
+    /// Cost O(m · (1 + commits since a column was last tried + outputs)) a column.
+    pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+        self.follow();
+        let mut is_wanted = vec![false; self.open.len()];
+        wanted.iter().for_each(|&i| is_wanted[i] = self.open[i] && !self.selected.contains(&i));
+        let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
+        let visit = |(feature, slot): (usize, &mut Option<Candidate>)| {
+            if !is_wanted[feature] {
+                return Trial { loss: f64::INFINITY, low: f64::INFINITY };
+            }
+            let candidate = slot.get_or_insert_with(|| Candidate::new(rows, lambda, feature));
+            candidate.visit(rows, chain, scorer, feature)
+        };
+        let all: Vec<Trial> = self.candidates.par_iter_mut().enumerate().map(visit).collect();
+        wanted.iter().map(|&i| all[i]).collect()
+    }
+
+    /// The trial of removing each wanted column; columns that are not selected get an infinite loss.
+    ///
+    /// The first trials after [`HoldOut::reset`] cost O(K·m·s²), then O(m · outputs) a column. Where the decomposition
+    /// does not converge the loss is not a number and `low` is 0.
+    pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+        self.choose();
+        let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.chosen) {
+            (Some(place), Some(chosen)) => chosen.trial(&self.rows, scorer, place),
+            (Some(_), None) => Trial { loss: f64::NAN, low: 0.0 },
+            (None, _) => Trial { loss: f64::INFINITY, low: f64::INFINITY },
+        };
+        wanted.par_iter().map(trial).collect()
+    }
+
+    /// Adds a column, unless it is selected or inactive. Cost O(m·s), and O(K·s²) once removals were tried.
+    pub fn add(&mut self, feature: usize) {
+        if self.selected.contains(&feature) || !self.rows.rows().is_active(feature) {
+            return;
+        }
+        self.selected.push(feature);
+        self.follow();
+        self.candidates[feature] = None;
+        if let Some(chosen) = &mut self.chosen {
+            chosen.add(&self.rows, &self.chain.commits, self.chain.low());
+        }
+        if !is_sound(self.chain.low()) {
+            self.chosen = None;
+        }
+    }
+
+    /// Removes a column, if it is selected; candidates start anew when they are next tried.
+    ///
+    /// Cost O((m + K·s)·s), and for each candidate that is tried again O(m·s).
+    pub fn remove(&mut self, feature: usize) {
+        let Some(place) = self.selected.iter().position(|&i| i == feature) else { return };
+        self.selected.remove(place);
+        if let Some(chosen) = &mut self.chosen
+            && !chosen.remove(&self.rows, place)
+        {
+            self.chosen = None;
+        }
+    }
+
+    /// Starts anew with a subset; inactive or repeated columns are left out.
+    pub fn reset(&mut self, subset: &[usize]) {
+        self.selected.clear();
+        for &feature in subset {
+            if self.rows.rows().is_active(feature) && !self.selected.contains(&feature) {
+                self.selected.push(feature);
+            }
+        }
+        self.chosen = None;
+        self.cut(0);
+    }
+
+    /// The state with one more column, in which only `later` columns may be added. Cost O(m · later) and that of `add`.
+    #[must_use]
+    pub fn branch(&self, feature: usize, later: &[usize]) -> Self {
+        let mut open = vec![false; self.open.len()];
+        later.iter().for_each(|&i| open[i] = self.open[i]);
+        let keep = |(candidate, open): (&Option<Candidate>, &bool)| if *open { candidate.clone() } else { None };
+        let mut branch = HoldOut {
+            rows: Arc::clone(&self.rows),
+            lambda: self.lambda,
+            selected: self.selected.clone(),
+            candidates: self.candidates.par_iter().zip(&open).map(keep).collect(),
+            open,
+            chain: self.chain.clone(),
+            chosen: self.chosen.clone(),
+        };
+        branch.add(feature);
+        branch
+    }
+
+    /// Residuals fold after fold, and how far they are to be trusted.
+    fn settled(&mut self) -> (&[Vec<f64>], f64) {
+        if self.chosen.is_none() {
+            let adds = self.candidates.iter().any(Option::is_some);
+            if adds {
+                self.follow();
+            }
+            if !self.is_followed() || !is_sound(self.chain.low()) {
+                self.choose();
+            }
+            if self.chosen.is_none() {
+                self.follow();
+            }
+        }
+        match &self.chosen {
+            Some(chosen) => (&chosen.residuals, chosen.low),
+            None => (&self.chain.residuals, self.chain.low()),
+        }
+    }
+
+    fn is_followed(&self) -> bool {
+        self.chain.commits.iter().map(|commit| &commit.feature).eq(&self.selected)
+    }
+
+    /// Brings the commits up to what is selected. Cost O(m·s) for each column that is new or stands after one.
+    fn follow(&mut self) {
+        let pairs = self.chain.commits.iter().zip(&self.selected);
+        let common = pairs.take_while(|(commit, feature)| commit.feature == **feature).count();
+        self.cut(common);
+        for &feature in &self.selected[common..] {
+            self.chain.push(&self.rows, self.lambda, feature);
+        }
+    }
+
+    /// Forgets all commits but the first ones, and the candidates that have taken in more.
+    fn cut(&mut self, length: usize) {
+        if length < self.chain.commits.len() {
+            self.chain.truncate(&self.rows, length);
+            for slot in &mut self.candidates {
+                slot.take_if(|candidate| candidate.applied > length);
+            }
+        }
+    }
+
+    /// Makes what trials of removal need, unless it is there.
+    fn choose(&mut self) {
+        if self.chosen.is_some() {
+            return;
+        }
+        self.chosen = if self.is_followed() && is_sound(self.chain.low()) {
+            Some(Chosen::of_commits(&self.rows, &self.chain.commits, self.chain.low()))
+        } else {
+            Chosen::of_rows(&self.rows, self.lambda, &self.selected).ok()
+        };
+    }
+}

@@ -1,0 +1,169 @@
+//! Rows fold after fold, and the moments of the rows that train a fold.
+
+use super::by_fold::{held_out, products};
+use crate::Level;
+use crate::kfold::Rows;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Copies of the scaled columns and targets with their rows fold after fold, shared by the states of all λ.
+///
+/// Columns are centred with an intercept. Memory 8·m·n bytes.
+#[derive(Debug)]
+pub struct HoldOutRows<'d> {
+    rows: Arc<Rows<'d>>,
+    /// Where each fold starts, and the end at last.
+    pub(super) starts: Vec<usize>,
+    /// √r_j.
+    pub(super) root: Vec<f64>,
+    /// Σ r_j of each fold.
+    weights: Vec<f64>,
+    columns: Vec<Vec<f64>>,
+    targets: Vec<Vec<f64>>,
+    /// Mean of each target in each fold; 0 without an intercept.
+    target_means: Vec<Vec<f64>>,
+    /// Targets less the means of the rows that train their fold: the residuals of the empty subset.
+    pub(super) residuals: Vec<Vec<f64>>,
+}
+
+/// What the rows that train each fold say of a column.
+pub(super) struct Training {
+    /// The column less the mean of the rows that train its fold.
+    pub e: Vec<f64>,
+    /// Squares about that mean: in the rows that train the fold, and in the fold itself.
+    pub squares: Vec<f64>,
+    pub own: Vec<f64>,
+    /// Products with the targets about the means: folds × outputs.
+    pub products: Vec<f64>,
+}
+
+/// Weight, means and product about the means of some rows.
+#[derive(Clone, Copy)]
+struct Moments {
+    weight: f64,
+    means: [f64; 2],
+    product: f64,
+}
+
+impl Moments {
+    const NONE: Self = Moments { weight: 0.0, means: [0.0; 2], product: 0.0 };
+
+    /// Of both sets of rows; nothing cancels in a sum of squares.
+    fn with(self, other: Self) -> Self {
+        let weight = self.weight + other.weight;
+        let share = if weight > 0.0 { other.weight / weight } else { 0.0 };
+        let [a, b] = [other.means[0] - self.means[0], other.means[1] - self.means[1]];
+        let means = [self.means[0] + a * share, self.means[1] + b * share];
+        Moments { weight, means, product: self.product + other.product + self.weight * share * a * b }
+    }
+
+    /// Of all parts but one, for each.
+    fn of_others(parts: &[Self]) -> Vec<Self> {
+        let mut before = Moments::NONE;
+        let next = |part: &Self| {
+            let with = before.with(*part);
+            std::mem::replace(&mut before, with)
+        };
+        let mut out: Vec<Self> = parts.iter().map(next).collect();
+        let mut after = Moments::NONE;
+        for (out, part) in out.iter_mut().zip(parts).rev() {
+            *out = out.with(after);
+            after = part.with(after);
+        }
+        out
+    }
+}
+
+impl<'d> HoldOutRows<'d> {
+    /// Copies the active columns; `rows.standardize` is ignored. Cost O(m·n).
+    pub fn new(rows: Arc<Rows<'d>>) -> Self {
+        let (data, folds) = (&rows.data, rows.folds());
+        let level = data.level;
+        let permuted = |values: &[f64]| folds.order().iter().map(|&j| values[j]).collect::<Vec<f64>>();
+        let columns = (0..rows.columns())
+            .into_par_iter()
+            .map(|i| if rows.is_active(i) { permuted(&data.scaled(i)) } else { Vec::new() })
+            .collect();
+        let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
+        starts.push(folds.rows());
+        let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
+        let weights = products(level, &starts, &root, &root);
+        let targets = (0..data.outputs()).map(|o| permuted(data.centred(o))).collect();
+        let (target_means, residuals) = (Vec::new(), Vec::new());
+        let mut out = HoldOutRows { rows, starts, root, weights, columns, targets, target_means, residuals };
+        out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
+        out.residuals = (0..out.targets.len())
+            .map(|o| {
+                let others = out.of_others(&out.target_means[o], &out.target_means[o], &vec![0.0; out.folds()]);
+                out.less(&out.targets[o], &others)
+            })
+            .collect();
+        out
+    }
+
+    /// The data that the copies are of.
+    pub fn rows(&self) -> &Arc<Rows<'d>> {
+        &self.rows
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.rows.data.level
+    }
+
+    pub(super) fn folds(&self) -> usize {
+        self.weights.len()
+    }
+
+    pub(super) fn outputs(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// A column, scaled, with its rows fold after fold; empty when inactive.
+    pub(super) fn column(&self, feature: usize) -> &[f64] {
+        &self.columns[feature]
+    }
+
+    /// Scaled targets, centred with an intercept.
+    pub(super) fn target(&self, output: usize) -> &[f64] {
+        &self.targets[output]
+    }
+
+    /// Cost O(m · outputs), with sums over the other folds made of theirs, never a total less a part.
+    pub(super) fn training(&self, feature: usize) -> Training {
+        let (level, x) = (self.level(), self.column(feature));
+        let means = self.means(x);
+        let mut centred = vec![0.0; x.len()];
+        held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centred);
+        let squares = products(level, &self.starts, &centred, &centred);
+        let others = self.of_others(&means, &means, &squares);
+        let e = self.less(x, &others);
+        let own = products(level, &self.starts, &e, &e);
+        let mut of_targets = vec![0.0; self.folds() * self.outputs()];
+        for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
+            let with_target = self.of_others(&means, y_means, &products(level, &self.starts, &centred, y));
+            with_target.iter().enumerate().for_each(|(k, m)| of_targets[k * self.outputs() + o] = m.product);
+        }
+        Training { e, squares: others.iter().map(|m| m.product).collect(), own, products: of_targets }
+    }
+
+    /// The mean of each fold; 0 without an intercept.
+    fn means(&self, x: &[f64]) -> Vec<f64> {
+        if !self.rows.intercept {
+            return vec![0.0; self.folds()];
+        }
+        let sums = products(self.level(), &self.starts, &self.root, x);
+        sums.iter().zip(&self.weights).map(|(sum, w)| if *w > 0.0 { sum / w } else { 0.0 }).collect()
+    }
+
+    fn of_others(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<Moments> {
+        let part = |k: usize| Moments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
+        Moments::of_others(&(0..self.folds()).map(part).collect::<Vec<_>>())
+    }
+
+    /// x less the mean of the rows that train its fold.
+    fn less(&self, x: &[f64], others: &[Moments]) -> Vec<f64> {
+        let mut out = vec![0.0; x.len()];
+        held_out(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, x, &mut out);
+        out
+    }
+}

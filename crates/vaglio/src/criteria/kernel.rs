@@ -1,0 +1,66 @@
+//! What criteria hand to the kernels and take from them.
+
+use vaglio_core::{Column, Design, Error, Loss, Result, Score};
+use vaglio_kernels::loo::{Data, Trouble};
+use vaglio_kernels::{Level, Measure};
+
+/// The kernels' word for a loss; `None` where they have none.
+pub(super) fn measure(loss: Loss) -> Option<Measure> {
+    match loss {
+        Loss::Squared => Some(Measure::Squared),
+        Loss::Absolute => Some(Measure::Absolute),
+        Loss::ZeroOne => Some(Measure::ZeroOne),
+        Loss::BalancedError => Some(Measure::BalancedError),
+        Loss::Auc => None,
+    }
+}
+
+/// A column as the kernels take it.
+pub(crate) fn kernel_column(column: Column<'_>) -> vaglio_kernels::Column<'_> {
+    match column {
+        Column::Double(values) => vaglio_kernels::Column::Double(values),
+        Column::Byte(values) => vaglio_kernels::Column::Byte(values),
+    }
+}
+
+/// The rows of a design as the kernels take them; constant columns take no part.
+///
+/// # Errors
+/// [`Error::Numerical`] when squares over- or underflow.
+pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
+    let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
+    let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
+    let mut active = vec![true; design.features()];
+    design.constant().into_iter().for_each(|feature| active[feature] = false);
+    let columns = (0..design.features()).map(|f| kernel_column(design.column(f))).collect();
+    Data::new(Level::best(), columns, active, &targets, design.weights(), intercept)
+        .map_err(|trouble| explain(trouble, design.names()))
+}
+
+fn explain(trouble: Trouble, names: &[String]) -> Error {
+    let name = |column: usize| names.get(column).map_or("?", String::as_str);
+    Error::Numerical(match trouble {
+        Trouble::Overflow { column } => {
+            format!("column `{}`: its sum of squares overflows; rescale or standardize it", name(column))
+        }
+        Trouble::Underflow { column } => {
+            format!("column `{}`: its squares underflow to 0; rescale or standardize it", name(column))
+        }
+        Trouble::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
+    })
+}
+
+/// The lowest of the losses that belong to each λ; the first among equals.
+///
+/// # Errors
+/// [`Error::Numerical`] for NaN.
+pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> {
+    let mut best = Score::WORST;
+    for (lambda, loss) in losses {
+        let score = Score { loss, lambda: Some(lambda) }.checked()?;
+        if loss < best.loss {
+            best = score;
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,150 @@
+//! The evaluator of k-fold cross-validation: a way to the scores, and refitting where it has lost its digits.
+
+use super::way::{Spread, Tried, Way};
+use crate::criteria::kernel::lowest;
+use rayon::prelude::*;
+use std::sync::Arc;
+use vaglio_core::{Error, Evaluator, Feature, Result, Score};
+use vaglio_kernels::Scorer;
+use vaglio_kernels::kfold::{Refitted, Rows};
+use vaglio_kernels::linalg::Failure;
+
+/// What all evaluators of a design share.
+pub(super) struct Shared<'d> {
+    pub rows: Arc<Rows<'d>>,
+    /// Of residuals in the order of the rows as given.
+    pub scorer: Scorer,
+    pub lambdas: Vec<f64>,
+}
+
+/// A subset's score is its lowest over λ.
+pub(super) struct KFoldEvaluator<'e, 'd> {
+    shared: Arc<Shared<'d>>,
+    way: Box<dyn Way + 'e>,
+    selected: Vec<Feature>,
+    /// For additions of later columns alone.
+    is_branch: bool,
+}
+
+impl<'e, 'd> KFoldEvaluator<'e, 'd> {
+    pub(super) fn new(shared: Shared<'d>, way: Box<dyn Way + 'e>) -> Self {
+        KFoldEvaluator { shared: Arc::new(shared), way, selected: Vec::new(), is_branch: false }
+    }
+
+    /// Scores from the trials of subsets, given for each λ: those that have lost their digits are refitted, then the
+    /// lowest over λ is taken.
+    fn settle(&self, mut trials: Vec<Vec<Tried>>, subsets: &[Vec<Feature>]) -> Result<Vec<Score>> {
+        let weak = |k: usize| -> Vec<usize> {
+            // A column that is constant has no part in any state.
+            let is_odd = subsets[k].iter().any(|&f| !self.shared.rows.is_active(f));
+            (0..trials.len()).filter(|&l| is_odd || trials[l][k].is_weak).collect()
+        };
+        let concerned: Vec<(usize, Vec<usize>)> =
+            (0..subsets.len()).map(|k| (k, weak(k))).filter(|(_, weak)| !weak.is_empty()).collect();
+        if !concerned.is_empty() {
+            tracing::trace!(subsets = concerned.len(), "refitted from the rows");
+        }
+        let shared = &*self.shared;
+        let refit = |(k, weak): &(usize, Vec<usize>)| -> Result<Vec<f64>> {
+            let refitted = Refitted::new(&shared.rows, &subsets[*k]).map_err(failed)?;
+            Ok(weak.iter().map(|&l| shared.scorer.loss(&refitted.residuals(shared.lambdas[l]))).collect())
+        };
+        let losses: Vec<Vec<f64>> = concerned.par_iter().map(refit).collect::<Result<_>>()?;
+        for ((k, weak), losses) in concerned.iter().zip(losses) {
+            weak.iter().zip(losses).for_each(|(&l, loss)| trials[l][*k].loss = loss);
+        }
+        let of_subset = |k: usize| self.shared.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
+        (0..subsets.len()).map(|k| lowest(of_subset(k))).collect()
+    }
+
+    fn larger(&self, feature: Feature) -> Vec<Feature> {
+        self.selected.iter().copied().chain([feature]).collect()
+    }
+
+    fn smaller(&self, feature: Feature) -> Vec<Feature> {
+        self.selected.iter().copied().filter(|&f| f != feature).collect()
+    }
+
+    /// A branch scores additions alone; for anything else its subset is evaluated by refitting.
+    fn refitted(&self, subsets: &[Vec<Feature>], scores: &mut [Score]) -> Result<()> {
+        let trials = vec![vec![Tried::UNKNOWN; subsets.len()]; self.shared.lambdas.len()];
+        scores.copy_from_slice(&self.settle(trials, subsets)?);
+        Ok(())
+    }
+}
+
+pub(super) fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
+}
+
+impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
+    fn selected(&self) -> &[Feature] {
+        &self.selected
+    }
+
+    fn score(&mut self) -> Result<Score> {
+        let trials = self.way.current()?.into_iter().map(|trial| vec![trial]).collect();
+        Ok(self.settle(trials, &[self.selected.clone()])?[0])
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.selected = subset.to_vec();
+        self.way.reset(subset)
+    }
+
+    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let trials = self.way.additions(candidates)?;
+        let subsets: Vec<Vec<Feature>> = candidates.iter().map(|&f| self.larger(f)).collect();
+        scores.copy_from_slice(&self.settle(trials, &subsets)?);
+        Ok(())
+    }
+
+    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let subsets: Vec<Vec<Feature>> = candidates.iter().map(|&f| self.smaller(f)).collect();
+        if self.is_branch {
+            return self.refitted(&subsets, scores);
+        }
+        let trials = self.way.removals(candidates)?;
+        scores.copy_from_slice(&self.settle(trials, &subsets)?);
+        Ok(())
+    }
+
+    fn add(&mut self, feature: Feature) -> Result<()> {
+        self.selected.push(feature);
+        self.way.add(feature)
+    }
+
+    fn remove(&mut self, feature: Feature) -> Result<()> {
+        self.selected.retain(|&f| f != feature);
+        self.way.remove(feature)
+    }
+
+    fn standard_error(&mut self) -> Result<Option<f64>> {
+        let score = self.score()?;
+        let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
+        let is_odd = self.selected.iter().any(|&f| !self.shared.rows.is_active(f));
+        let weak = is_odd || self.way.current()?.get(place).is_none_or(|tried| tried.is_weak);
+        let Shared { rows, scorer, lambdas, .. } = &*self.shared;
+        Ok(Some(match if weak { Spread::Unknown } else { self.way.spread(place)? } {
+            Spread::Folds(sums) => scorer.error_over_folds(&sums, rows.folds()),
+            Spread::Residuals(residuals) => scorer.standard_error_over(rows.folds(), &residuals),
+            Spread::Unknown => {
+                let refitted = Refitted::new(rows, &self.selected).map_err(failed)?;
+                scorer.standard_error_over(rows.folds(), &refitted.residuals(lambdas[place]))
+            }
+        }))
+    }
+
+    fn engine(&self) -> &'static str {
+        self.way.engine()
+    }
+
+    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        Ok(Some(Box::new(KFoldEvaluator {
+            shared: Arc::clone(&self.shared),
+            way: self.way.branch(feature, later)?,
+            selected: self.larger(feature),
+            is_branch: true,
+        })))
+    }
+}

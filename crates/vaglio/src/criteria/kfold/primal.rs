@@ -1,0 +1,184 @@
+//! Moments of the folds as a way to the scores.
+
+use super::evaluator::failed;
+use super::way::{Spread, Tried, Way};
+use std::sync::Arc;
+use vaglio_core::{Feature, Result};
+use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials, is_weak};
+
+/// Moments, with the states that additions and removals need, each made when it is first asked for.
+pub(super) struct Primal {
+    moments: Arc<Moments>,
+    lambdas: Vec<f64>,
+    selected: Vec<Feature>,
+    forward: Option<Forward>,
+    backward: Option<Backward>,
+}
+
+impl Primal {
+    pub(super) fn new(rows: &Rows<'_>, lambdas: &[f64]) -> Result<Self> {
+        let moments = Arc::new(Moments::new(rows).map_err(failed)?);
+        Ok(Primal { moments, lambdas: lambdas.to_vec(), selected: Vec::new(), forward: None, backward: None })
+    }
+
+    fn trials(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<Tried>> {
+        let of_lambda = |l: usize| {
+            let trial = |candidate: &Feature| match trials.features.binary_search(candidate) {
+                Ok(k) => tried(&self.moments, trials.losses[l][k], trials.low[l][k]),
+                Err(_) => Tried::UNKNOWN,
+            };
+            candidates.iter().map(trial).collect()
+        };
+        (0..self.lambdas.len()).map(of_lambda).collect()
+    }
+
+    fn means(&self, sums: Vec<f64>, low: Vec<f64>) -> Vec<Tried> {
+        sums.into_iter().zip(low).map(|(sum, low)| tried(&self.moments, sum, low)).collect()
+    }
+}
+
+fn tried(moments: &Moments, sum: f64, low: f64) -> Tried {
+    Tried { loss: moments.mean_of(sum), is_weak: is_weak(low) }
+}
+
+impl Way for Primal {
+    fn current(&mut self) -> Result<Vec<Tried>> {
+        if let Some(forward) = &self.forward {
+            return Ok(self.means(forward.losses(), forward.low()));
+        }
+        if let Some(backward) = &self.backward {
+            return Ok(self.means(backward.losses(), backward.low()));
+        }
+        let spectrum = Spectrum::new(&self.moments, &self.selected).map_err(failed)?;
+        let low = self.lambdas.iter().map(|&lambda| spectrum.low(lambda)).collect();
+        Ok(self.means(spectrum.losses(&self.lambdas), low))
+    }
+
+    fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        let start = || Forward::new(&self.moments, &self.lambdas, &self.selected);
+        let trials = self.forward.get_or_insert_with(start).trials();
+        Ok(self.trials(&trials, candidates))
+    }
+
+    fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        let start = || Backward::new(&self.moments, &self.lambdas, &self.selected);
+        let trials = self.backward.get_or_insert_with(start).trials();
+        Ok(self.trials(&trials, candidates))
+    }
+
+    fn add(&mut self, feature: Feature) -> Result<()> {
+        self.selected.push(feature);
+        self.backward = None;
+        if let Some(forward) = &mut self.forward {
+            forward.add(feature);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, feature: Feature) -> Result<()> {
+        self.selected.retain(|&f| f != feature);
+        if let Some(forward) = &mut self.forward {
+            forward.remove(feature);
+        }
+        if let Some(backward) = &mut self.backward {
+            backward.remove(feature);
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.selected = subset.to_vec();
+        (self.forward, self.backward) = (None, None);
+        Ok(())
+    }
+
+    fn spread(&mut self, lambda: usize) -> Result<Spread> {
+        Ok(Spread::Folds(match (&self.forward, &self.backward) {
+            (Some(forward), _) => forward.of_folds(lambda),
+            (None, Some(backward)) => backward.of_folds(lambda),
+            (None, None) => {
+                let spectrum = Spectrum::new(&self.moments, &self.selected).map_err(failed)?;
+                spectrum.of_folds(self.lambdas[lambda])
+            }
+        }))
+    }
+
+    /// Columns that were selected before come first in the tree, then the new one.
+    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>> {
+        let columns: Vec<Feature> = self.selected.iter().chain([&feature]).chain(later).copied().collect();
+        let mut tree = Tree::new(&self.moments, &self.lambdas, &columns);
+        for _ in 0..=self.selected.len() {
+            tree = tree.child(0);
+        }
+        Ok(Box::new(Node { moments: &self.moments, lambdas: &self.lambdas, tree, later: later.to_vec() }))
+    }
+
+    fn engine(&self) -> &'static str {
+        "primal"
+    }
+}
+
+/// A node of the tree of subsets: it knows the columns that may follow.
+struct Node<'m> {
+    moments: &'m Moments,
+    lambdas: &'m [f64],
+    tree: Tree,
+    later: Vec<Feature>,
+}
+
+impl Way for Node<'_> {
+    fn current(&mut self) -> Result<Vec<Tried>> {
+        let low = self.tree.low();
+        Ok(self.tree.losses().into_iter().zip(low).map(|(sum, low)| tried(self.moments, sum, low)).collect())
+    }
+
+    fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        let (losses, low) = self.tree.trials();
+        let count = self.later.len();
+        let same = candidates == self.later;
+        let of_lambda = |l: usize| {
+            let trial = |(k, candidate): (usize, &Feature)| {
+                let place = if same { Some(k) } else { self.later.iter().position(|f| f == candidate) };
+                place.map_or(Tried::UNKNOWN, |place| {
+                    let at = l * count + place;
+                    tried(self.moments, losses[at], low[at])
+                })
+            };
+            candidates.iter().enumerate().map(trial).collect()
+        };
+        Ok((0..self.lambdas.len()).map(of_lambda).collect())
+    }
+
+    fn removals(&mut self, _: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        Err(super::way::later_only())
+    }
+
+    fn add(&mut self, _: Feature) -> Result<()> {
+        Err(super::way::later_only())
+    }
+
+    fn remove(&mut self, _: Feature) -> Result<()> {
+        Err(super::way::later_only())
+    }
+
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
+        Err(super::way::later_only())
+    }
+
+    fn spread(&mut self, _: usize) -> Result<Spread> {
+        Ok(Spread::Unknown)
+    }
+
+    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>> {
+        let Some(place) = self.later.iter().position(|&f| f == feature) else { return Err(super::way::later_only()) };
+        if self.later[place + 1..] != *later {
+            return Err(super::way::later_only());
+        }
+        let tree = self.tree.child(place);
+        Ok(Box::new(Node { moments: self.moments, lambdas: self.lambdas, tree, later: later.to_vec() }))
+    }
+
+    fn engine(&self) -> &'static str {
+        "primal"
+    }
+}

@@ -98,7 +98,8 @@ impl<'d> Basis<'d> {
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
     ///
-    /// False where the state does not go on and is to be built anew, as after many changes.
+    /// False where the state does not go on and is to be built anew: without a column, so that nothing is left of
+    /// rounding, and after many changes.
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         self.prepare();
@@ -116,12 +117,17 @@ impl<'d> Basis<'d> {
         }
         self.features.retain(|f| *f != feature);
         self.commits.push(Commit { feature, c, tau: -h, t: w, leaves: true });
-        self.commits.len() <= 2 * self.features.len() + LONG
+        !self.features.is_empty() && self.commits.len() <= 2 * self.features.len() + LONG
     }
 
     /// The trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
     pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         self.prepare();
+        if self.features.len() == 1 {
+            // Nothing is left of rounding, as where the state is built anew.
+            let empty = Basis::new(Arc::clone(&self.data), self.lambda).score(scorer);
+            return vec![empty; features.len()];
+        }
         let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
             Some((c, w, h)) => trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h),
             None => Trial { loss: f64::NAN, low: f64::NAN },

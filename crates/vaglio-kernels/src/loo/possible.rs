@@ -53,7 +53,7 @@ impl Possible {
         }
         let (values, vectors) = linalg::eigh(gram.view()).ok()?;
         let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, m), v| (l.min(*v), m.max(*v)));
-        if size > 0 && !(least * CONDITION > most) {
+        if size > 0 && (least.is_nan() || least * CONDITION <= most) {
             return None;
         }
         let scaled = &vectors / &values;

@@ -99,7 +99,7 @@ impl Selected {
         let before: Vec<f64> = (0..size).map(|i| self.h[[old(i), old(i)]]).collect();
         let entry = |(i, j)| self.h[[old(i), old(j)]] - column[old(i)] * column[old(j)] / own;
         self.h = Array2::from_shape_fn((size, size), entry);
-        let lost = before.iter().enumerate().any(|(i, before)| !(self.h[[i, i]] > LOST * before));
+        let lost = before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= LOST * before);
         Some(Leaving { c, w, h: own, lost })
     }
 

@@ -1,7 +1,7 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use vaglio::core::{Criterion, Evaluator, Feature, Loss, Score};
+use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Score, Winner};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
@@ -131,4 +131,63 @@ fn a_branch_that_is_changed_goes_on_as_a_plain_evaluator() {
     child.remove(2).unwrap();
     assert_eq!(child.selected(), [6]);
     close(child.score().unwrap().loss, &[6]);
+}
+
+/// From all columns to none, the cheapest removal each time.
+fn backward(design: &Design, tolerance: f64) {
+    let criterion = Loo::default();
+    let mut evaluator = (&criterion as &dyn Criterion).open(design).unwrap();
+    let all: Vec<Feature> = (0..design.features()).collect();
+    evaluator.reset(&all).unwrap();
+    while !evaluator.selected().is_empty() {
+        let candidates = evaluator.selected().to_vec();
+        let mut scores = vec![Score::WORST; candidates.len()];
+        evaluator.score_removals(&candidates, &mut scores).unwrap();
+        let winner = Winner::among(&candidates, &scores).unwrap();
+        evaluator.remove(winner.feature).unwrap();
+        let defined = criterion.evaluate(design, evaluator.selected()).unwrap().loss;
+        for found in [winner.score.loss, evaluator.score().unwrap().loss] {
+            let on = evaluator.selected();
+            assert!((found - defined).abs() <= tolerance * defined, "{on:?}: {found} is not {defined}");
+        }
+    }
+}
+
+#[test]
+fn backward_from_all_columns() {
+    backward(&data::regression(60, 40, 91).weighted().design(&[0.01], true), 1e-9);
+    for lambda in [1.0, 1e-3, 1e-9] {
+        backward(&data::regression(12, 20, 92).design(&[lambda], true), 1e-7);
+        backward(&data::regression(12, 20, 93).weighted().design(&[lambda], false), 1e-7);
+    }
+}
+
+/// Two additions by bounds, then the cheapest removal, as floating searches do: the same as without bounds.
+#[test]
+fn bounds_go_on_after_removals() {
+    let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
+    let open = |full_pass| Loo { loss: Loss::Squared, full_pass };
+    let (by_bounds, in_full) = (open(false), open(true));
+    let mut states = [&by_bounds, &in_full].map(|c| (c as &dyn Criterion).open(&design).unwrap());
+    for step in 0..60 {
+        let selected = states[0].selected().to_vec();
+        let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();
+        if step % 3 < 2 {
+            let found = states.each_mut().map(|s| s.best_addition(&candidates).unwrap().unwrap());
+            assert_eq!((found[0].feature, &found[0].tied), (found[1].feature, &found[1].tied), "step {step}");
+            assert!((found[0].score.loss - found[1].score.loss).abs() <= 1e-11 * found[1].score.loss);
+            states.iter_mut().for_each(|s| s.add(found[0].feature).unwrap());
+        } else {
+            let mut scores = vec![Score::WORST; selected.len()];
+            states[0].score_removals(&selected, &mut scores).unwrap();
+            let leaves = Winner::among(&selected, &scores).unwrap().feature;
+            // The first column leaves now and then, so that what leaves is not only what just came.
+            let leaves = if step % 2 == 0 { selected[0] } else { leaves };
+            states.iter_mut().for_each(|s| s.remove(leaves).unwrap());
+        }
+        let defined = by_bounds.evaluate(&design, states[0].selected()).unwrap().loss;
+        for state in &mut states {
+            assert!((state.score().unwrap().loss - defined).abs() <= 1e-9 * defined, "step {step}");
+        }
+    }
 }

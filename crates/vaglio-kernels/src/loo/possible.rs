@@ -51,13 +51,7 @@ impl Possible {
                 (gram[[k, l]], gram[[l, k]]) = (product, product);
             }
         }
-        let (values, vectors) = linalg::eigh(gram.view()).ok()?;
-        let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, m), v| (l.min(*v), m.max(*v)));
-        if size > 0 && (least.is_nan() || least * CONDITION <= most) {
-            return None;
-        }
-        let scaled = &vectors / &values;
-        let inverse: Vec<f64> = scaled.dot(&vectors.t()).iter().copied().collect();
+        let inverse = inverse(&gram)?;
         let mut fit = Possible { features: features.to_vec(), inverse, weights: Vec::new(), rss: 0.0, total: 0.0 };
         for output in 0..data.outputs() {
             let mut residual = data.centred(output).to_vec();
@@ -119,4 +113,17 @@ impl Possible {
         let rss = (self.rss * (1.0 - SLACK) - ROUNDING * self.total).max(0.0);
         scorer.mean_of(rss * least_weight)
     }
+}
+
+/// The inverse of a Gram matrix, row by row; `None` when it is badly conditioned.
+fn inverse(gram: &Array2<f64>) -> Option<Vec<f64>> {
+    if gram.is_empty() {
+        return Some(Vec::new());
+    }
+    let (values, vectors) = linalg::eigh(gram.view()).ok()?;
+    let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, m), v| (l.min(*v), m.max(*v)));
+    if least.is_nan() || least * CONDITION <= most {
+        return None;
+    }
+    Some((&vectors / &values).dot(&vectors.t()).iter().copied().collect())
 }

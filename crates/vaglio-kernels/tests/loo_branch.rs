@@ -27,7 +27,7 @@ struct Walk<'d> {
 impl Walk<'_> {
     fn visit(&mut self, node: &mut Branch<'_>, subset: &[usize], later: &[usize], ask_first: bool) {
         let mut tied = Vec::new();
-        for (place, feature) in later.iter().enumerate().filter(|_| ask_first || subset.len() % 2 == 0) {
+        for (place, feature) in later.iter().enumerate().filter(|_| ask_first || subset.len().is_multiple_of(2)) {
             let loss = node.trial(&self.scorer, place).loss;
             let mut basis = Basis::new(Arc::clone(&self.data), self.lambda);
             subset.iter().chain([feature]).for_each(|&f| basis.add(f));

@@ -1,7 +1,7 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Score, Winner};
+use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Readout, Score, Task, Winner};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
@@ -43,6 +43,25 @@ fn several_outputs_and_bytes() -> Result<(), Broken> {
 #[test]
 fn more_columns_than_rows() -> Result<(), Broken> {
     walks(&data::regression(9, 14, 54), |_| 1e-6, Loss::Squared)
+}
+
+/// Three columns that are not 0 in one row alone: with tiny λ the rows have leverage 1 while those columns are selected.
+#[test]
+fn rows_that_carry_a_column_alone() -> Result<(), Broken> {
+    let alone = |row: usize| (0..14).map(|j| if j == row { 1.5 } else { 0.0 }).collect::<Vec<f64>>();
+    let wave = |k: usize| (0..14).map(|j| ((j * k) as f64).sin()).collect::<Vec<f64>>();
+    let columns = [alone(0), alone(4), alone(8), wave(1), wave(2), wave(5)];
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let target: Vec<f64> = (0..14).map(|j| (f64::from(j) * 0.7).cos()).collect();
+    let problem = data::given(&columns, &[&target], Task::Regression).unwrap();
+    for lambda in [1e-12, 1e-9, 1e-6] {
+        for intercept in [true, false] {
+            let design = Design::identity(&problem, Readout::new(vec![lambda], intercept).unwrap());
+            criterion::walk(&Loo::default(), &design, 200, 4, 1e-7)
+                .map_err(|b| b.within(&format!("lambda {lambda:e}, intercept {intercept}")))?;
+        }
+    }
+    Ok(())
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub struct Trials {
 }
 
 /// The least share of a Schur diagonal that keeps ten digits of a loss.
-const WEAK: f64 = 1e-6;
+const WEAK: f64 = 1e-5;
 
 /// Whether a Schur diagonal is so small a share of what it is a difference from, or not a number, that the moments have
 /// lost the digits of a loss; [`super::careful`] has another way for such subsets.

@@ -34,6 +34,8 @@ pub struct Backward {
 #[derive(Debug, Default)]
 struct Pair {
     matrices: Packed,
+    /// The diagonal of H when the matrices were made from the moments.
+    made: Vec<f64>,
     /// Diagonals of H and V.
     h: Vec<f64>,
     v: Vec<f64>,
@@ -47,8 +49,8 @@ struct Pair {
 
 /// Removals that H and V take in at once.
 const FLUSH: usize = 16;
-/// A diagonal entry of H that falls below this share of what it was has lost digits.
-const FALL: f64 = 1e-4;
+/// The least share of digits left when the diagonal of H falls, before the matrices are made anew.
+const FALL: f64 = 1e-5;
 
 impl Backward {
     /// The state of a subset of active columns. Cost O(K·R·s³).
@@ -125,9 +127,9 @@ impl Backward {
         let of_pair = |k: usize| (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
         let remove = |(k, pair): (usize, &mut Pair)| {
             let (fold, lambda) = of_pair(k);
-            let fell = pair.remove(moments.level, at, positions);
+            pair.remove(moments.level, at, positions);
             pair.low = pair.lowest(fold, lambda, selected, positions);
-            fell || is_weak(pair.low)
+            is_weak(pair.low) || pair.fell(positions)
         };
         let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
         if self.removals < FLUSH && !spent.contains(&true) {
@@ -170,6 +172,7 @@ impl Pair {
         let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
         let mut pair = Pair {
             matrices: Packed::new(s, h, v),
+            made: (0..s).map(|i| h(i, i)).collect(),
             h: (0..s).map(|i| h(i, i)).collect(),
             v: (0..s).map(|i| v(i, i)).collect(),
             loss: fold.squares,
@@ -199,6 +202,7 @@ impl Pair {
         let nothing = vec![f64::NAN; s];
         Pair {
             matrices: Packed::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
+            made: nothing.clone(),
             h: nothing.clone(),
             v: nothing.clone(),
             w: vec![nothing.clone(); outputs],
@@ -217,8 +221,8 @@ impl Pair {
         self.loss + self.w.iter().zip(&self.f).map(of_output).sum::<f64>()
     }
 
-    /// Removes one column; whether digits were lost.
-    fn remove(&mut self, level: Level, at: usize, kept: &[usize]) -> bool {
+    /// Removes one column.
+    fn remove(&mut self, level: Level, at: usize, kept: &[usize]) {
         let (h, v) = self.matrices.columns(level, at);
         let (h_at, v_at) = (self.h[at], self.v[at]);
         for (w, f) in self.w.iter_mut().zip(&mut self.f) {
@@ -234,16 +238,18 @@ impl Pair {
         let (by, half) = (Wide::splat(h_at), Wide::splat(0.5 * v_at));
         let r: Vec<Wide> = h.iter().map(|h| *h / by).collect();
         let v: Vec<Wide> = v.iter().zip(&r).map(|(v, r)| *v - *r * half).collect();
-        let mut fell = false;
         for &k in kept {
             let (r, v) = (lane(&r, k), lane(&v, k));
-            let before = self.h[k];
             self.h[k] -= h_at * r * r;
             self.v[k] -= 2.0 * (r * v);
-            fell |= self.h[k].is_nan() || self.h[k] < FALL * before;
         }
         self.matrices.push(r, v, h_at);
-        fell
+    }
+
+    /// Whether H is so much smaller than it was made, and V with the square of it, that it has lost digits.
+    fn fell(&self, positions: &[usize]) -> bool {
+        let share = |&at: &usize| self.low * (self.h[at] / self.made[at]).powi(2);
+        positions.iter().map(share).fold(1.0, least) < FALL
     }
 
     fn lowest(&self, fold: &Fold, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
@@ -254,6 +260,7 @@ impl Pair {
     fn compact(&mut self, level: Level, kept: &[usize]) {
         self.matrices.flush(level, kept);
         let keep = |x: &mut Vec<f64>| *x = kept.iter().map(|&at| x[at]).collect();
+        keep(&mut self.made);
         keep(&mut self.h);
         keep(&mut self.v);
         self.w.iter_mut().chain(&mut self.f).for_each(keep);

@@ -1,20 +1,109 @@
-//! K-fold searches on seeded data.
+//! K-fold searches by moments on seeded data, in seconds: one subset for many λ, forward, backward, and all subsets.
+//!
+//! `cargo bench -p vaglio-kernels --bench kfold` runs all; `-- forward` only what is named. `benches/numpy_kfold.py` at
+//! the root of the workspace does the same in NumPy. `RAYON_NUM_THREADS` sets the threads.
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::kfold::{Folds, Moments, Rows};
+use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials};
 use vaglio_kernels::loo::Data;
 use vaglio_kernels::{Column, Level};
 
 fn main() {
-    for (seed, rows, columns, folds) in [(2, 16_281, 400, 10), (3, 345_000, 200, 23)] {
-        let (x, y) = sparse_linear(seed, rows, columns, 50);
-        let rows = rows_of(&x, &y, folds);
-        for _ in 0..3 {
-            let (seconds, _) = timed(|| Moments::new(&rows).unwrap());
-            println!("moments {seconds:.3}");
-        }
+    let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted = |name: &str| named.is_empty() || named.iter().any(|n| n == name);
+    println!("{} threads, {}", rayon::current_num_threads(), Level::best().name());
+    if wanted("spectrum") {
+        spectrum(2, 16_281, 400, 10, 50);
+        spectrum(3, 345_000, 200, 23, 60);
     }
+    if wanted("forward") {
+        forward();
+    }
+    if wanted("backward") {
+        backward();
+    }
+    if wanted("tree") {
+        tree();
+    }
+}
+
+/// The moments, and every λ of the full subset.
+fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize) {
+    let (x, y) = sparse_linear(seed, rows, columns, 50, 1.0);
+    let rows = rows_of(&x, &y, folds);
+    for _ in 0..3 {
+        let (first, moments) = timed(|| Moments::new(&rows).unwrap());
+        let all: Vec<usize> = (0..columns).collect();
+        let (second, losses) = timed(|| Spectrum::new(&moments, &all).unwrap().losses(&powers(lambdas)));
+        let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let error = moments.mean_of(best);
+        println!(
+            "spectrum  {columns} columns: moments {first:.3} + {second:.3} = {:.3}; error {error:.9}",
+            first + second
+        );
+    }
+}
+
+/// The smallest loss of trials, and its column.
+fn winner(trials: &Trials) -> (f64, usize) {
+    let of_column = |k: usize| trials.losses.iter().map(|l| l[k]).fold(f64::INFINITY, f64::min);
+    let all = trials.features.iter().enumerate().map(|(k, &feature)| (of_column(k), feature));
+    all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
+}
+
+fn forward() {
+    let (x, y) = sparse_linear(2, 16_281, 400, 50, 1.0);
+    let rows = rows_of(&x, &y, 10);
+    for _ in 0..3 {
+        let (first, moments) = timed(|| Arc::new(Moments::new(&rows).unwrap()));
+        let (second, state) = timed(|| {
+            let mut state = Forward::new(&moments, &powers(50), &[]);
+            (0..100).for_each(|_| state.add(winner(&state.trials()).1));
+            state
+        });
+        let best = state.losses().into_iter().fold(f64::INFINITY, f64::min);
+        let error = moments.mean_of(best);
+        println!("forward   moments {first:.3} + {second:.3} = {:.3}; error {error:.9}", first + second);
+    }
+}
+
+fn backward() {
+    let (x, y) = sparse_linear(3, 345_000, 200, 50, 1.0);
+    let rows = rows_of(&x, &y, 23);
+    let (first, moments) = timed(|| Arc::new(Moments::new(&rows).unwrap()));
+    let (second, mut state) = timed(|| Backward::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
+    let (third, ()) = timed(|| {
+        while state.selected().len() > 1 {
+            state.remove(winner(&state.trials()).1);
+        }
+    });
+    let best = state.losses().into_iter().fold(f64::INFINITY, f64::min);
+    let (sum, error) = (first + second + third, moments.mean_of(best));
+    println!("backward  moments {first:.3} + {second:.3} + {third:.3} = {sum:.3}; error {error:.9}");
+}
+
+fn tree() {
+    let (x, y) = sparse_linear(6, 500, 20, 10, 2.0);
+    let rows = rows_of(&x, &y, 10);
+    let moments = Moments::new(&rows).unwrap();
+    let (seconds, (best, subsets)) = timed(|| {
+        let columns: Vec<usize> = (0..20).collect();
+        let (mut open, mut best, mut subsets) = (vec![Tree::new(&moments, &[1.0], &columns)], f64::INFINITY, 1);
+        while let Some(tree) = open.pop() {
+            let (losses, _) = tree.trials();
+            subsets += losses.len();
+            best = losses.into_iter().fold(best, f64::min);
+            open.extend((0..tree.later().saturating_sub(1)).map(|k| tree.child(k)));
+        }
+        (best, subsets)
+    });
+    println!("tree      {subsets} subsets {seconds:.3}; error {:.9}", moments.mean_of(best));
+}
+
+fn powers(count: usize) -> Vec<f64> {
+    (0..count).map(|k| 10f64.powf(-4.0 + 10.0 * k as f64 / (count - 1) as f64)).collect()
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
@@ -37,8 +126,8 @@ fn uniform(seed: u64, counter: u64) -> f64 {
     (((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53) * 2.0 - 1.0) * 3f64.sqrt()
 }
 
-/// Uniform noise of unit variance, neighbours correlated by 0.5, and `effects` columns of falling effect.
-fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
+/// Uniform noise of unit variance, neighbours correlated by 0.5, `effects` columns of falling effect, and noise.
+fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize, noise: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
     let column = |j: usize| (0..rows).map(|i| uniform(seed, (i * columns + j) as u64)).collect();
     let mut x: Vec<Vec<f64>> = (0..columns).map(column).collect();
     for j in 1..columns {
@@ -47,7 +136,7 @@ fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize) -> (Vec
             *now = 0.5 * last + 0.75f64.sqrt() * *now;
         }
     }
-    let mut y: Vec<f64> = (0..rows).map(|i| uniform(seed + 1000, i as u64)).collect();
+    let mut y: Vec<f64> = (0..rows).map(|i| noise * uniform(seed + 1000, i as u64)).collect();
     for t in 0..effects.min(columns) {
         let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
         y.iter_mut().zip(&x[(t * 37 + 5) % columns]).for_each(|(y, x)| *y += effect * x);

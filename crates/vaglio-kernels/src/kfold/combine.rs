@@ -20,7 +20,7 @@ pub(super) struct Step {
 }
 
 /// Eights of columns that are worked on together.
-const EIGHTS: usize = 2;
+const EIGHTS: usize = 4;
 /// λ that share the loading of an entry.
 const SHARE: usize = 4;
 
@@ -28,76 +28,100 @@ const SHARE: usize = 4;
 /// q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: &Fold, rows: &[usize], steps: &[Step], pairs: &mut [Pair]) {
     let eights = moments.stride / Wide::WIDTH;
-    let coefficients: Vec<Vec<[[f64; SHARE]; 2]>> = steps.chunks(SHARE).map(|s| coefficients(s, rows.len())).collect();
-    let mut packed = vec![[[Wide::ZERO; EIGHTS]; 2]; rows.len()];
+    let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
+    let mut packed = vec![[Wide::ZERO; EIGHTS]; 2 * rows.len()];
     for start in (0..eights).step_by(EIGHTS) {
         let here = EIGHTS.min(eights - start);
-        for (packed, &row) in packed.iter_mut().zip(rows) {
-            for (packed, matrix) in packed.iter_mut().zip([&fold.training, &fold.held_out]) {
+        let (a, v) = packed.split_at_mut(rows.len());
+        for (packed, matrix) in [(a, &fold.training), (v, &fold.held_out)] {
+            for (packed, &row) in packed.iter_mut().zip(rows) {
                 let chunks = &matrix[row * moments.stride..][..moments.stride].as_chunks().0[start..start + here];
                 packed.iter_mut().zip(chunks).for_each(|(to, from)| *to = Wide::load(from));
             }
         }
+        let (a, v) = packed.split_at(rows.len());
         let groups = coefficients.iter().zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE));
         for ((coefficients, steps), pairs) in groups {
-            let sums = moments.level.run(Combine { packed: &packed, coefficients });
-            for ((step, pair), sums) in steps.iter().zip(pairs).zip(sums) {
-                for (k, (r, x)) in sums.into_iter().enumerate().take(here) {
-                    pair.take_in(step, start + k, r, x);
-                }
-            }
+            moments.level.run(Combine { a, v, coefficients, steps, pairs, start, here });
         }
     }
 }
 
 /// p and u of up to [`SHARE`] steps, entry by entry, zeros for steps that are not there.
-fn coefficients(steps: &[Step], rows: usize) -> Vec<[[f64; SHARE]; 2]> {
-    let mut out = vec![[[0.0; SHARE]; 2]; rows];
-    for (l, step) in steps.iter().enumerate() {
-        out.iter_mut().zip(&step.p).for_each(|(out, p)| out[0][l] = *p);
-        out.iter_mut().zip(&step.u).for_each(|(out, u)| out[1][l] = *u);
-    }
-    out
+struct Coefficients {
+    p: Vec<[f64; SHARE]>,
+    u: Vec<[f64; SHARE]>,
 }
 
-/// (Σ_k p_k a_k, Σ_k p_k v_k − u_k a_k) for the packed eights a of A_t and v of A_v: λ × eights.
+impl Coefficients {
+    fn new(steps: &[Step], rows: usize) -> Self {
+        let mut out = Coefficients { p: vec![[0.0; SHARE]; rows], u: vec![[0.0; SHARE]; rows] };
+        for (l, step) in steps.iter().enumerate() {
+            out.p.iter_mut().zip(&step.p).for_each(|(out, p)| out[l] = *p);
+            out.u.iter_mut().zip(&step.u).for_each(|(out, u)| out[l] = *u);
+        }
+        out
+    }
+}
+
+/// Eights of the columns from `start`: packed rows a of A_t and v of A_v, for up to [`SHARE`] pairs.
 struct Combine<'k> {
-    packed: &'k [[[Wide; EIGHTS]; 2]],
-    coefficients: &'k [[[f64; SHARE]; 2]],
+    a: &'k [[Wide; EIGHTS]],
+    v: &'k [[Wide; EIGHTS]],
+    coefficients: &'k Coefficients,
+    steps: &'k [Step],
+    pairs: &'k mut [Pair],
+    start: usize,
+    here: usize,
 }
 
 impl NullaryFnOnce for Combine<'_> {
-    type Output = [[(Wide, Wide); EIGHTS]; SHARE];
+    type Output = ();
     #[inline(always)]
-    fn call(self) -> Self::Output {
-        let mut sums = [[(Wide::ZERO, Wide::ZERO); EIGHTS]; SHARE];
-        for ([a, v], [p, u]) in self.packed.iter().zip(self.coefficients) {
-            for l in 0..SHARE {
-                let (p, u) = (Wide::splat(p[l]), Wide::splat(u[l]));
-                for k in 0..EIGHTS {
-                    let (r, x) = sums[l][k];
-                    sums[l][k] = (r + p * a[k], (x + p * v[k]) - u * a[k]);
-                }
+    fn call(self) {
+        let r = sums(self.a, &self.coefficients.p);
+        let along = sums(self.v, &self.coefficients.p);
+        let back = sums(self.a, &self.coefficients.u);
+        for (l, (step, pair)) in self.steps.iter().zip(self.pairs).enumerate() {
+            for k in 0..self.here {
+                pair.take_in(step, self.start + k, r[l][k], along[l][k] - back[l][k]);
             }
         }
-        sums
     }
 }
 
+/// Σ_k c_k a_k: λ × eights.
+#[inline(always)]
+fn sums(rows: &[[Wide; EIGHTS]], coefficients: &[[f64; SHARE]]) -> [[Wide; EIGHTS]; SHARE] {
+    let mut sums = [[Wide::ZERO; EIGHTS]; SHARE];
+    for (row, coefficients) in rows.iter().zip(coefficients) {
+        // An opaque address keeps the compiler from making vectors along the rows, which would gather.
+        let row = *std::hint::black_box(row);
+        for l in 0..SHARE {
+            let c = Wide::splat(coefficients[l]);
+            for e in 0..EIGHTS {
+                sums[l][e] = sums[l][e] + row[e] * c;
+            }
+        }
+    }
+    sums
+}
+
 impl Pair {
+    #[inline(always)]
     fn take_in(&mut self, step: &Step, at: usize, r: Wide, x: Wide) {
         let stride = self.diagonal.len() / Wide::WIDTH;
-        let update = |vector: &mut [f64], at: usize, f: &dyn Fn(Wide) -> Wide| {
-            let eight = &mut vector.as_chunks_mut().0[at];
-            f(Wide::load(eight)).store(eight);
-        };
-        let pi = Wide::splat(step.pi);
-        update(&mut self.diagonal, at, &|d| d - r * r);
-        update(&mut self.square, at, &|q| q - Wide::splat(2.0) * r * x + r * r * pi);
+        let (pi, two) = (Wide::splat(step.pi), Wide::splat(2.0));
+        let d = &mut self.diagonal.as_chunks_mut().0[at];
+        (Wide::load(d) - r * r).store(d);
+        let q = &mut self.square.as_chunks_mut().0[at];
+        (Wide::load(q) - two * r * x + r * r * pi).store(q);
         for (o, &(gamma, eta)) in step.scalars.iter().enumerate() {
             let (gamma, eta) = (Wide::splat(gamma), Wide::splat(eta));
-            update(&mut self.gradient, o * stride + at, &|g| g - gamma * r);
-            update(&mut self.along, o * stride + at, &|h| h - r * eta + gamma * (x - r * pi));
+            let g = &mut self.gradient.as_chunks_mut().0[o * stride + at];
+            (Wide::load(g) - gamma * r).store(g);
+            let h = &mut self.along.as_chunks_mut().0[o * stride + at];
+            (Wide::load(h) - r * eta + gamma * (x - r * pi)).store(h);
         }
     }
 }

@@ -58,7 +58,7 @@ impl Sample {
             let weights: Vec<f64> = others.iter().map(|&r| weight(r)).collect();
             let (x_others, y_others) = (x.select(Axis(0), &others), y.select(Axis(1), &others));
             let ridge = Ridge::new(x_others, y_others.view(), Some(&weights), intercept).unwrap();
-            let (w, b) = ridge.coefficients(lambda);
+            let (w, b) = ridge.coefficients(lambda).unwrap();
             for o in 0..2 {
                 let error = y[[o, row]] - x.row(row).dot(&w.column(o)) - b[o];
                 sum += weight(row) * error * error;

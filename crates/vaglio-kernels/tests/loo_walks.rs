@@ -59,7 +59,7 @@ impl Sample {
         let rows = self.weights.len();
         let x = Array2::from_shape_fn((rows, subset.len()), |(j, k)| self.columns[subset[k]][j]);
         let y = Array2::from_shape_fn((2, rows), |(o, j)| self.targets[o][j]);
-        Ridge::new(x, y.view(), Some(&self.weights), self.intercept).unwrap().leave_one_out(lambda)
+        Ridge::new(x, y.view(), Some(&self.weights), self.intercept).unwrap().leave_one_out(lambda).unwrap()
     }
 
     /// Walks with all three states and returns the largest relative error of a score, and every loss on the way.

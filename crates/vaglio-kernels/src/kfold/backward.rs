@@ -50,7 +50,7 @@ struct Pair {
 /// Removals that H and V take in at once.
 const FLUSH: usize = 16;
 /// The least share of digits left when the diagonal of H falls, before the matrices are made anew.
-const FALL: f64 = 1e-5;
+const FALL: f64 = 1e-4;
 
 impl Backward {
     /// The state of a subset of active columns. Cost O(K·R·s³).

@@ -21,13 +21,13 @@ pub fn careful(rows: &Rows<'_>, scorer: &Scorer, subset: &[usize], lambdas: &[f6
 /// [`Failure::NoConvergence`] when entries overflow.
 pub fn careful_residuals(rows: &Rows<'_>, subset: &[usize], lambdas: &[f64]) -> Result<Vec<Vec<Vec<f64>>>, Failure> {
     let refitted = Refitted::new(rows, subset)?;
-    Ok(lambdas.iter().map(|&lambda| refitted.residuals(lambda)).collect())
+    lambdas.iter().map(|&lambda| refitted.residuals(lambda)).collect()
 }
 
 /// A subset fitted on the training rows of each fold, for any λ.
 ///
-/// Each fold's training rows are reduced by reflections and one singular value decomposition serves every λ, so small
-/// λ and dependent columns cost no digits.
+/// Each fold's training rows are reduced to a triangle by reflections, and that again for each λ, so small λ, dependent
+/// columns and columns of unlike scale cost no digits.
 #[derive(Debug)]
 pub struct Refitted<'r, 'd> {
     rows: &'r Rows<'d>,
@@ -52,12 +52,15 @@ impl<'r, 'd> Refitted<'r, 'd> {
         Ok(Refitted { rows, folds: folds.collect::<Result<_, _>>()? })
     }
 
-    /// The residuals of every row held out, scaled by √r_j: outputs × rows as given. Cost O(m·s · outputs + K·s²).
-    pub fn residuals(&self, lambda: f64) -> Vec<Vec<f64>> {
+    /// The residuals of every row held out, scaled by √r_j: outputs × rows as given. Cost O(m·s · outputs + K·s³).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, Failure> {
         let targets = self.rows.targets();
         let mut out = targets.scaled.clone();
         for (fold, of_fold) in self.folds.iter().enumerate() {
-            let (coefficients, intercept) = of_fold.ridge.coefficients(lambda);
+            let (coefficients, intercept) = of_fold.ridge.coefficients(lambda)?;
             let predicted = of_fold.held_out.dot(&coefficients);
             for (o, out) in out.iter_mut().enumerate() {
                 for (j, &row) in self.rows.folds.held_out(fold).iter().enumerate() {
@@ -65,7 +68,7 @@ impl<'r, 'd> Refitted<'r, 'd> {
                 }
             }
         }
-        out
+        Ok(out)
     }
 }
 

@@ -4,13 +4,14 @@ use super::Lambda;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Coefficients, Columns, Error, Feature, Learner, LinearForm, Model, Problem, Readout, Result};
+use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
 
 /// Regularised least squares, also called ridge regression.
 ///
 /// Minimises Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output, with b free (or 0 without `intercept`). Classes are
-/// regressed on ±1, several classes one against the others. Cost of the final fit O(rows · features²), by singular
-/// values, so that small λ and dependent columns lose no digits.
+/// regressed on ±1, several classes one against the others. Cost of the final fit O(rows · features²), by
+/// reflections, so that small λ and dependent columns lose no digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rls {
@@ -54,18 +55,23 @@ impl Learner for Rls {
             to.iter_mut().zip(problem.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
         }
         let weights = problem.weights().map(|w| &w[..]);
-        let ridge = Ridge::new(x, problem.targets().view(), weights, self.intercept).map_err(|failure| {
+        let failed = |failure: Failure| {
             Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
-        })?;
+        };
+        let ridge = Ridge::new(x, problem.targets().view(), weights, self.intercept).map_err(failed)?;
         let lambda = match lambda {
             Some(lambda) => lambda,
             None => {
                 let values = self.lambda.values()?;
-                let scored = values.iter().map(|&l| (if values.len() == 1 { 0.0 } else { ridge.leave_one_out(l) }, l));
-                scored.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1.0, |(_, l)| l)
+                let score = |&l: &f64| match values.len() {
+                    1 => Ok((0.0, l)),
+                    _ => ridge.leave_one_out(l).map(|loss| (loss, l)).map_err(failed),
+                };
+                let scored: Vec<(f64, f64)> = values.iter().map(score).collect::<Result<_>>()?;
+                scored.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1.0, |(_, l)| l)
             }
         };
-        let (weights, intercept) = ridge.coefficients(lambda);
+        let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
         if !weights.iter().chain(&intercept).all(|v| v.is_finite()) {
             return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
         }

@@ -41,9 +41,9 @@ fn is_sound(low: f64) -> bool {
 
 /// A subset for one λ, with the outcome of adding each other column and of removing each of its own.
 ///
-/// Candidates are made when first tried and keep E, 8·m bytes each, or 8·m·n in all, and 8·K·(2 + outputs) bytes for the
-/// folds; each selected column keeps two vectors of m, and a third with 8·K·s once removals were tried. The commit of one
-/// step and the trials of the next are fused: a candidate is read and written once, and X is read once.
+/// Candidates are made when first tried and keep E, 8·m bytes each, 8·m·n in all, with 8·K·(2 + outputs) for the folds;
+/// each selected column keeps two vectors of m with 8·K·s, and a third with as much again once removals were tried. The
+/// commit of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
 /// Once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
 /// [`Trial`], `low` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over

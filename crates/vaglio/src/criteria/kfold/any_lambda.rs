@@ -16,11 +16,13 @@ pub(super) struct AnyLambda<'d> {
 impl Fits for AnyLambda<'_> {
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>> {
         let refitted = Refitted::new(&self.rows, subset).map_err(failed)?;
-        Ok(Box::new(move |lambda| Ok(self.scorer.loss(&refitted.residuals(lambda)))))
+        Ok(Box::new(move |lambda| {
+            refitted.residuals(lambda).map(|residuals| self.scorer.loss(&residuals)).map_err(failed)
+        }))
     }
 
     fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<f64> {
-        let residuals = Refitted::new(&self.rows, subset).map_err(failed)?.residuals(lambda);
+        let residuals = Refitted::new(&self.rows, subset).map_err(failed)?.residuals(lambda).map_err(failed)?;
         Ok(self.scorer.standard_error_over(self.rows.folds(), &residuals))
     }
 }

@@ -47,7 +47,9 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         let shared = &*self.shared;
         let refit = |(k, weak): &(usize, Vec<usize>)| -> Result<Vec<f64>> {
             let refitted = Refitted::new(&shared.rows, &subsets[*k]).map_err(failed)?;
-            Ok(weak.iter().map(|&l| shared.scorer.loss(&refitted.residuals(shared.lambdas[l]))).collect())
+            let loss =
+                |&l: &usize| refitted.residuals(shared.lambdas[l]).map(|r| shared.scorer.loss(&r)).map_err(failed);
+            weak.iter().map(loss).collect()
         };
         let losses: Vec<Vec<f64>> = concerned.par_iter().map(refit).collect::<Result<_>>()?;
         for ((k, weak), losses) in concerned.iter().zip(losses) {
@@ -130,7 +132,7 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
             Spread::Residuals(residuals) => scorer.standard_error_over(rows.folds(), &residuals),
             Spread::Unknown => {
                 let refitted = Refitted::new(rows, &self.selected).map_err(failed)?;
-                scorer.standard_error_over(rows.folds(), &refitted.residuals(lambdas[place]))
+                scorer.standard_error_over(rows.folds(), &refitted.residuals(lambdas[place]).map_err(failed)?)
             }
         }))
     }

@@ -6,8 +6,13 @@ use crate::criteria::refined::{Fits, Losses};
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, careful_residuals, is_weak};
 use vaglio_kernels::ridge::Ridge;
+
+fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("{failure}; rescale or standardize the columns"))
+}
 
 /// Fits of subsets of a design.
 pub(super) struct AnyLambda<'d> {
@@ -25,17 +30,16 @@ impl<'d> AnyLambda<'d> {
 }
 
 impl Fits for AnyLambda<'_> {
-    /// One singular value decomposition serves every λ; where a row's leverage is nearly 1, a state is built.
+    /// One reduction to a triangle serves every λ; where a row's leverage is nearly 1, a state is built.
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>> {
         let mut x = Array2::zeros((self.design.rows(), subset.len()));
         for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
             to.iter_mut().zip(self.design.column(feature).values().iter()).for_each(|(to, from)| *to = *from);
         }
-        let ridge = Ridge::new(x, self.design.targets(), self.design.weights(), self.intercept)
-            .map_err(|failure| Error::Numerical(format!("{failure}; rescale or standardize the columns")))?;
+        let ridge = Ridge::new(x, self.design.targets(), self.design.weights(), self.intercept).map_err(failed)?;
         let subset = subset.to_vec();
         Ok(Box::new(move |lambda| {
-            let (residuals, low) = ridge.left_out(lambda);
+            let (residuals, low) = ridge.left_out(lambda).map_err(failed)?;
             if !is_weak(low) {
                 let residuals: Vec<Vec<f64>> = residuals.axis_iter(Axis(1)).map(|r| r.to_vec()).collect();
                 return Ok(self.common.scorer.loss(&residuals));

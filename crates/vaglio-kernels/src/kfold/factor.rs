@@ -3,6 +3,7 @@
 use crate::Level;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
+use std::hint::black_box;
 
 /// Rows p_k of P: row k has k + 1 entries, filled up with zeros to whole eights.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +31,8 @@ impl Factor {
                     let (row, rest) = eights.split_at(k / Wide::WIDTH + 1);
                     eights = rest;
                     let mut along = Wide::ZERO;
-                    row.iter().zip(a).for_each(|(p, a)| along = along + *p * *a);
+                    // An opaque address keeps the compiler from gathering across eights.
+                    row.iter().zip(a).for_each(|(p, a)| along = along + *black_box(p) * *a);
                     let along = Wide::splat(along.sum());
                     out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *p * along);
                 }

@@ -162,6 +162,8 @@ fn rows_less(by: &[[[f64; 3]; ROWS]], changes: &[Change], length: usize, h: &mut
         let mut h_now: [Wide; ROWS] = std::array::from_fn(|l| h[l * length + k]);
         let mut v_now: [Wide; ROWS] = std::array::from_fn(|l| v[l * length + k]);
         for (by, change) in by.iter().zip(changes) {
+            // An opaque address keeps the compiler from gathering across changes.
+            let change = std::hint::black_box(change);
             let (r, t) = (change.r[k], change.v[k]);
             for l in 0..ROWS {
                 let [h_b, r_b, v_b] = by[l].map(Wide::splat);

@@ -7,7 +7,7 @@ use super::{Moments, Trials, is_weak};
 use crate::Level;
 use crate::linalg;
 use crate::wide::Wide;
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -153,20 +153,29 @@ impl Pair {
     fn new(moments: &Moments, fold: &Fold, lambda: f64, selected: &[usize]) -> Self {
         let (s, stride) = (selected.len(), moments.stride);
         let entry = |m: &[f64], i: usize, j: usize| m[selected[i] * stride + selected[j]];
-        let scale: Vec<f64> = (0..s)
+        let scale: Array1<f64> = (0..s)
             .map(|i| (-0.5 * (entry(&fold.training, i, i) + lambda).log2()).round().exp2())
             .map(|scale| if scale.is_finite() { scale } else { 1.0 })
             .collect();
-        let ridge = |i: usize, j: usize| if i == j { lambda } else { 0.0 };
-        let scaled = |m: &[f64], more: &dyn Fn(usize, usize) -> f64| {
-            Array2::from_shape_fn((s, s), |(i, j)| (entry(m, i, j) + more(i, j)) * scale[i] * scale[j])
+        let scaled = |m: &[f64]| {
+            let mut out = Array2::zeros((s, s));
+            for ((mut to, &place), by) in out.rows_mut().into_iter().zip(selected).zip(&scale) {
+                let row = &m[place * stride..][..stride];
+                for ((to, &place), scale) in to.iter_mut().zip(selected).zip(&scale) {
+                    *to = row[place] * by * scale;
+                }
+            }
+            out
         };
+        let mut training = scaled(&fold.training);
+        training.diag_mut().iter_mut().zip(&scale).for_each(|(d, scale)| *d += lambda * scale * scale);
         let inverse = match s {
-            0 => Ok(Array2::zeros((0, 0))),
-            _ => linalg::inverse(scaled(&fold.training, &ridge).view()),
+            0 => Ok(training),
+            _ => linalg::inverse(training.view()),
         };
         let Ok(inverse) = inverse else { return Pair::lost(s, moments.outputs) };
-        let along = linalg::gemm(scaled(&fold.held_out, &|_, _| 0.0).view(), inverse.view());
+        let held_out = scaled(&fold.held_out);
+        let along = linalg::gemm(held_out.view(), inverse.view());
         let square = linalg::gemm(inverse.view(), along.view());
         let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];
         let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
@@ -180,17 +189,15 @@ impl Pair {
             ..Pair::default()
         };
         for o in 0..moments.outputs {
-            let row = |b: &[f64]| selected.iter().map(|&place| b[o * stride + place]).collect::<Vec<f64>>();
-            let times = |m: &dyn Fn(usize, usize) -> f64, x: &[f64]| -> Vec<f64> {
-                (0..s).map(|i| x.iter().enumerate().map(|(j, x)| m(i, j) * x).sum()).collect()
-            };
-            let (training, held_out) = (row(&fold.training_targets), row(&fold.held_out_targets));
-            let w = times(&h, &training);
-            let fitted = times(&|i, j| entry(&fold.held_out, i, j), &w);
-            let residual: Vec<f64> = fitted.iter().zip(&held_out).map(|(a, b)| a - b).collect();
-            pair.loss += w.iter().zip(residual.iter().zip(&held_out)).map(|(w, (r, b))| w * (r - b)).sum::<f64>();
-            pair.f.push(times(&h, &residual));
-            pair.w.push(w);
+            let row = |b: &[f64]| selected.iter().map(|&place| b[o * stride + place]).collect::<Array1<f64>>();
+            let targets = row(&fold.held_out_targets);
+            let w = inverse.dot(&(&row(&fold.training_targets) * &scale));
+            let residual = held_out.dot(&w) / &scale - &targets;
+            let f = inverse.dot(&(&residual * &scale)) * &scale;
+            let w = w * &scale;
+            pair.loss += w.dot(&(&residual - &targets));
+            pair.w.push(w.to_vec());
+            pair.f.push(f.to_vec());
         }
         let positions: Vec<usize> = (0..s).collect();
         pair.low = pair.lowest(fold, lambda, selected, &positions);

@@ -3,6 +3,7 @@
 use crate::Level;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
+use std::hint::black_box;
 
 /// The lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, those of all rows one after the other.
 ///
@@ -30,20 +31,22 @@ fn start(i: usize) -> usize {
     Wide::WIDTH * whole * (whole + 1) / 2 + rest * (whole + 1)
 }
 
+/// The lower triangle of a matrix, by entry.
+fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Wide> {
+    let mut out = Vec::with_capacity(start(size));
+    for i in 0..size {
+        for first in (0..=i).step_by(Wide::WIDTH) {
+            let lane = |l: usize| if first + l <= i { entry(i, first + l) } else { 0.0 };
+            out.push(Wide::load(&std::array::from_fn(lane)));
+        }
+    }
+    out
+}
+
 impl Packed {
     /// The lower triangles of two matrices, by entry.
     pub fn new(size: usize, h: impl Fn(usize, usize) -> f64, v: impl Fn(usize, usize) -> f64) -> Self {
-        let pack = |entry: &dyn Fn(usize, usize) -> f64| {
-            let mut out = vec![Wide::ZERO; start(size)];
-            for i in 0..size {
-                let row = &mut out[start(i)..start(i + 1)];
-                for j in 0..=i {
-                    row[j / Wide::WIDTH].update(j % Wide::WIDTH, |_| entry(i, j));
-                }
-            }
-            out
-        };
-        Packed { size, h: pack(&h), v: pack(&v), pending: Vec::new() }
+        Packed { size, h: pack(size, h), v: pack(size, v), pending: Vec::new() }
     }
 
     /// Bytes that `size` rows need.
@@ -104,8 +107,10 @@ impl NullaryFnOnce for Less<'_> {
         for (change, by) in changes.iter().zip(by) {
             let [h_b, r_b, v_b] = by.map(Wide::splat);
             for (((h, v), r), t) in h.iter_mut().zip(v.iter_mut()).zip(&change.r).zip(&change.v) {
-                *h = *h - *r * h_b;
-                *v = *v - (*r * v_b + *t * r_b);
+                // An opaque address keeps the compiler from gathering across eights.
+                let (r, t) = (*black_box(r), *black_box(t));
+                *h = *h - r * h_b;
+                *v = *v - (r * v_b + t * r_b);
             }
         }
     }
@@ -127,14 +132,14 @@ impl NullaryFnOnce for Flush<'_> {
     #[inline(always)]
     fn call(self) {
         let Flush { size, changes, h, v } = self;
-        let mut by = vec![[[0.0; 3]; ROWS]; changes.len()];
+        let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
         for first in (0..size).step_by(ROWS) {
             // Rows of one block of eight are equally long.
             let (rows, length) = (ROWS.min(size - first), first / Wide::WIDTH + 1);
             for (by, change) in by.iter_mut().zip(changes) {
-                for (l, by) in by.iter_mut().enumerate().take(rows) {
+                for l in 0..rows {
                     let at = |x: &[Wide]| x[(first + l) / Wide::WIDTH].lane((first + l) % Wide::WIDTH);
-                    *by = [at(&change.r) * change.c, at(&change.r), at(&change.v)];
+                    (by[0][l], by[1][l], by[2][l]) = (at(&change.r) * change.c, at(&change.r), at(&change.v));
                 }
             }
             let span = start(first)..start(first) + rows * length;
@@ -145,7 +150,7 @@ impl NullaryFnOnce for Flush<'_> {
                     for k in 0..length {
                         let at = span.start + l * length + k;
                         for (by, change) in by.iter().zip(changes) {
-                            let [h_b, r_b, v_b] = by[l].map(Wide::splat);
+                            let [h_b, r_b, v_b] = by.map(|by| Wide::splat(by[l]));
                             h[at] = h[at] - change.r[k] * h_b;
                             v[at] = v[at] - (change.r[k] * v_b + change.v[k] * r_b);
                         }
@@ -157,24 +162,25 @@ impl NullaryFnOnce for Flush<'_> {
 }
 
 #[inline(always)]
-fn rows_less(by: &[[[f64; 3]; ROWS]], changes: &[Change], length: usize, h: &mut [Wide], v: &mut [Wide]) {
+fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut [Wide], v: &mut [Wide]) {
     for k in 0..length {
-        let mut h_now: [Wide; ROWS] = std::array::from_fn(|l| h[l * length + k]);
-        let mut v_now: [Wide; ROWS] = std::array::from_fn(|l| v[l * length + k]);
+        let mut now: [Wide; ROWS] = std::array::from_fn(|l| h[l * length + k]);
         for (by, change) in by.iter().zip(changes) {
             // An opaque address keeps the compiler from gathering across changes.
-            let change = std::hint::black_box(change);
-            let (r, t) = (change.r[k], change.v[k]);
+            let r = *black_box(&change.r[k]);
             for l in 0..ROWS {
-                let [h_b, r_b, v_b] = by[l].map(Wide::splat);
-                h_now[l] = h_now[l] - r * h_b;
-                v_now[l] = v_now[l] - (r * v_b + t * r_b);
+                now[l] = now[l] - r * Wide::splat(by[0][l]);
             }
         }
-        for l in 0..ROWS {
-            h[l * length + k] = h_now[l];
-            v[l * length + k] = v_now[l];
+        (0..ROWS).for_each(|l| h[l * length + k] = now[l]);
+        let mut now: [Wide; ROWS] = std::array::from_fn(|l| v[l * length + k]);
+        for (by, change) in by.iter().zip(changes) {
+            let (r, t) = (*black_box(&change.r[k]), *black_box(&change.v[k]));
+            for l in 0..ROWS {
+                now[l] = now[l] - (r * Wide::splat(by[2][l]) + t * Wide::splat(by[1][l]));
+            }
         }
+        (0..ROWS).for_each(|l| v[l * length + k] = now[l]);
     }
 }
 

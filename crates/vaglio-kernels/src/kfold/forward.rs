@@ -15,7 +15,7 @@ use std::sync::Arc;
 ///
 /// For fold and λ, and z_i = x_i less its ridge regression on S: the Schur diagonals d_i = (A_t)_ii + λ − a_iᵀH a_i,
 /// gradients g_i = z_iᵀ(B_t − (A_t + λ)w), q_i = z_iᵀA_v z_i and h_i = z_iᵀ(A_v w − B_v). Adding i by δ = g_i/d_i makes
-/// the loss 2δh_i + δ²q_i greater. H = (A_t[S,S] + λ)⁻¹ is PᵀP, with a triangle P that a column adds one row to. Memory
+/// the loss 2δh_i + δ²q_i greater. H = (A_t + λ)⁻¹ over S is PᵀP, with a triangle P that a column adds one row to. Memory
 /// 8·K·R·(4n + s²/2) bytes.
 #[derive(Debug)]
 pub struct Forward {

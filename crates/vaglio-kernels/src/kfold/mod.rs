@@ -5,7 +5,14 @@
 //!
 //! * [`Folds`] — which rows are held out together.
 //! * [`Rows`] — columns, targets and folds, shared by all states.
-//! * [`Refitted`], [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its digits.
+//! * [`Moments`] — products over the training rows and the rows held out of every fold, for squared losses: one read of
+//!   the rows, and nothing below depends on how many there are.
+//! * [`Spectrum`] — every λ for one subset.
+//! * [`Forward`], [`Backward`] — every one-column change of one subset, for several λ.
+//! * [`Tree`] — all subsets, depth first.
+//! * [`hold_out`] — any loss of every one-column change in O(m), for one λ.
+//! * [`Refitted`], [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its
+//!   digits.
 
 mod backward;
 mod careful;

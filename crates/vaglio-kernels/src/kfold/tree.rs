@@ -71,7 +71,7 @@ impl Tree {
         let places = moments.places(columns);
         let (folds, length, stride) = (moments.folds(), places.len(), moments.stride);
         let pairs = folds * lambdas.len();
-        let eights = pairs.div_ceil(Wide::WIDTH);
+        let eights = pairs.div_ceil(Wide::WIDTH).max(1);
         let shape = Shape { folds, lambdas: lambdas.len(), outputs: moments.outputs, eights };
         let parts = shape.parts(length);
         let mut all = vec![Wide::ZERO; parts.end];
@@ -200,7 +200,7 @@ impl NullaryFnOnce for Commit<'_> {
     }
 }
 
-/// T_ij − T_bi T_bj/T_bb. The division comes last, so that equal columns keep equal entries.
+/// T_ij − ρ_i T_bj.
 #[inline(always)]
 fn triangle_t(old: &[Wide], t: &[Wide], t_b: &[Wide], out: &mut [Wide]) {
     let eights = t_b.len();

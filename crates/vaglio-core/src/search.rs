@@ -102,6 +102,11 @@ pub trait Observer: Send {
     fn step(&mut self, _step: &Step) -> Answer {
         Answer::Continue
     }
+
+    /// A search that takes no steps has dealt with `done` subsets of `of`; called at its start and again and again.
+    fn visited(&mut self, _done: f64, _of: f64) -> Answer {
+        Answer::Continue
+    }
 }
 
 /// An observer that lets everything pass.
@@ -150,6 +155,11 @@ impl<'a> SearchContext<'a> {
     /// Tells the observer that the search starts, with the most steps it can take.
     pub fn begin(&mut self, steps: usize) {
         self.observer.begin(steps);
+    }
+
+    /// The evaluator and the observer apart, for a search that holds a part of the one while it asks the other.
+    pub fn parts(&mut self) -> (&mut dyn Evaluator, &mut dyn Observer) {
+        (&mut *self.evaluator, &mut *self.observer)
     }
 
     /// Tells the observer of a step; its answer may end the search.

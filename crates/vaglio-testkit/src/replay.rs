@@ -2,7 +2,7 @@
 
 use crate::Broken;
 use crate::broken::Law;
-use vaglio_core::{Action, Design, Feature, Path, Score};
+use vaglio_core::{Action, Design, Feature, Path, Score, Step};
 
 /// A subset that a search passed through.
 #[derive(Debug, Clone)]
@@ -36,21 +36,24 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit
     let mut visits = vec![Visit { subset: subset.clone(), from_start, score: None }];
     for (number, step) in path.steps.iter().enumerate() {
         let on = || format!("step {} ({:?} {})", number + 1, step.action, step.feature);
-        let inside = subset.iter().position(|&f| f == step.feature);
-        let candidate = step.feature < design.features() && !constant.contains(&step.feature);
-        law.must(candidate, on, "a column that is not constant", step.feature)?;
-        match (step.action, inside) {
-            (Action::Add, None) => subset.push(step.feature),
-            (Action::Remove, Some(at)) => {
-                subset.remove(at);
-                from_start -= usize::from(at < from_start);
-            }
-            (action, _) => {
-                return Err(law.broken(
-                    on(),
-                    format!("a column that {action:?} can take"),
-                    format!("subset {subset:?}"),
-                ));
+        law.must(step.with.iter().all(|&f| f > step.feature), on, "the lowest column of a block", &step.with)?;
+        for feature in moved(step) {
+            let inside = subset.iter().position(|&f| f == feature);
+            let candidate = feature < design.features() && !constant.contains(&feature);
+            law.must(candidate, on, "a column that is not constant", feature)?;
+            match (step.action, inside) {
+                (Action::Add, None) => subset.push(feature),
+                (Action::Remove, Some(at)) => {
+                    subset.remove(at);
+                    from_start -= usize::from(at < from_start);
+                }
+                (action, _) => {
+                    return Err(law.broken(
+                        on(),
+                        format!("a column that {action:?} can take"),
+                        format!("subset {subset:?}"),
+                    ));
+                }
             }
         }
         law.must(step.size == subset.len(), on, format!("size {} of subset {subset:?}", subset.len()), step.size)?;
@@ -62,9 +65,14 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit
     Ok(visits)
 }
 
+/// The columns that a step moves.
+pub(crate) fn moved(step: &Step) -> impl Iterator<Item = Feature> {
+    std::iter::once(step.feature).chain(step.with.iter().copied())
+}
+
 /// Where the walk began: what leaves before it enters, and what never moves and is in every entry.
 fn start(law: Law, design: &Design, path: &Path) -> Result<Vec<Feature>, Broken> {
-    let first_move = |f: Feature| path.steps.iter().find(|step| step.feature == f).map(|step| step.action);
+    let first_move = |f: Feature| path.steps.iter().find(|step| moved(step).any(|m| m == f)).map(|step| step.action);
     let everywhere = |f: Feature| path.entries.iter().all(|entry| entry.subset.contains(&f));
     let constant = design.constant();
     let is_there = |&f: &Feature| match first_move(f) {
@@ -73,7 +81,8 @@ fn start(law: Law, design: &Design, path: &Path) -> Result<Vec<Feature>, Broken>
     };
     let there: Vec<Feature> = (0..design.features()).filter(is_there).collect();
     let Some(step) = path.steps.first() else { return Ok(Vec::new()) };
-    let size = if step.action == Action::Add { step.size.wrapping_sub(1) } else { step.size + 1 };
+    let count = moved(step).count();
+    let size = if step.action == Action::Add { step.size.wrapping_sub(count) } else { step.size + count };
     let on = || format!("the first step ({:?} {})", step.action, step.feature);
     law.must(there.len() == size, on, format!("a start {there:?} from which it comes"), format!("size {}", step.size))?;
     Ok(there)

@@ -1,10 +1,12 @@
 //! Laws of a search: its path is what its steps say, and its steps are what the criterion says.
 //!
-//! Settings that force columns or limit the walk are the search's own business; give it here without them. The design
-//! has a ridge readout, at least three columns that are not constant, and is one on which at least two steps are taken.
+//! Settings that force columns or limit the walk are the search's own business; give it here without them. Columns that
+//! move together in a block are fine, but for the first two that are not constant. The design has a ridge readout, at
+//! least three columns that are not constant, and is one on which at least two steps are taken. A search without steps,
+//! such as one of all subsets, is judged by its entries, and asks [`Observer::visited`] before each part of its work.
 
 use crate::broken::{Law, Near};
-use crate::replay::replay;
+use crate::replay::{moved, replay};
 use crate::trial::{evaluate, free, trail};
 use crate::{Broken, InPool, data, rebuild};
 use vaglio_core::{
@@ -186,6 +188,8 @@ pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &
 
 /// An observer that stops the search gets the first steps of the whole path, its own reason, and sound entries.
 ///
+/// A search without steps is stopped when it asks; its certificate then says that nothing is proven.
+///
 /// # Errors
 /// [`Broken`].
 pub fn stops(
@@ -195,18 +199,23 @@ pub fn stops(
     tolerance: f64,
 ) -> Result<(), Broken> {
     let law = Law("stops");
-    let (path, _) = full(law, search, criterion, design)?;
-    let count = path.steps.len();
-    law.must(count >= 2, || "the whole path".into(), "at least two steps", count)?;
+    let (path, whole) = full(law, search, criterion, design)?;
+    let steps = path.steps.len();
+    let count = if steps == 0 { whole.asked } else { steps };
+    law.must(count >= 2, || "the whole path".into(), "at least two steps, or questions", count)?;
     for after in [1, count / 2, count - 1] {
-        let on = || format!("a stop after step {after} of {count}");
+        let on = || format!("a stop after step or question {after} of {count}");
         let mut watch = Watch { stop_after: Some(after), ..Watch::default() };
         let part = run(law, search, criterion, design, &mut watch)?;
-        law.must(part.steps.len() == after, on, format!("{after} steps"), part.steps.len())?;
-        law.must(part.steps == path.steps[..after], on, format!("{:?}", &path.steps[..after]), &part.steps)?;
-        law.must(watch.seen.len() == after, on, "no step after the stop", watch.seen.len())?;
+        let taken = if steps == 0 { 0 } else { after };
+        law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
+        law.must(part.steps == path.steps[..taken], on, format!("{:?}", &path.steps[..taken]), &part.steps)?;
+        law.must(watch.seen.len() == taken, on, "no step after the stop", watch.seen.len())?;
+        law.must(steps > 0 || watch.asked == after, on, "no question after the stop", watch.asked)?;
         law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
         law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
+        let modest = part.certificate.is_none_or(|certificate| !certificate.optimal);
+        law.must(modest, on, "no proof", part.certificate)?;
         sound(law, criterion, design, &part, tolerance).map_err(|broken| broken.within(&on()))?;
     }
     Ok(())
@@ -215,7 +224,8 @@ pub fn stops(
 /// Of copies of a column the one of lowest index enters first, and its step names the others as tied.
 ///
 /// Tried on the design with its first two columns that are not constant again at the end. A search that adds one of
-/// them must be seen to, unless it only removes.
+/// them must be seen to, unless it starts by removing. What enters again is not looked at, nor what moves in a block. A
+/// search without steps names no ties: its entries hold no copy without those of lower index.
 ///
 /// # Errors
 /// [`Broken`].
@@ -227,10 +237,15 @@ pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Des
     let copied = law.ran(|| "the design with copies".into(), || rebuild::with_columns(design, &all))?;
     let sets = data::duplicates(&copied);
     let (path, _) = full(law, search, criterion, &copied)?;
+    let Some(first) = path.steps.first() else { return lowest_copies(law, &path, &sets) };
     let visits = replay(law, &copied, &path)?;
-    let mut seen = 0;
-    for (step, before) in path.steps.iter().zip(&visits).filter(|(step, _)| step.action == Action::Add) {
-        let Some(set) = sets.iter().find(|set| set.contains(&step.feature)) else { continue };
+    let (mut seen, mut gone) = (0, Vec::new());
+    for (step, before) in path.steps.iter().zip(&visits) {
+        if step.action == Action::Remove {
+            gone.extend(moved(step));
+            continue;
+        }
+        let Some(set) = copies_of(&sets, step, &gone) else { continue };
         let on = || format!("the addition of {} to {:?}, of copies {set:?}", step.feature, before.subset);
         let others: Vec<Feature> =
             set.iter().copied().filter(|f| *f != step.feature && !before.subset.contains(f)).collect();
@@ -238,9 +253,26 @@ pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Des
         law.must(others.iter().all(|f| step.tied.contains(f)), on, format!("{others:?} tied"), &step.tied)?;
         seen += usize::from(!others.is_empty());
     }
-    let removes = path.steps.iter().all(|step| step.action == Action::Remove);
+    let removes = first.action == Action::Remove;
     let on = || "the design with copies".into();
     law.must(seen > 0 || removes, on, "the addition of a column that has a free copy", &path.steps)
+}
+
+/// The copies of the column that a step adds alone and for the first time.
+fn copies_of<'s>(sets: &'s [Vec<Feature>], step: &Step, gone: &[Feature]) -> Option<&'s Vec<Feature>> {
+    let alone = step.with.is_empty() && !gone.contains(&step.feature);
+    sets.iter().find(|set| alone && set.contains(&step.feature))
+}
+
+fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Broken> {
+    for entry in &path.entries {
+        for set in sets {
+            let held: Vec<bool> = set.iter().map(|copy| entry.subset.contains(copy)).collect();
+            let on = || format!("the entry {:?}, of copies {set:?}", entry.subset);
+            law.must(held.windows(2).all(|w| w[0] || !w[1]), on, "the lowest indices", &entry.subset)?;
+        }
+    }
+    Ok(())
 }
 
 /// A constant column is never selected.
@@ -253,8 +285,8 @@ pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design:
     let more = law.ran(|| "the design with constant columns".into(), more)?;
     let (path, _) = full(law, search, criterion, &more)?;
     let constant = more.constant();
-    let moved = path.steps.iter().map(|step| step.feature);
-    let taken: Vec<Feature> = moved.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
+    let stepped = path.steps.iter().flat_map(moved);
+    let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
     law.must(!taken.is_empty(), || "the design with constant columns".into(), "columns selected", &taken)?;
     let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
     law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
@@ -333,7 +365,17 @@ fn run(
 struct Watch {
     seen: Vec<Step>,
     promised: Option<usize>,
+    asked: usize,
     stop_after: Option<usize>,
+}
+
+impl Watch {
+    fn answer(&self, count: usize) -> Answer {
+        match self.stop_after {
+            Some(after) if count >= after => Answer::Stop(StopReason::Interrupted),
+            _ => Answer::Continue,
+        }
+    }
 }
 
 impl Observer for Watch {
@@ -343,9 +385,11 @@ impl Observer for Watch {
 
     fn step(&mut self, step: &Step) -> Answer {
         self.seen.push(step.clone());
-        match self.stop_after {
-            Some(after) if self.seen.len() >= after => Answer::Stop(StopReason::Interrupted),
-            _ => Answer::Continue,
-        }
+        self.answer(self.seen.len())
+    }
+
+    fn visited(&mut self, _done: f64, _of: f64) -> Answer {
+        self.asked += 1;
+        self.answer(self.asked)
     }
 }

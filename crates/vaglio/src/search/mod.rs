@@ -1,5 +1,17 @@
 //! Built-in searches, one file each.
 
+mod backward;
+mod exhaustive;
+mod floating;
+mod frame;
 mod greedy;
+mod settings;
+mod swaps;
+mod tree;
+mod walk;
 
+pub use backward::Backward;
+pub use exhaustive::Exhaustive;
+pub use floating::Floating;
 pub use greedy::Greedy;
+pub use settings::{Blocks, Origin, Polish};

@@ -1,0 +1,144 @@
+//! Exchanges of one unit for another, after a search.
+
+use super::frame::{Frame, Move};
+use super::settings::Polish;
+use super::walk::Walk;
+use vaglio_core::{Action, Answer, Evaluator, Feature, Outline, Result, Score, SearchContext, StopReason};
+
+/// An exchange is made when it lowers the score by more than this part of it.
+const GAIN: f64 = 1e-10;
+
+/// A unit that leaves for another that enters.
+pub(super) struct Exchange {
+    pub out: usize,
+    pub entering: Move,
+}
+
+/// The most exchanges that are made.
+fn most_exchanges(frame: &Frame) -> usize {
+    10 * frame.units.len()
+}
+
+/// An outline with the steps and trials of polishing, if there is any.
+pub(super) fn outlined(frame: &Frame, outline: Outline) -> Outline {
+    if frame.polish == Polish::None {
+        return outline;
+    }
+    let exchanges = most_exchanges(frame);
+    // A typical search makes few exchanges; each looks at all pairs.
+    let pairs = frame.largest() as f64 * frame.columns as f64;
+    Outline { steps: outline.steps + 2 + 2 * exchanges, trials: outline.trials + 4.0 * pairs, ..outline }
+}
+
+/// Exchanges units of the entry until no exchange of units of one size lowers its score; the reason if the observer
+/// stops it.
+///
+/// The walk goes to the entry's subset first, in at most two steps that move all columns concerned, and only when there
+/// is an exchange to make. Cost O(size) best additions an exchange.
+pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry: usize) -> Result<Option<StopReason>> {
+    let mut subset = walk.entries[entry].subset.clone();
+    let mut score = walk.entries[entry].score;
+    let current = context.evaluator.selected().to_vec();
+    let mut inside = vec![false; walk.inside.len()];
+    for (unit, columns) in walk.frame.units.iter().enumerate() {
+        inside[unit] = subset.contains(&columns[0]);
+    }
+    let mut there = false;
+    for _ in 0..most_exchanges(walk.frame) {
+        let Some(exchange) = best_exchange(walk.frame, context.evaluator, &subset, &inside)? else { return Ok(None) };
+        if score.loss - exchange.entering.score.loss <= GAIN * score.loss.abs() {
+            return Ok(None);
+        }
+        if !there {
+            if let Some(reason) = go(walk, context, &current, &subset, score)? {
+                return Ok(Some(reason));
+            }
+            walk.inside.copy_from_slice(&inside);
+            there = true;
+        }
+        (inside[exchange.out], inside[exchange.entering.unit]) = (false, true);
+        score = exchange.entering.score;
+        if let Some(reason) = make(walk, context, exchange)? {
+            return Ok(Some(reason));
+        }
+        subset = context.evaluator.selected().to_vec();
+    }
+    Ok(None)
+}
+
+/// The exchange of lowest score; ties to the lowest unit that leaves. The evaluator is back at `subset` in the end.
+pub(super) fn best_exchange(
+    frame: &Frame,
+    evaluator: &mut dyn Evaluator,
+    subset: &[Feature],
+    inside: &[bool],
+) -> Result<Option<Exchange>> {
+    let mut best: Option<Exchange> = None;
+    for out in (0..inside.len()).filter(|unit| inside[*unit] && !frame.forced.contains(unit)) {
+        let size = frame.units[out].len();
+        let others: Vec<usize> = (0..inside.len()).filter(|&u| !inside[u] && frame.units[u].len() == size).collect();
+        if others.is_empty() {
+            continue;
+        }
+        let rest: Vec<Feature> = subset.iter().copied().filter(|f| !frame.units[out].contains(f)).collect();
+        evaluator.reset(&rest)?;
+        let Some(entering) = frame.best_addition(evaluator, &others)? else { continue };
+        if best.as_ref().is_none_or(|best| entering.score.loss < best.entering.score.loss) {
+            best = Some(Exchange { out, entering });
+        }
+    }
+    evaluator.reset(subset)?;
+    Ok(best)
+}
+
+/// Goes from one subset to another, of which the score is known: what is too much leaves, then what is missing enters.
+fn go(
+    walk: &mut Walk<'_>,
+    context: &mut SearchContext<'_>,
+    from: &[Feature],
+    to: &[Feature],
+    score: Score,
+) -> Result<Option<StopReason>> {
+    let mut subset: Vec<Feature> = from.iter().copied().filter(|f| to.contains(f)).collect();
+    let without = |all: &[Feature], others: &[Feature]| {
+        let mut left: Vec<Feature> = all.iter().copied().filter(|f| !others.contains(f)).collect();
+        left.sort_unstable();
+        left
+    };
+    let (leaving, entering) = (without(from, to), without(to, from));
+    context.evaluator.reset(&subset)?;
+    if !leaving.is_empty() {
+        let between = if entering.is_empty() { score } else { context.evaluator.score()? };
+        if let Answer::Stop(reason) = walk.took(context, Action::Remove, &leaving, between, Vec::new())? {
+            return Ok(Some(reason));
+        }
+    }
+    if !entering.is_empty() {
+        subset.extend(&entering);
+        context.evaluator.reset(&subset)?;
+        if let Answer::Stop(reason) = walk.took(context, Action::Add, &entering, score, Vec::new())? {
+            return Ok(Some(reason));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes an exchange in two steps.
+fn make(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, exchange: Exchange) -> Result<Option<StopReason>> {
+    let Exchange { out, entering } = exchange;
+    let rest: Vec<Feature> = {
+        let leaving = &walk.frame.units[out];
+        context.evaluator.selected().iter().copied().filter(|f| !leaving.contains(f)).collect()
+    };
+    context.evaluator.reset(&rest)?;
+    let score = context.evaluator.score()?;
+    walk.inside[out] = false;
+    let frame = walk.frame;
+    if let Answer::Stop(reason) = walk.took(context, Action::Remove, &frame.units[out], score, Vec::new())? {
+        return Ok(Some(reason));
+    }
+    match walk.add(context, entering)? {
+        Answer::Stop(reason) => Ok(Some(reason)),
+        Answer::Continue => Ok(None),
+    }
+}

@@ -88,7 +88,7 @@ fn shrink(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, full: Score) -> 
         if removable.is_empty() {
             return Ok(StopReason::MinFeatures);
         }
-        let best = walk.frame.best_removal(context.evaluator, &removable)?;
+        let best = walk.best_removal(context, &removable)?;
         let Some(chosen) = best else { return Ok(StopReason::NoCandidates) };
         if let Some(reason) = failures.stop(before - chosen.score.loss, walk.size <= walk.frame.most) {
             return Ok(reason);

@@ -156,7 +156,7 @@ impl Float {
     fn take_back(&mut self, walk: &mut Walk<'_>, context: &mut SearchContext<'_>) -> Result<Option<StopReason>> {
         while self.removals < most_removals(walk.frame) {
             let removable = walk.removable(1);
-            let best = walk.frame.best_removal(context.evaluator, &removable)?;
+            let best = walk.best_removal(context, &removable)?;
             let Some(chosen) = best else { return Ok(None) };
             let leaving = &walk.frame.units[chosen.unit];
             let rest: Vec<Feature> =

@@ -1,7 +1,9 @@
 //! What a search walks in: columns and blocks as units, with the limits of the walk, and the trials of units.
 
+use super::copies;
 use super::settings::Polish;
-use vaglio_core::{Choose, Evaluator, Feature, Result, Score, Winner};
+use std::cell::OnceCell;
+use vaglio_core::{Choose, Design, Evaluator, Feature, Result, Score, Winner};
 
 /// What the settings of a search say about a design.
 pub(super) struct Frame {
@@ -19,6 +21,8 @@ pub(super) struct Frame {
     pub patience: Option<usize>,
     pub choose: Choose,
     pub polish: Polish,
+    /// For each unit the first that is equal to it, once that was asked.
+    pub originals: OnceCell<Vec<usize>>,
 }
 
 /// A unit that enters or leaves, and what comes of it.
@@ -52,24 +56,58 @@ impl Frame {
 
     /// The score of the current subset with a unit added.
     pub fn addition(&self, evaluator: &mut dyn Evaluator, unit: usize) -> Result<Score> {
-        added(evaluator, &self.units[unit])
+        let columns = &self.units[unit][..];
+        match *columns {
+            [single] => {
+                let mut score = [Score::WORST];
+                evaluator.score_additions(&[single], &mut score)?;
+                Ok(score[0])
+            }
+            _ => Ok(blocks_added(evaluator, &[columns])?[0]),
+        }
     }
 
     /// The best unit to add among `open`, ties to the lowest first column; `None` when there is none below +∞.
     pub fn best_addition(&self, evaluator: &mut dyn Evaluator, open: &[usize]) -> Result<Option<Move>> {
         let (alone, blocks) = self.apart(open);
         let winner = evaluator.best_addition(&alone)?;
-        self.with_blocks(winner, &blocks, |block| added(evaluator, block))
+        let scores = blocks_added(evaluator, &self.columns_of(&blocks))?;
+        Ok(self.with_blocks(winner, &blocks, &scores))
+    }
+
+    /// For each unit the first one that is equal to it.
+    pub fn originals(&self, design: &Design) -> &[usize] {
+        self.originals.get_or_init(|| copies::originals(&self.units, design))
     }
 
     /// The best unit to remove among `inside`, likewise.
-    pub fn best_removal(&self, evaluator: &mut dyn Evaluator, inside: &[usize]) -> Result<Option<Move>> {
-        let (alone, blocks) = self.apart(inside);
+    ///
+    /// Of copies the first alone is tried: what is left by them is equal but stands in another order, so that scores
+    /// would differ by rounding.
+    pub fn best_removal(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        design: &Design,
+        inside: &[usize],
+    ) -> Result<Option<Move>> {
+        let originals = self.originals(design);
+        let mut first = vec![None; self.units.len()];
+        let tried = |unit: &usize| *first[originals[*unit]].get_or_insert(*unit) == *unit;
+        let distinct: Vec<usize> = inside.iter().copied().filter(tried).collect();
+        let (alone, blocks) = self.apart(&distinct);
         let mut scores = vec![Score::WORST; alone.len()];
         if !alone.is_empty() {
             evaluator.score_removals(&alone, &mut scores)?;
         }
-        self.with_blocks(Winner::among(&alone, &scores), &blocks, |block| removed(evaluator, block))
+        let winner = Winner::among(&alone, &scores);
+        let scores = blocks_removed(evaluator, &self.columns_of(&blocks))?;
+        let best = self.with_blocks(winner, &blocks, &scores);
+        Ok(best.map(|mut best| {
+            let winners: Vec<usize> = best.tied.iter().map(|&f| self.unit_of(f)).chain([best.unit]).collect();
+            let tie = |unit: &usize| winners.iter().any(|&w| originals[w] == originals[*unit]) && *unit != best.unit;
+            best.tied = inside.iter().filter(|unit| tie(unit)).map(|&unit| self.first(unit)).collect();
+            best
+        }))
     }
 
     /// Single columns, and the units of several.
@@ -78,56 +116,83 @@ impl Frame {
         (alone.into_iter().map(|unit| self.first(unit)).collect(), blocks)
     }
 
+    fn columns_of(&self, units: &[usize]) -> Vec<&[Feature]> {
+        units.iter().map(|&unit| &self.units[unit][..]).collect()
+    }
+
     /// The best of single columns and blocks together.
-    fn with_blocks(
-        &self,
-        alone: Option<Winner>,
-        blocks: &[usize],
-        mut trial: impl FnMut(&[Feature]) -> Result<Score>,
-    ) -> Result<Option<Move>> {
+    fn with_blocks(&self, alone: Option<Winner>, blocks: &[usize], block_scores: &[Score]) -> Option<Move> {
         let (mut firsts, mut scores) = (Vec::new(), Vec::new());
         if let Some(Winner { feature, score, tied }) = alone {
             scores.resize(1 + tied.len(), score);
             firsts.push(feature);
             firsts.extend(tied);
         }
-        for &block in blocks {
-            firsts.push(self.first(block));
-            scores.push(trial(&self.units[block])?);
-        }
-        let Some(Winner { feature, score, tied }) = Winner::among(&firsts, &scores) else { return Ok(None) };
-        let unit = self.units.partition_point(|unit| unit[0] < feature);
-        Ok(Some(Move { unit, score, tied }))
+        firsts.extend(blocks.iter().map(|&block| self.first(block)));
+        scores.extend(block_scores);
+        let Winner { feature, score, tied } = Winner::among(&firsts, &scores)?;
+        Some(Move { unit: self.unit_of(feature), score, tied })
+    }
+
+    /// The unit with that first column.
+    fn unit_of(&self, first: Feature) -> usize {
+        self.units.partition_point(|unit| unit[0] < first)
     }
 }
 
-/// The score of the current subset with columns added in turn.
+/// The scores of the current subset with each block added, its columns in turn.
 ///
-/// By branches where the evaluator has them, else by adding and going back.
-pub(super) fn added(evaluator: &mut dyn Evaluator, columns: &[Feature]) -> Result<Score> {
-    let Some((&last, others)) = columns.split_last() else { return evaluator.score() };
-    let mut score = [Score::WORST];
-    if others.is_empty() {
-        evaluator.score_additions(&[last], &mut score)?;
-        return Ok(score[0]);
+/// By branches where the evaluator has them, else by moving it to each larger subset and back in the end; equal blocks
+/// get equal scores either way.
+pub(super) fn blocks_added(evaluator: &mut dyn Evaluator, blocks: &[&[Feature]]) -> Result<Vec<Score>> {
+    let Some(first) = blocks.first() else { return Ok(Vec::new()) };
+    if let Some(score) = branched(evaluator, first)? {
+        let others = blocks[1..].iter().map(|block| branched(evaluator, block));
+        let scores: Result<Vec<Option<Score>>> = std::iter::once(Ok(Some(score))).chain(others).collect();
+        if let Some(scores) = scores?.into_iter().collect() {
+            return Ok(scores);
+        }
     }
-    if let Some(mut child) = evaluator.branch(columns[0], &columns[1..])? {
-        return added(child.as_mut(), &columns[1..]);
-    }
-    let before = evaluator.selected().to_vec();
-    others.iter().try_for_each(|&feature| evaluator.add(feature))?;
-    evaluator.score_additions(&[last], &mut score)?;
-    evaluator.reset(&before)?;
-    Ok(score[0])
+    let larger = |before: &[Feature], block: &[Feature]| [before, block].concat();
+    moved(evaluator, blocks, larger)
 }
 
-/// The score of the current subset with columns removed in turn.
-fn removed(evaluator: &mut dyn Evaluator, columns: &[Feature]) -> Result<Score> {
-    let Some((last, others)) = columns.split_last() else { return evaluator.score() };
+/// The scores of the current subset with each block removed.
+fn blocks_removed(evaluator: &mut dyn Evaluator, blocks: &[&[Feature]]) -> Result<Vec<Score>> {
+    moved(evaluator, blocks, |before, block| before.iter().copied().filter(|f| !block.contains(f)).collect())
+}
+
+/// The score with columns added in turn by branches; `None` where there is no branch.
+fn branched(evaluator: &mut dyn Evaluator, columns: &[Feature]) -> Result<Option<Score>> {
+    match columns {
+        [] => evaluator.score().map(Some),
+        [last] => {
+            let mut score = [Score::WORST];
+            evaluator.score_additions(&[*last], &mut score)?;
+            Ok(Some(score[0]))
+        }
+        [first, rest @ ..] => match evaluator.branch(*first, rest)? {
+            Some(mut child) => branched(child.as_mut(), rest),
+            None => Ok(None),
+        },
+    }
+}
+
+/// The score of the subset that each block makes of the current one.
+fn moved(
+    evaluator: &mut dyn Evaluator,
+    blocks: &[&[Feature]],
+    to: impl Fn(&[Feature], &[Feature]) -> Vec<Feature>,
+) -> Result<Vec<Score>> {
+    if blocks.is_empty() {
+        return Ok(Vec::new());
+    }
     let before = evaluator.selected().to_vec();
-    others.iter().try_for_each(|&feature| evaluator.remove(feature))?;
-    let mut score = [Score::WORST];
-    evaluator.score_removals(&[*last], &mut score)?;
+    let mut scores = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        evaluator.reset(&to(&before, block))?;
+        scores.push(evaluator.score()?);
+    }
     evaluator.reset(&before)?;
-    Ok(score[0])
+    Ok(scores)
 }

@@ -1,6 +1,7 @@
 //! Built-in searches, one file each.
 
 mod backward;
+mod copies;
 mod exhaustive;
 mod floating;
 mod frame;

@@ -2,6 +2,7 @@
 
 use super::frame::Frame;
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use vaglio_core::{Block, Choose, Design, Error, Feature, FeatureRef, Result};
 
@@ -110,7 +111,18 @@ impl Settings<'_> {
         let columns = units.iter().map(Vec::len).sum();
         let least = self.min_features.map(|least| least.min(columns));
         let Settings { tolerance, patience, choose, polish, .. } = *self;
-        Frame { units, forced: entering, columns, most, least, tolerance, patience, choose, polish }
+        Frame {
+            units,
+            forced: entering,
+            columns,
+            most,
+            least,
+            tolerance,
+            patience,
+            choose,
+            polish,
+            originals: OnceCell::new(),
+        }
     }
 
     /// The largest subset, after the checks of what counts columns.

@@ -44,6 +44,7 @@ pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry
         inside[unit] = subset.contains(&columns[0]);
     }
     let mut there = false;
+    walk.frame.originals(context.design());
     for _ in 0..most_exchanges(walk.frame) {
         let Some(exchange) = best_exchange(walk.frame, context.evaluator, &subset, &inside)? else { return Ok(None) };
         if score.loss - exchange.entering.score.loss <= GAIN * score.loss.abs() {
@@ -66,7 +67,8 @@ pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry
     Ok(None)
 }
 
-/// The exchange of lowest score; ties to the lowest unit that leaves. The evaluator is back at `subset` in the end.
+/// The exchange of lowest score; ties to the lowest unit that leaves, and of copies, where they are known, only the first
+/// is tried. The evaluator is back at `subset` in the end.
 pub(super) fn best_exchange(
     frame: &Frame,
     evaluator: &mut dyn Evaluator,
@@ -76,6 +78,10 @@ pub(super) fn best_exchange(
     let mut best: Option<Exchange> = None;
     for out in (0..inside.len()).filter(|unit| inside[*unit] && !frame.forced.contains(unit)) {
         let size = frame.units[out].len();
+        let original = |unit: usize| frame.originals.get().map_or(unit, |originals| originals[unit]);
+        if (0..out).any(|unit| inside[unit] && original(unit) == original(out)) {
+            continue;
+        }
         let others: Vec<usize> = (0..inside.len()).filter(|&u| !inside[u] && frame.units[u].len() == size).collect();
         if others.is_empty() {
             continue;

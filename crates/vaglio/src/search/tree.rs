@@ -1,6 +1,6 @@
 //! The tree of all subsets, depth first, with subtrees left out that are proven worse.
 
-use super::frame::{Frame, added};
+use super::frame::{Frame, blocks_added};
 use super::swaps;
 use vaglio_core::{Answer, Certificate, Evaluator, Feature, Observer, PathEntry, Result, Score, StopReason};
 
@@ -312,8 +312,7 @@ impl<'a> Tree<'a> {
             self.found.offer(&self.subset, unit, score.loss);
             self.visited += 1;
         }
-        for unit in blocks {
-            let score = added(evaluator, unit)?;
+        for (unit, score) in blocks.iter().zip(blocks_added(evaluator, &blocks)?) {
             self.found.offer(&self.subset, unit, score.loss);
             self.visited += 1;
         }

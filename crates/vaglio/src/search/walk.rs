@@ -77,6 +77,12 @@ impl<'f> Walk<'f> {
             .collect()
     }
 
+    /// The best unit to remove among these.
+    pub fn best_removal(&self, context: &mut SearchContext<'_>, removable: &[usize]) -> Result<Option<Move>> {
+        let design = context.design();
+        self.frame.best_removal(context.evaluator, design, removable)
+    }
+
     /// Adds a unit, records the subset and asks the observer.
     pub fn add(&mut self, context: &mut SearchContext<'_>, chosen: Move) -> Result<Answer> {
         let frame = self.frame;

@@ -70,7 +70,7 @@ impl Frame {
     /// The best unit to add among `open`, ties to the lowest first column; `None` when there is none below +∞.
     pub fn best_addition(&self, evaluator: &mut dyn Evaluator, open: &[usize]) -> Result<Option<Move>> {
         let (alone, blocks) = self.apart(open);
-        let winner = evaluator.best_addition(&alone)?;
+        let winner = if alone.is_empty() { None } else { evaluator.best_addition(&alone)? };
         let scores = blocks_added(evaluator, &self.columns_of(&blocks))?;
         Ok(self.with_blocks(winner, &blocks, &scores))
     }

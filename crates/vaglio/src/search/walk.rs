@@ -141,12 +141,11 @@ impl<'f> Walk<'f> {
         let last = self.entries.partition_point(|entry| entry.subset.len() < self.size);
         let least = self.frame.least.unwrap_or(0).max(self.frame.forced_columns());
         let chosen = self.frame.choose.pick(&self.entries[..allowed], last, least);
-        let chosen = chosen.filter(|&entry| entry < allowed);
         let size = chosen.map(|entry| self.entries[entry].subset.len());
-        if let (Some(entry), Polish::Swaps, false) = (chosen, self.frame.polish, stop_reason.is_partial()) {
-            if let Some(reason) = swaps::polish(&mut self, context, entry)? {
-                stop_reason = reason;
-            }
+        if let (Some(entry), Polish::Swaps, false) = (chosen, self.frame.polish, stop_reason.is_partial())
+            && let Some(reason) = swaps::polish(&mut self, context, entry)?
+        {
+            stop_reason = reason;
         }
         // An exchange can pass through a size that had no entry.
         let chosen = size.and_then(|size| self.entries.iter().position(|entry| entry.subset.len() == size));

@@ -6,7 +6,7 @@ use vaglio::core::{
     Silent, StopReason,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::Exhaustive;
+use vaglio::search::{Exhaustive, Greedy};
 use vaglio_testkit::data;
 
 /// The subsets of `features`, in lexicographic order within each size.
@@ -159,6 +159,22 @@ fn bounds_leave_out_subtrees_and_change_nothing() {
         assert_eq!(bounded(&joined, &design, &mut Silent).entries, by_definition(&joined, &design).entries);
     }
     assert!(pruned > 50, "{pruned}");
+}
+
+/// Where the greedy start is not the best, what is better is not left out.
+#[test]
+fn bounds_keep_what_is_better_than_the_greedy_start() {
+    let mut better = 0;
+    for seed in 50..90 {
+        let design = data::regression(12, 7, seed).collinear(0.3).design(&[0.2], true);
+        let search = Exhaustive { min_features: Some(3), ..Exhaustive::new(3) };
+        let path = bounded(&search, &design, &mut Silent);
+        let greedy = fast(&Greedy::new(3), &design, &mut Silent);
+        let (subset, loss) = best_of_size(&design, 3);
+        assert_eq!(path.entries[0].subset, subset);
+        better += usize::from(loss < greedy.entries[2].score.loss * (1.0 - 1e-9));
+    }
+    assert!(better > 3, "{better}");
 }
 
 /// Stops at a question.

@@ -82,6 +82,22 @@ impl Observer for Watch {
             bar.pb_set_message(&format!("score {:.6}", step.score.loss));
             bar.pb_inc(1);
         }
-        if INTERRUPTED.load(Ordering::SeqCst) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+        answer()
     }
+
+    fn visited(&mut self, done: f64, of: f64) -> Answer {
+        if let Some(bar) = &self.bar {
+            bar.pb_set_message(&format!("{done:.2e} of {of:.2e} subsets"));
+            bar.pb_set_length(PARTS);
+            bar.pb_set_position((done / of.max(1.0) * PARTS as f64) as u64);
+        }
+        answer()
+    }
+}
+
+/// Parts of a bar that shows a share.
+const PARTS: u64 = 1000;
+
+fn answer() -> Answer {
+    if INTERRUPTED.load(Ordering::SeqCst) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
 }

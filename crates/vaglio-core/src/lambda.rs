@@ -93,7 +93,7 @@ impl Observe<IterState<f64, (), (), (), (), f64>> for Traced {
         _: &KV,
     ) -> std::result::Result<(), argmin::core::Error> {
         let lambda = state.get_best_param().map(|log| log.exp());
-        tracing::trace!(iteration = state.get_iter(), lambda, loss = state.get_best_cost(), "lambda");
+        tracing::debug!(iteration = state.get_iter(), lambda, loss = state.get_best_cost(), "lambda");
         Ok(())
     }
 }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn ends_of_the_range_and_flat_losses_give_the_smallest_lambda() {
-        assert_eq!(refine(&[1.0, 10.0, 100.0], |l| Ok(l)).unwrap(), Score { loss: 1.0, lambda: Some(1.0) });
+        assert_eq!(refine(&[1.0, 10.0, 100.0], Ok).unwrap(), Score { loss: 1.0, lambda: Some(1.0) });
         let high = refine(&[1.0, 10.0, 100.0], |l| Ok(-l)).unwrap();
         assert_eq!(high, Score { loss: -100.0, lambda: Some(100.0) });
         assert_eq!(refine(&[1.0, 10.0, 100.0], |_| Ok(5.0)).unwrap(), Score { loss: 5.0, lambda: Some(1.0) });

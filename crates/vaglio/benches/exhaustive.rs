@@ -8,7 +8,7 @@
 
 use ndarray::Array2;
 use std::time::Instant;
-use vaglio::core::{Columns, Criterion, Design, Evaluator, Feature, Problem, Readout, Score, Task};
+use vaglio::core::{Columns, Criterion, Design, Evaluator, Feature, Outline, Problem, Readout, Score, Task};
 use vaglio::criteria::Loo;
 
 fn main() {
@@ -19,7 +19,7 @@ fn main() {
     for round in 0..3 {
         let start = Instant::now();
         let criterion = Loo::default();
-        let mut root = (&criterion as &dyn Criterion).open(&design).unwrap();
+        let mut root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
         let mut walk = Walk::new(columns, bounded);
         walk.visit(&mut *root, &(0..columns).collect::<Vec<_>>());
         let seconds = start.elapsed().as_secs_f64();

@@ -1,7 +1,7 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Readout, Score, Task, Winner};
+use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Outline, Readout, Score, Task, Winner};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
@@ -119,7 +119,7 @@ fn no_bound_is_above_a_score_below_it() {
         for intercept in [true, false] {
             let design = recipe.design(lambdas, intercept);
             let criterion = Loo::default();
-            let mut root = (&criterion as &dyn Criterion).open(&design).unwrap();
+            let mut root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
             let all: Vec<Feature> = (0..design.features()).collect();
             let mut finite = 0;
             let least = bounded(&mut *root, &all, &mut finite);
@@ -134,7 +134,7 @@ fn no_bound_is_above_a_score_below_it() {
 fn a_branch_that_is_changed_goes_on_as_a_plain_evaluator() {
     let design = data::regression(24, 7, 81).design(&[0.1], true);
     let criterion = Loo::default();
-    let root = (&criterion as &dyn Criterion).open(&design).unwrap();
+    let root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
     let mut child = root.branch(2, &[3, 5]).unwrap().unwrap();
     let score = |subset: &[Feature]| criterion.evaluate(&design, subset).unwrap().loss;
     let close = |found: f64, subset: &[Feature]| assert!((found - score(subset)).abs() <= 1e-10 * score(subset));
@@ -155,7 +155,7 @@ fn a_branch_that_is_changed_goes_on_as_a_plain_evaluator() {
 /// From all columns to none, the cheapest removal each time.
 fn backward(design: &Design, tolerance: f64) {
     let criterion = Loo::default();
-    let mut evaluator = (&criterion as &dyn Criterion).open(design).unwrap();
+    let mut evaluator = (&criterion as &dyn Criterion).open(design, &Outline::forward(1, 1)).unwrap();
     let all: Vec<Feature> = (0..design.features()).collect();
     evaluator.reset(&all).unwrap();
     while !evaluator.selected().is_empty() {
@@ -187,7 +187,8 @@ fn bounds_go_on_after_removals() {
     let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
     let open = |full_pass| Loo { loss: Loss::Squared, full_pass };
     let (by_bounds, in_full) = (open(false), open(true));
-    let mut states = [&by_bounds, &in_full].map(|c| (c as &dyn Criterion).open(&design).unwrap());
+    let mut states =
+        [&by_bounds, &in_full].map(|c| (c as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap());
     for step in 0..60 {
         let selected = states[0].selected().to_vec();
         let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();

@@ -235,14 +235,26 @@ mod tests {
             assert!(Lambda::Fixed(bad).values().is_err());
         }
         assert!(Lambda::Grid { from: 2.0, to: 1.0, points: 3 }.values().is_err());
+        assert_eq!(Lambda::Search { from: 2.0, to: 1.0 }.values().unwrap_err().field(), Some("lambda.search"));
+    }
+
+    #[test]
+    fn a_search_starts_from_two_values_for_each_power_of_ten() {
+        let values = Lambda::Search { from: 1e-2, to: 1e1 }.values().unwrap();
+        assert_eq!((values.len(), values[0], values[6]), (7, 1e-2, 1e1));
     }
 
     #[test]
     fn every_form_reads_back() {
-        for text in ["0.5", r#"{"grid":{"from":0.1,"to":10.0,"points":5}}"#, r#"{"values":[1.0,2.0]}"#] {
+        for text in [
+            "0.5",
+            r#"{"grid":{"from":0.1,"to":10.0,"points":5}}"#,
+            r#"{"values":[1.0,2.0]}"#,
+            r#"{"search":{"from":0.1,"to":10.0}}"#,
+        ] {
             let lambda: Lambda = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json::to_string(&lambda).unwrap(), text);
         }
-        assert!(serde_json::from_str::<Lambda>(r#"{"search":{"from":1,"to":2}}"#).is_err());
+        assert!(serde_json::from_str::<Lambda>(r#"{"search":{"from":1,"to":2,"points":3}}"#).is_err());
     }
 }

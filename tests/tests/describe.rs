@@ -93,7 +93,9 @@ fn the_list_names_every_component() {
 #[test]
 fn every_listed_example_is_part_of_a_pipeline_that_runs() {
     let folder = Folder::new("listed");
-    folder.write("train.csv", table(30, 12, &[("class", &common::side)]));
+    // Classes in turn, so that contiguous folds have both.
+    let class = |row: usize, _: f64| ["low", "high"][row % 2].to_owned();
+    folder.write("train.csv", table(30, 12, &[("class", &class)]));
     let schema = schema(&folder);
     let list: Value = serde_json::from_str(&folder.vaglio(&["list", "--json"]).out).unwrap();
     for component in list.as_array().unwrap() {
@@ -115,7 +117,9 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in ["loo", "mrmr", "greedy", "rls", "one_hot", "standardize"] {
+    for kind in
+        ["loo", "kfold", "mrmr", "greedy", "backward", "floating", "exhaustive", "rls", "one_hot", "standardize"]
+    {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {

@@ -35,7 +35,7 @@ pub(super) fn choose(design: &Design, folds: &Folds, outline: &Outline, wish: En
     let of_dual = |reason: &str| Estimate { reason: format!("rows held out, {reason}"), ..dual.clone() };
     let of_primal = |reason: &str| Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() };
     if design.is_standardized_in_folds() {
-        return of_primal("in which the folds are standardized too");
+        return of_primal("since only these can standardize in each fold");
     }
     match wish {
         Engine::Primal => of_primal("as `engine: primal` says"),

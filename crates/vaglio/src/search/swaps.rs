@@ -1,4 +1,4 @@
-//! Exchanges of one unit for another, after a search.
+//! Exchanges of units for others, after a search: one for one, and where none helps, several for several.
 
 use super::frame::{Frame, Move};
 use super::settings::Polish;
@@ -7,6 +7,9 @@ use vaglio_core::{Action, Answer, Evaluator, Feature, Outline, Result, Score, Se
 
 /// An exchange is made when it lowers the score by more than this part of it.
 const GAIN: f64 = 1e-10;
+
+/// The most units that are exchanged at once.
+const DEEPEST: usize = 5;
 
 /// A unit that leaves for another that enters.
 pub(super) struct Exchange {
@@ -30,11 +33,14 @@ pub(super) fn outlined(frame: &Frame, outline: Outline) -> Outline {
     Outline { steps: outline.steps + 2 + 2 * exchanges, trials: outline.trials + 4.0 * pairs, ..outline }
 }
 
-/// Exchanges units of the entry until no exchange of units of one size lowers its score; the reason if the observer
-/// stops it.
+/// Exchanges units of the entry until no exchange of units of one size lowers its score, nor any oscillation; the reason
+/// if the observer stops it.
 ///
 /// The walk goes to the entry's subset first, in at most two steps that move all columns concerned, and only when there
 /// is an exchange to make. Cost O(size) best additions an exchange.
+///
+/// # Reference
+/// P. Somol, P. Pudil, *Oscillating search algorithms for feature selection*, ICPR 2000.
 pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry: usize) -> Result<Option<StopReason>> {
     let mut subset = walk.entries[entry].subset.clone();
     let mut score = walk.entries[entry].score;
@@ -46,10 +52,18 @@ pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry
     let mut there = false;
     walk.frame.originals(context.design());
     for _ in 0..most_exchanges(walk.frame) {
-        let Some(exchange) = best_exchange(walk.frame, context.evaluator, &subset, &inside)? else { return Ok(None) };
-        if score.loss - exchange.entering.score.loss <= GAIN * score.loss.abs() {
-            return Ok(None);
-        }
+        let exchange = best_exchange(walk.frame, context.evaluator, &subset, &inside)?;
+        let gains = |to: Score| score.loss - to.loss > GAIN * score.loss.abs();
+        let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) else {
+            let Some(found) = oscillate(walk.frame, context, &subset, &inside, gains)? else { return Ok(None) };
+            let from = if there { &subset } else { &current };
+            if let Some(reason) = go(walk, context, from, &found.subset, found.score)? {
+                return Ok(Some(reason));
+            }
+            walk.inside.copy_from_slice(&found.inside);
+            (subset, inside, score, there) = (found.subset, found.inside, found.score, true);
+            continue;
+        };
         if !there {
             if let Some(reason) = go(walk, context, &current, &subset, score)? {
                 return Ok(Some(reason));
@@ -76,6 +90,7 @@ pub(super) fn best_exchange(
     inside: &[bool],
 ) -> Result<Option<Exchange>> {
     let mut best: Option<Exchange> = None;
+    evaluator.reset(subset)?;
     for out in (0..inside.len()).filter(|unit| inside[*unit] && !frame.forced.contains(unit)) {
         let size = frame.units[out].len();
         let original = |unit: usize| frame.originals.get().map_or(unit, |originals| originals[unit]);
@@ -86,15 +101,72 @@ pub(super) fn best_exchange(
         if others.is_empty() {
             continue;
         }
-        let rest: Vec<Feature> = subset.iter().copied().filter(|f| !frame.units[out].contains(f)).collect();
-        evaluator.reset(&rest)?;
-        let Some(entering) = frame.best_addition(evaluator, &others)? else { continue };
+        frame.units[out].iter().try_for_each(|&feature| evaluator.remove(feature))?;
+        let entering = frame.best_addition(evaluator, &others)?;
+        frame.units[out].iter().try_for_each(|&feature| evaluator.add(feature))?;
+        let Some(entering) = entering else { continue };
         if best.as_ref().is_none_or(|best| entering.score.loss < best.entering.score.loss) {
             best = Some(Exchange { out, entering });
         }
     }
     evaluator.reset(subset)?;
     Ok(best)
+}
+
+/// A subset that an oscillation has found.
+struct Found {
+    subset: Vec<Feature>,
+    inside: Vec<bool>,
+    score: Score,
+}
+
+/// Adds the best units and then removes the least missed, or the other way round, two of them, then three and so on,
+/// until that gains something. The evaluator is anywhere in the end.
+fn oscillate(
+    frame: &Frame,
+    context: &mut SearchContext<'_>,
+    subset: &[Feature],
+    inside: &[bool],
+    gains: impl Fn(Score) -> bool,
+) -> Result<Option<Found>> {
+    for depth in 2..=DEEPEST {
+        for up_first in [true, false] {
+            let mut found = Found { subset: Vec::new(), inside: inside.to_vec(), score: Score::WORST };
+            context.evaluator.reset(subset)?;
+            let moved = (0..2 * depth).try_fold(true, |moved, k| -> Result<bool> {
+                Ok(moved && swing(frame, context, &mut found, (k < depth) == up_first)?)
+            })?;
+            found.subset = context.evaluator.selected().to_vec();
+            if moved && found.subset.len() == subset.len() && gains(found.score) {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the best unit or removes the least missed; false where there is none.
+fn swing(frame: &Frame, context: &mut SearchContext<'_>, found: &mut Found, up: bool) -> Result<bool> {
+    let candidates = (0..found.inside.len()).filter(|&unit| found.inside[unit] != up);
+    let candidates: Vec<usize> = candidates.filter(|unit| up || !frame.forced.contains(unit)).collect();
+    if candidates.is_empty() {
+        return Ok(false);
+    }
+    let design = context.design();
+    let chosen = match up {
+        true => frame.best_addition(context.evaluator, &candidates)?,
+        false => frame.best_removal(context.evaluator, design, &candidates)?,
+    };
+    let Some(chosen) = chosen else { return Ok(false) };
+    let evaluator = &mut *context.evaluator;
+    let columns = &frame.units[chosen.unit];
+    match up {
+        true => columns.iter().try_for_each(|&feature| evaluator.add(feature))?,
+        false => columns.iter().try_for_each(|&feature| evaluator.remove(feature))?,
+    }
+    found.inside[chosen.unit] = up;
+    found.score = chosen.score;
+    Ok(true)
 }
 
 /// Goes from one subset to another, of which the score is known: what is too much leaves, then what is missing enters.

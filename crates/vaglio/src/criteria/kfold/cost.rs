@@ -18,6 +18,8 @@ struct Extent {
 /// Doubles that a step of additions, and one of removals, works on for each candidate, fold and λ, in operations.
 const FORWARD: f64 = 6.0;
 const BACKWARD: f64 = 12.0;
+/// Operations of a trial for each fold and λ; in a tree of all subsets with what its node costs.
+const TRIAL: f64 = 20.0;
 
 /// The way that a search takes, with its cost; `wish` is what the user asked for, and `squared` whether the loss allows
 /// moments at all.
@@ -87,7 +89,7 @@ impl Extent {
         Estimate {
             engine: "primal",
             reason: "moments of the folds, forward in O(1) a trial".into(),
-            flops: pass + pairs * steps * (columns * (0.5 * FORWARD * size + 8.0) + size * size),
+            flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
             bytes: moments + state,
         }
     }
@@ -95,12 +97,13 @@ impl Extent {
     fn dual(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, lambdas, outputs, .. } = *self;
         let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
-        let step = rows * (columns * (6.0 + 2.0 * outputs) + 4.0 * size);
+        let step = rows * 4.0 * size;
+        let trial = rows * (6.0 + 2.0 * outputs);
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         Estimate {
             engine: "dual",
             reason: String::new(),
-            flops: lambdas * (step * steps.max(1.0) + set_up),
+            flops: lambdas * (trial * outline.trials + step * steps + set_up),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
             bytes: 8.0 * rows * columns * (1.0 + lambdas * if outline.start > 0 { 3.0 } else { 1.0 }),
         }

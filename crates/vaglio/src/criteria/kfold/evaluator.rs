@@ -33,30 +33,34 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
 
     /// Scores from the trials of subsets, given for each λ: those that have lost their digits are refitted, then the
     /// lowest over λ is taken.
-    fn settle(&self, mut trials: Vec<Vec<Tried>>, subsets: &[Vec<Feature>]) -> Result<Vec<Score>> {
-        let weak = |k: usize| -> Vec<usize> {
-            // A column that is constant has no part in any state.
-            let is_odd = subsets[k].iter().any(|&f| !self.shared.rows.is_active(f));
-            (0..trials.len()).filter(|&l| is_odd || trials[l][k].is_weak).collect()
-        };
-        let concerned: Vec<(usize, Vec<usize>)> =
-            (0..subsets.len()).map(|k| (k, weak(k))).filter(|(_, weak)| !weak.is_empty()).collect();
+    fn settle(
+        &self,
+        mut trials: Vec<Vec<Tried>>,
+        count: usize,
+        subset: impl Fn(usize) -> Vec<Feature>,
+    ) -> Result<Vec<Score>> {
+        // A column that is constant has no part in any state.
+        let is_odd = self.selected.iter().any(|&f| !self.shared.rows.is_active(f));
+        let weak = |k: usize| (0..trials.len()).filter(|&l| is_odd || trials[l][k].is_weak).collect::<Vec<usize>>();
+        let is_concerned = |k: &usize| is_odd || trials.iter().any(|of_lambda| of_lambda[*k].is_weak);
+        let concerned: Vec<(usize, Vec<usize>, Vec<Feature>)> =
+            (0..count).filter(is_concerned).map(|k| (k, weak(k), subset(k))).collect();
         if !concerned.is_empty() {
             tracing::trace!(subsets = concerned.len(), "refitted from the rows");
         }
         let shared = &*self.shared;
-        let refit = |(k, weak): &(usize, Vec<usize>)| -> Result<Vec<f64>> {
-            let refitted = Refitted::new(&shared.rows, &subsets[*k]).map_err(failed)?;
+        let refit = |(_, weak, subset): &(usize, Vec<usize>, Vec<Feature>)| -> Result<Vec<f64>> {
+            let refitted = Refitted::new(&shared.rows, subset).map_err(failed)?;
             let loss =
                 |&l: &usize| refitted.residuals(shared.lambdas[l]).map(|r| shared.scorer.loss(&r)).map_err(failed);
             weak.iter().map(loss).collect()
         };
         let losses: Vec<Vec<f64>> = concerned.par_iter().map(refit).collect::<Result<_>>()?;
-        for ((k, weak), losses) in concerned.iter().zip(losses) {
+        for ((k, weak, _), losses) in concerned.iter().zip(losses) {
             weak.iter().zip(losses).for_each(|(&l, loss)| trials[l][*k].loss = loss);
         }
         let of_subset = |k: usize| self.shared.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
-        (0..subsets.len()).map(|k| lowest(of_subset(k))).collect()
+        (0..count).map(|k| lowest(of_subset(k))).collect()
     }
 
     fn larger(&self, feature: Feature) -> Vec<Feature> {
@@ -68,9 +72,9 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
     }
 
     /// A branch scores additions alone; for anything else its subset is evaluated by refitting.
-    fn refitted(&self, subsets: &[Vec<Feature>], scores: &mut [Score]) -> Result<()> {
-        let trials = vec![vec![Tried::UNKNOWN; subsets.len()]; self.shared.lambdas.len()];
-        scores.copy_from_slice(&self.settle(trials, subsets)?);
+    fn refitted(&self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let trials = vec![vec![Tried::UNKNOWN; candidates.len()]; self.shared.lambdas.len()];
+        scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.smaller(candidates[k]))?);
         Ok(())
     }
 }
@@ -86,7 +90,7 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
 
     fn score(&mut self) -> Result<Score> {
         let trials = self.way.current()?.into_iter().map(|trial| vec![trial]).collect();
-        Ok(self.settle(trials, &[self.selected.clone()])?[0])
+        Ok(self.settle(trials, 1, |_| self.selected.clone())?[0])
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
@@ -95,19 +99,20 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
     }
 
     fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.way.additions(candidates)?;
-        let subsets: Vec<Vec<Feature>> = candidates.iter().map(|&f| self.larger(f)).collect();
-        scores.copy_from_slice(&self.settle(trials, &subsets)?);
+        let mut trials = self.way.additions(candidates)?;
+        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.shared.rows.is_active(**f)) {
+            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
+        }
+        scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.larger(candidates[k]))?);
         Ok(())
     }
 
     fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let subsets: Vec<Vec<Feature>> = candidates.iter().map(|&f| self.smaller(f)).collect();
         if self.is_branch {
-            return self.refitted(&subsets, scores);
+            return self.refitted(candidates, scores);
         }
         let trials = self.way.removals(candidates)?;
-        scores.copy_from_slice(&self.settle(trials, &subsets)?);
+        scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.smaller(candidates[k]))?);
         Ok(())
     }
 

@@ -47,12 +47,7 @@ impl Ridge {
         x -= &means;
         x *= &scale;
         let y = (&y.t() - &target_means) * scale;
-        let mut both = Array2::zeros((rows, features + y.ncols()));
-        both.slice_mut(s![.., ..features]).assign(&x);
-        both.slice_mut(s![.., features..]).assign(&y);
-        let triangle = linalg::triangle(both.view())?;
-        drop(both);
-        let triangle = triangle.slice(s![..features.min(rows), ..]).to_owned();
+        let triangle = reduce(x.view(), y.view())?.slice(s![..features.min(rows), ..]).to_owned();
         Ok(Ridge { x, y, triangle, root, means, target_means, intercept })
     }
 
@@ -118,6 +113,25 @@ impl Ridge {
         }
         Ok((residuals, low))
     }
+}
+
+/// Rows that are reduced at once, at least; they stay in cache with the triangle of those before.
+const TILE: usize = 1024;
+
+/// The triangle of [x | y], tile of rows after tile of rows on the triangle of those before.
+fn reduce(x: ArrayView2<f64>, y: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    let (features, width) = (x.ncols(), x.ncols() + y.ncols());
+    let tile = TILE.max(4 * width);
+    let mut triangle = Array2::zeros((0, width));
+    for (x, y) in x.axis_chunks_iter(Axis(0), tile).zip(y.axis_chunks_iter(Axis(0), tile)) {
+        let mut stacked = Array2::zeros((triangle.nrows() + x.nrows(), width));
+        let (mut above, mut below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
+        above.assign(&triangle);
+        below.slice_mut(s![.., ..features]).assign(&x);
+        below.slice_mut(s![.., features..]).assign(&y);
+        triangle = linalg::triangle(stacked.view())?;
+    }
+    Ok(triangle)
 }
 
 #[cfg(test)]

@@ -75,9 +75,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     line("work", format!("{} floating-point operations", count(estimate.flops)));
-    // The final fit holds the chosen columns, and twice more while it reduces them to a triangle.
+    // The final fit holds the chosen columns, and the targets, while it reduces them to a triangle.
     let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
-    let fit = 3.0 * 8.0 * (train.rows() * outline.largest) as f64;
+    let fit = 8.0 * (train.rows() * (outline.largest + 2 * outputs)) as f64 + 64.0 * (outline.largest as f64).powi(2);
     line(
         "memory",
         format!(

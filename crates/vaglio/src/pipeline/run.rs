@@ -9,7 +9,7 @@ use crate::selector::Selection;
 use ndarray::Array2;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use vaglio_core::{Error, Model, Observer, PathEntry, Problem, Result};
+use vaglio_core::{Error, Model, Observer, Problem, Result};
 
 /// Where a run reads and writes.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         None => None,
     };
     let correlation = correlations(&prepared.train, path.result().map_or(&[], |e| &e.subset));
-    let curve = curve(pipeline, &prepared, &path.entries, path.chosen)?;
+    let curve = curve(pipeline, &prepared, &path, model.as_ref())?;
     let standard_errors: Vec<Option<f64>> = path.entries.iter().map(|e| e.standard_error).collect();
     let facts = Facts {
         pipeline: words(pipeline, engine),
@@ -157,13 +157,15 @@ fn figures(prepared: &Prepared, test: &Problem, model: &dyn Model) -> Result<Tes
 /// Work of refitting that the curve of a report may take, in multiply-adds.
 const CURVE_WORK: f64 = 3e10;
 
-/// Losses on training and test rows of models of growing size, refitted; of some sizes only when there are many.
+/// Losses on training and test rows of models of growing size, refitted but for the chosen one; of some sizes only when
+/// there are many.
 fn curve(
     pipeline: &ValidPipeline,
     prepared: &Prepared,
-    entries: &[PathEntry],
-    chosen: Option<usize>,
+    path: &vaglio_core::Path,
+    chosen_model: &dyn Model,
 ) -> Result<Vec<SizePoint>> {
+    let (entries, chosen) = (&path.entries, path.chosen);
     let mut train_targets = prepared.train.targets().as_ref().clone();
     unscale(&mut train_targets, prepared.target_scales.as_deref());
     let rows = prepared.train.rows() as f64;
@@ -179,9 +181,13 @@ fn curve(
         if work > CURVE_WORK && Some(index) != chosen {
             continue;
         }
-        let model = pipeline.learner.fit(&prepared.train, &entry.subset, entry.score.lambda)?;
+        let refitted = match Some(index) == chosen {
+            true => None,
+            false => Some(pipeline.learner.fit(&prepared.train, &entry.subset, entry.score.lambda)?),
+        };
+        let model = refitted.as_deref().unwrap_or(chosen_model);
         let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>| -> Result<(Option<f64>, Option<f64>)> {
-            let predictions = predict(prepared, model.as_ref(), problem)?;
+            let predictions = predict(prepared, model, problem)?;
             let weights = problem.weights().map(|w| &w[..]);
             let figures = TestFigures::of(problem.task(), targets, predictions.view(), weights);
             Ok((Some(figures.mse), figures.error_rate))

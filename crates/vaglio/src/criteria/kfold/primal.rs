@@ -13,12 +13,15 @@ pub(super) struct Primal {
     selected: Vec<Feature>,
     forward: Option<Forward>,
     backward: Option<Backward>,
+    /// Of the current subset, where there is no other state of it.
+    spectrum: Option<Spectrum>,
 }
 
 impl Primal {
     pub(super) fn new(rows: &Rows<'_>, lambdas: &[f64]) -> Result<Self> {
         let moments = Arc::new(Moments::new(rows).map_err(failed)?);
-        Ok(Primal { moments, lambdas: lambdas.to_vec(), selected: Vec::new(), forward: None, backward: None })
+        let (lambdas, selected) = (lambdas.to_vec(), Vec::new());
+        Ok(Primal { moments, lambdas, selected, forward: None, backward: None, spectrum: None })
     }
 
     fn trials(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<Tried>> {
@@ -30,6 +33,14 @@ impl Primal {
             candidates.iter().map(trial).collect()
         };
         (0..self.lambdas.len()).map(of_lambda).collect()
+    }
+
+    fn spectrum(&mut self) -> Result<&Spectrum> {
+        let spectrum = match self.spectrum.take() {
+            Some(spectrum) => spectrum,
+            None => Spectrum::new(&self.moments, &self.selected).map_err(failed)?,
+        };
+        Ok(self.spectrum.insert(spectrum))
     }
 
     fn means(&self, sums: Vec<f64>, low: Vec<f64>) -> Vec<Tried> {
@@ -49,9 +60,10 @@ impl Way for Primal {
         if let Some(backward) = &self.backward {
             return Ok(self.means(backward.losses(), backward.low()));
         }
-        let spectrum = Spectrum::new(&self.moments, &self.selected).map_err(failed)?;
-        let low = self.lambdas.iter().map(|&lambda| spectrum.low(lambda)).collect();
-        Ok(self.means(spectrum.losses(&self.lambdas), low))
+        let lambdas = self.lambdas.clone();
+        let spectrum = self.spectrum()?;
+        let (sums, low) = (spectrum.losses(&lambdas), lambdas.iter().map(|&lambda| spectrum.low(lambda)).collect());
+        Ok(self.means(sums, low))
     }
 
     fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
@@ -68,7 +80,7 @@ impl Way for Primal {
 
     fn add(&mut self, feature: Feature) -> Result<()> {
         self.selected.push(feature);
-        self.backward = None;
+        (self.backward, self.spectrum) = (None, None);
         if let Some(forward) = &mut self.forward {
             forward.add(feature);
         }
@@ -77,6 +89,7 @@ impl Way for Primal {
 
     fn remove(&mut self, feature: Feature) -> Result<()> {
         self.selected.retain(|&f| f != feature);
+        self.spectrum = None;
         if let Some(forward) = &mut self.forward {
             forward.remove(feature);
         }
@@ -88,7 +101,7 @@ impl Way for Primal {
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
         self.selected = subset.to_vec();
-        (self.forward, self.backward) = (None, None);
+        (self.forward, self.backward, self.spectrum) = (None, None, None);
         Ok(())
     }
 
@@ -97,8 +110,8 @@ impl Way for Primal {
             (Some(forward), _) => forward.of_folds(lambda),
             (None, Some(backward)) => backward.of_folds(lambda),
             (None, None) => {
-                let spectrum = Spectrum::new(&self.moments, &self.selected).map_err(failed)?;
-                spectrum.of_folds(self.lambdas[lambda])
+                let lambda = self.lambdas[lambda];
+                self.spectrum()?.of_folds(lambda)
             }
         }))
     }

@@ -17,8 +17,7 @@ pub enum Loss {
     BalancedError,
     /// Mean of |y − p| over rows and outputs.
     Absolute,
-    /// 1 − area under the ROC curve. No criterion takes it yet, so it is not in the schema.
-    #[schemars(skip)]
+    /// 1 − area under the ROC curve, for two classes.
     Auc,
 }
 
@@ -128,7 +127,7 @@ fn auc(targets: &[f64], predictions: Vec<f64>, weight: impl Fn(usize) -> f64) ->
     let mut start = 0;
     while start < order.len() {
         let value = predictions[order[start]];
-        let tie = order[start..].iter().take_while(|&&r| predictions[r] == value).count();
+        let tie = order[start..].iter().take_while(|&&r| predictions[r] <= value + TIE).count();
         let (mut plus, mut minus) = (0.0, 0.0);
         for &row in &order[start..start + tie] {
             if targets[row] > 0.0 { plus += weight(row) } else { minus += weight(row) }

@@ -63,6 +63,8 @@ pub enum Measure {
     ZeroOne,
     /// The same per class, averaged over classes.
     BalancedError,
+    /// 1 − area under the ROC curve of one output, ties counted half.
+    Auc,
 }
 
 /// Adds up a measure tile by tile, in an order that depends on the rows alone.
@@ -84,6 +86,8 @@ const TIE: f64 = 1e-12;
 pub(crate) struct Tally {
     lanes: Wide,
     wrong: Vec<f64>,
+    /// Predictions, row after row.
+    predictions: Vec<f64>,
 }
 
 impl Scorer {
@@ -108,7 +112,7 @@ impl Scorer {
     }
 
     pub(crate) fn start(&self) -> Tally {
-        Tally { lanes: Wide::ZERO, wrong: vec![0.0; self.class_weights.len()] }
+        Tally { lanes: Wide::ZERO, wrong: vec![0.0; self.class_weights.len()], predictions: Vec::new() }
     }
 
     /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
@@ -126,6 +130,11 @@ impl Scorer {
                         tally.lanes.update(j % Wide::WIDTH, |sum| sum + root * e.abs());
                     }
                 }
+            }
+            Measure::Auc => {
+                let scaled = &self.targets.scaled[0][start..start + rows];
+                let prediction = |(j, (y, e)): (usize, (&f64, &f64))| (y - e) / self.targets.root(start + j);
+                tally.predictions.extend(scaled.iter().zip(&residuals[0]).enumerate().map(prediction));
             }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
@@ -157,7 +166,31 @@ impl Scorer {
                 let shares = tally.wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
                 shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
             }
+            Measure::Auc => self.wrong_pairs(&tally.predictions),
         }
+    }
+
+    /// The share of pairs of a row of each class that predictions put in the wrong order, ties counted half. Cost
+    /// O(m log m).
+    fn wrong_pairs(&self, predictions: &[f64]) -> f64 {
+        let targets = &self.targets.scaled[0];
+        let mut order: Vec<usize> = (0..predictions.len()).collect();
+        order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+        let (mut pairs, mut positives, mut negatives) = (0.0, 0.0, 0.0);
+        let mut rest = &order[..];
+        while let Some(&first) = rest.first() {
+            let (tied, later) = rest.split_at(rest.partition_point(|&row| predictions[row] <= predictions[first] + TIE));
+            let weight = |positive: bool| -> f64 {
+                tied.iter().filter(|&&row| (targets[row] > 0.0) == positive).map(|&row| self.targets.weight(row)).sum()
+            };
+            let (plus, minus) = (weight(true), weight(false));
+            // The positives below each negative.
+            pairs += minus * (positives + 0.5 * plus);
+            positives += plus;
+            negatives += minus;
+            rest = if tied.is_empty() { &[] } else { later };
+        }
+        pairs / (positives * negatives)
     }
 
     /// The mean loss of residuals, scaled, one per output and row. Cost O(m · outputs).
@@ -173,7 +206,11 @@ impl Scorer {
     }
 
     /// The standard error of the mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up classes.
-    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> f64 {
+    /// `None` for a loss that is no mean.
+    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
+        if self.measure == Measure::Auc {
+            return None;
+        }
         let targets = &*self.targets;
         let rows = targets.rows();
         let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
@@ -185,19 +222,22 @@ impl Scorer {
                 let share = members.iter().map(|&j| targets.weight(j) * loss(j)).sum::<f64>() / total;
                 share * (1.0 - share) / members.len() as f64
             };
-            return present.iter().map(variance).sum::<f64>().sqrt() / present.len() as f64;
+            return Some(present.iter().map(variance).sum::<f64>().sqrt() / present.len() as f64);
         }
         let total = targets.total_weight;
         let mean = (0..rows).map(|j| targets.weight(j) * loss(j)).sum::<f64>() / total;
         let variance = (0..rows).map(|j| targets.weight(j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
-        (variance / rows as f64).sqrt()
+        Some((variance / rows as f64).sqrt())
     }
 
     /// The standard error of the mean loss by the spread over folds, whose rows share their model.
     ///
     /// With c_k the part of the mean that comes from fold k, and p_k the part of the weight (for balanced error, the mean
-    /// over classes of the part of the class): SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². Cost O(m · outputs).
-    pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> f64 {
+    /// over classes of the part of the class): SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². `None` for a loss that is no mean. Cost O(m · outputs).
+    pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> Option<f64> {
+        if self.measure == Measure::Auc {
+            return None;
+        }
         let targets = &*self.targets;
         let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
         let part = |fold: usize| -> (f64, f64) {
@@ -214,7 +254,7 @@ impl Scorer {
             }
             (loss, weight)
         };
-        over_folds(&(0..folds.count()).map(part).collect::<Vec<_>>())
+        Some(over_folds(&(0..folds.count()).map(part).collect::<Vec<_>>()))
     }
 
     /// The same from the sums of squared errors of each fold over rows and outputs.

@@ -4,14 +4,14 @@ use vaglio_core::{Column, Design, Error, Loss, Result, Score};
 use vaglio_kernels::loo::{Data, Trouble};
 use vaglio_kernels::{Level, Measure};
 
-/// The kernels' word for a loss; `None` where they have none.
-pub(super) fn measure(loss: Loss) -> Option<Measure> {
+/// The kernels' word for a loss.
+pub(super) fn measure(loss: Loss) -> Measure {
     match loss {
-        Loss::Squared => Some(Measure::Squared),
-        Loss::Absolute => Some(Measure::Absolute),
-        Loss::ZeroOne => Some(Measure::ZeroOne),
-        Loss::BalancedError => Some(Measure::BalancedError),
-        Loss::Auc => None,
+        Loss::Squared => Measure::Squared,
+        Loss::Absolute => Measure::Absolute,
+        Loss::ZeroOne => Measure::ZeroOne,
+        Loss::BalancedError => Measure::BalancedError,
+        Loss::Auc => Measure::Auc,
     }
 }
 

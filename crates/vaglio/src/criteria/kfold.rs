@@ -99,7 +99,8 @@ impl Criterion for KFold {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
-        let (Some(readout), Some(measure)) = (design.readout(), measure(self.loss)) else { return Ok(None) };
+        let Some(readout) = design.readout() else { return Ok(None) };
+        let measure = measure(self.loss);
         let folds = Folds::new(&self.folds_of(design)?);
         if design.is_standardized_in_folds() && self.loss != Loss::Squared {
             // Columns differ from fold to fold, and rows must be predicted: no closed form.
@@ -133,13 +134,6 @@ impl Criterion for KFold {
 
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task())?;
-        if self.loss == Loss::Auc {
-            return Err(Error::NotAvailable {
-                what: "the loss `auc` for cross-validation".into(),
-                instead: "use `balanced_error` or `squared`".into(),
-                place: None,
-            });
-        }
         if self.engine == Engine::Primal && self.loss != Loss::Squared {
             return Err(Error::setting(
                 "engine",

@@ -57,7 +57,8 @@ impl Criterion for Loo {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
-        let (Some(readout), Some(measure)) = (design.readout(), measure(self.loss)) else { return Ok(None) };
+        let Some(readout) = design.readout() else { return Ok(None) };
+        let measure = measure(self.loss);
         let data = kernel_data(design, readout.intercept)?;
         let scorer = Scorer::new(Arc::clone(data.targets()), measure);
         let bounded = measure == Measure::Squared && !self.full_pass;
@@ -71,13 +72,6 @@ impl Criterion for Loo {
 
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task())?;
-        if self.loss == Loss::Auc {
-            return Err(Error::NotAvailable {
-                what: "the loss `auc` for leave-one-out".into(),
-                instead: "use `balanced_error` or `squared`".into(),
-                place: None,
-            });
-        }
         if design.rows() < 2 && design.readout().is_some_and(|r| r.intercept) {
             return Err(Error::setting(
                 "kind",

@@ -14,11 +14,11 @@ pub(super) trait Fits: Send + Sync {
     /// [`Error::Numerical`].
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>>;
 
-    /// The standard error of the loss of a subset with a λ.
+    /// The standard error of the loss of a subset with a λ, where it is a mean.
     ///
     /// # Errors
     /// [`Error::Numerical`].
-    fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<f64>;
+    fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<Option<f64>>;
 }
 
 /// The evaluator that decomposes every subset anew and searches its λ: no state is shared between the subsets, since
@@ -83,7 +83,7 @@ impl<F: Fits> Evaluator for Refined<'_, F> {
 
     fn standard_error(&mut self) -> Result<Option<f64>> {
         let Some(lambda) = self.score()?.lambda else { return Ok(None) };
-        self.fits.standard_error(&self.selected, lambda).map(Some)
+        self.fits.standard_error(&self.selected, lambda)
     }
 
     fn engine(&self) -> &'static str {

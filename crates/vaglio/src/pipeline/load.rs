@@ -1,7 +1,7 @@
 //! Reads a pipeline file in passes: syntax, what is not available yet, then typed settings.
 
 use super::{Pipeline, ValidPipeline};
-use crate::document::{Document, Node};
+use crate::document::Document;
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result, Role, descriptions};
 
@@ -63,13 +63,6 @@ fn refuse_later(document: &Document) -> Result<()> {
                 place: document.place(key),
             });
         }
-    }
-    if document.get("criterion.loss").and_then(Node::word) == Some("auc") {
-        return Err(Error::NotAvailable {
-            what: "the loss `auc`".into(),
-            instead: "use `balanced_error` or `squared`".into(),
-            place: document.place("criterion.loss"),
-        });
     }
     let maps = (0..).map_while(|k| document.get(&format!("preprocess[{k}]")).map(|_| format!("preprocess[{k}]")));
     for path in maps {

@@ -73,12 +73,11 @@ pub fn component_list() -> Value {
             "summary": d.summary, "example": d.example
         })
     });
-    let losses =
-        vaglio_core::Loss::ALL.iter().filter(|(loss, ..)| *loss != vaglio_core::Loss::Auc).map(|(_, name, summary)| {
-            json!({
-                "role": "loss", "kind": name, "crate": "vaglio-core", "version": env!("CARGO_PKG_VERSION"),
-                "summary": summary, "example": format!("criterion: {{kind: loo, loss: {name}}}")
-            })
-        });
+    let losses = vaglio_core::Loss::ALL.iter().map(|(_, name, summary)| {
+        json!({
+            "role": "loss", "kind": name, "crate": "vaglio-core", "version": env!("CARGO_PKG_VERSION"),
+            "summary": summary, "example": format!("criterion: {{kind: loo, loss: {name}}}")
+        })
+    });
     Value::Array(parts.chain(losses).collect())
 }

@@ -21,7 +21,7 @@ impl Fits for AnyLambda<'_> {
         }))
     }
 
-    fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<f64> {
+    fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<Option<f64>> {
         let residuals = Refitted::new(&self.rows, subset).map_err(failed)?.residuals(lambda).map_err(failed)?;
         Ok(self.scorer.standard_error_over(self.rows.folds(), &residuals))
     }

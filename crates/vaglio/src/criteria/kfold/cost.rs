@@ -69,14 +69,14 @@ impl Extent {
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
         let moments = Moments::bytes(folds as usize, columns as usize) as f64;
         if outline.start > 0 {
-            let decompositions = folds * 12.0 * start.powi(3);
+            let decompositions = folds * 4.0 * start.powi(3);
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
             let state = Backward::bytes(folds as usize, lambdas as usize, outline.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             return Estimate {
                 engine: "primal",
                 reason: if outline.steps == 0 {
-                    "moments of the folds, one eigendecomposition of each for every lambda".into()
+                    "moments of the folds, one tridiagonal form of each for every lambda".into()
                 } else {
                     "moments of the folds, backward in O(1) a trial".into()
                 },

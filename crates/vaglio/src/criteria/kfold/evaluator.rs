@@ -132,14 +132,14 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
         let is_odd = self.selected.iter().any(|&f| !self.shared.rows.is_active(f));
         let weak = is_odd || self.way.current()?.get(place).is_none_or(|tried| tried.is_weak);
         let Shared { rows, scorer, lambdas, .. } = &*self.shared;
-        Ok(Some(match if weak { Spread::Unknown } else { self.way.spread(place)? } {
-            Spread::Folds(sums) => scorer.error_over_folds(&sums, rows.folds()),
+        Ok(match if weak { Spread::Unknown } else { self.way.spread(place)? } {
+            Spread::Folds(sums) => Some(scorer.error_over_folds(&sums, rows.folds())),
             Spread::Residuals(residuals) => scorer.standard_error_over(rows.folds(), &residuals),
             Spread::Unknown => {
                 let refitted = Refitted::new(rows, &self.selected).map_err(failed)?;
                 scorer.standard_error_over(rows.folds(), &refitted.residuals(lambdas[place]).map_err(failed)?)
             }
-        }))
+        })
     }
 
     fn engine(&self) -> &'static str {

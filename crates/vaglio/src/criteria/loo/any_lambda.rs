@@ -50,8 +50,8 @@ impl Fits for AnyLambda<'_> {
         }))
     }
 
-    fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<f64> {
+    fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<Option<f64>> {
         let residuals = careful_residuals(&self.basis(subset, lambda), &[Change::None]);
-        Ok(residuals.first().map_or(0.0, |residuals| self.common.scorer.standard_error(residuals)))
+        Ok(residuals.first().and_then(|residuals| self.common.scorer.standard_error(residuals)))
     }
 }

@@ -220,7 +220,7 @@ impl Evaluator for LooEvaluator<'_> {
         let bases = self.bases();
         let Some(basis) = bases.iter().find(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let residuals = careful_residuals(basis, &[Change::None]);
-        Ok(residuals.first().map(|residuals| self.common.scorer.standard_error(residuals)))
+        Ok(residuals.first().and_then(|residuals| self.common.scorer.standard_error(residuals)))
     }
 
     fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -2,7 +2,10 @@
 //!
 //! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
 
+mod tridiagonal;
+
 use ndarray::{Array1, Array2, ArrayView2};
+pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorisation that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +44,7 @@ mod backend {
     use faer::{Mat, MatRef, Side, linalg::solvers::Solve};
     use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
 
-    fn view<'a>(a: &'a ArrayView2<'_, f64>) -> MatRef<'a, f64> {
+    pub(super) fn view<'a>(a: &'a ArrayView2<'_, f64>) -> MatRef<'a, f64> {
         let (rows, columns) = a.dim();
         let strides = a.strides();
         // SAFETY: the pointer and strides are those of a live view of exactly `rows` × `columns` doubles.

@@ -2,22 +2,27 @@
 
 use super::Moments;
 use super::trials::least;
-use crate::linalg::{self, Failure};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use crate::Level;
+use crate::linalg::{self, Failure, Tridiagonal};
+use crate::wide::Wide;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 
-/// One eigendecomposition A_t = U·diag(d)·Uᵀ per fold for a subset: w(λ) = U(d + λ)⁻¹UᵀB_t for any λ.
+/// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.
 #[derive(Debug)]
 pub struct Spectrum {
+    level: Level,
     folds: Vec<Fold>,
     outputs: usize,
 }
 
 #[derive(Debug)]
 struct Fold {
-    values: Array1<f64>,
-    vectors: Array2<f64>,
-    /// UᵀB_t: values × outputs.
+    training: Tridiagonal,
+    /// The least eigenvalue of A_t.
+    least: f64,
+    /// QᵀB_t: columns × outputs.
     projected: Array2<f64>,
     /// A_v: columns × columns.
     held_out: Array2<f64>,
@@ -28,82 +33,131 @@ struct Fold {
     scale: f64,
 }
 
+/// A vector per λ, for eight λ that are worked on together.
+type Lanes = [f64; Wide::WIDTH];
+
 impl Spectrum {
-    /// Decomposes the moments of the active columns of `subset`. Cost O(K·s³).
+    /// Reduces the moments of the active columns of `subset`. Cost O(K·s³).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`].
     pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, Failure> {
         let places = moments.places(subset);
+        let (n, stride) = (places.len(), moments.stride);
         let fold = |fold: &super::moments::Fold| -> Result<Fold, Failure> {
-            let (n, stride) = (places.len(), moments.stride);
             let square = |m: &[f64]| Array2::from_shape_fn((n, n), |(i, j)| m[places[i] * stride + places[j]]);
-            let column = |b: &[f64]| Array2::from_shape_fn((n, moments.outputs), |(i, o)| b[o * stride + places[i]]);
-            let (values, vectors) = match n {
-                0 => (Array1::zeros(0), Array2::zeros((0, 0))),
-                _ => linalg::eigh(square(&fold.training).view())?,
-            };
+            let columns = |b: &[f64]| Array2::from_shape_fn((n, moments.outputs), |(i, o)| b[o * stride + places[i]]);
+            let training = linalg::tridiagonal(square(&fold.training).view())?;
+            let mut projected = columns(&fold.training_targets);
+            training.apply_transposed(projected.view_mut());
             Ok(Fold {
-                projected: vectors.t().dot(&column(&fold.training_targets)),
-                values,
-                vectors,
+                least: training.least_eigenvalue(),
+                training,
+                projected,
                 held_out: square(&fold.held_out),
-                targets: column(&fold.held_out_targets),
+                targets: columns(&fold.held_out_targets),
                 squares: fold.squares,
                 scale: places.iter().map(|&p| fold.scale[p]).fold(0.0, f64::max),
             })
         };
         let folds = moments.folds.par_iter().map(fold).collect::<Result<_, _>>()?;
-        Ok(Spectrum { folds, outputs: moments.outputs })
+        Ok(Spectrum { level: moments.level, folds, outputs: moments.outputs })
     }
 
     /// Sums of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
-        let of_folds: Vec<Vec<f64>> = self.folds.par_iter().map(|f| f.losses(lambdas, self.outputs)).collect();
+        let losses = |f: &Fold| f.losses(self.level, lambdas, self.outputs);
+        let of_folds: Vec<Vec<f64>> = self.folds.par_iter().map(losses).collect();
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).sum()).collect()
     }
 
     /// The sums of each fold, for one λ.
     pub fn of_folds(&self, lambda: f64) -> Vec<f64> {
-        self.folds.iter().flat_map(|f| f.losses(&[lambda], self.outputs)).collect()
+        self.folds.iter().flat_map(|f| f.losses(self.level, &[lambda], self.outputs)).collect()
     }
 
     /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`super::is_weak`].
+    ///
+    /// To 10⁻¹² of the greatest eigenvalue; 0 where A_t + λ is not positive definite.
     pub fn low(&self, lambda: f64) -> f64 {
-        let of_fold = |f: &Fold| f.values.first().map_or(1.0, |d| (d + lambda) / (f.scale + lambda));
+        let of_fold = |f: &Fold| if f.least.is_finite() { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
         self.folds.iter().map(of_fold).fold(1.0, least)
     }
 }
 
 impl Fold {
-    /// c_v − 2 B_vᵀw + wᵀA_v w.
-    fn losses(&self, lambdas: &[f64], outputs: usize) -> Vec<f64> {
-        let n = self.values.len();
-        let mut shrunk = Array2::zeros((n, lambdas.len() * outputs));
-        for (k, mut column) in shrunk.columns_mut().into_iter().enumerate() {
-            let (lambda, projected) = (lambdas[k / outputs], self.projected.column(k % outputs));
-            column.assign(&(&projected / &self.values.mapv(|d| d + lambda)));
-        }
-        let weights = product(self.vectors.view(), shrunk.view());
-        let along = product(self.held_out.view(), weights.view());
-        let of_weights = |k: usize| {
-            let (w, a) = (weights.column(k), along.column(k));
-            w.dot(&a) - 2.0 * w.dot(&self.targets.column(k % outputs))
+    /// c_v − 2 B_vᵀw + wᵀA_v w, added up over outputs.
+    fn losses(&self, level: Level, lambdas: &[f64], outputs: usize) -> Vec<f64> {
+        let of_lanes = |lambdas: &[f64]| {
+            // A short block is filled up, so that no λ depends on which others come along.
+            let lanes = Wide::load(&std::array::from_fn(|l| lambdas.get(l).copied().unwrap_or(1.0)));
+            let sums = (0..outputs).fold(Wide::ZERO, |sum, o| sum + self.change(level, lanes, o));
+            (0..lambdas.len()).map(|l| self.squares + sums.lane(l)).collect::<Vec<f64>>()
         };
-        let of_lambda = |l: usize| (l * outputs..(l + 1) * outputs).map(of_weights).sum::<f64>();
-        (0..lambdas.len()).map(|l| self.squares + of_lambda(l)).collect()
+        lambdas.chunks(Wide::WIDTH).flat_map(of_lanes).collect()
+    }
+
+    /// wᵀ(A_v w − 2 B_v) of one output, for eight λ.
+    fn change(&self, level: Level, lambdas: Wide, output: usize) -> Wide {
+        let n = self.training.diagonal.len();
+        let (mut weights, mut along) = (vec![[0.0; Wide::WIDTH]; n], vec![[0.0; Wide::WIDTH]; n]);
+        let right = self.projected.column(output).to_vec();
+        level.run(Solve { form: &self.training, right: &right, lambdas, out: &mut weights });
+        self.training.apply(ArrayViewMut2::from(&mut weights[..]));
+        let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
+        ArrayViewMut2::from(&mut along[..]).assign(&product.t());
+        let targets = self.targets.column(output).to_vec();
+        level.run(Form { weights: &weights, along: &along, targets: &targets })
     }
 }
 
-/// A·B, with the columns of B taken in blocks of one width, so that no λ depends on which others come along.
-fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
-    const WIDTH: usize = 16;
-    let mut out = Array2::zeros((a.nrows(), b.ncols()));
-    for (k, part) in b.axis_chunks_iter(Axis(1), WIDTH).enumerate() {
-        let mut block = Array2::zeros((b.nrows(), WIDTH));
-        block.slice_mut(s![.., ..part.ncols()]).assign(&part);
-        let columns = k * WIDTH..k * WIDTH + part.ncols();
-        out.slice_mut(s![.., columns]).assign(&linalg::gemm(a, block.view()).slice(s![.., ..part.ncols()]));
+/// (T + λ)·z = b for eight λ: factors L·D·Lᵀ by q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}. Cost O(n).
+struct Solve<'k> {
+    form: &'k Tridiagonal,
+    right: &'k [f64],
+    lambdas: Wide,
+    /// n.
+    out: &'k mut [Lanes],
+}
+
+impl NullaryFnOnce for Solve<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Solve { form, right, lambdas, out } = self;
+        let mut factors = Vec::with_capacity(out.len());
+        let (mut lowering, mut factor, mut last) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
+        let beside = form.beside.iter().copied().chain([0.0]);
+        for (((d, e), b), out) in form.diagonal.iter().zip(beside).zip(right).zip(out.iter_mut()) {
+            let inverse = Wide::splat(1.0) / (Wide::splat(*d) + lambdas - lowering);
+            last = Wide::splat(*b) - factor * last;
+            (last * inverse).store(out);
+            factor = Wide::splat(e) * inverse;
+            lowering = Wide::splat(e) * factor;
+            factors.push(factor);
+        }
+        last = Wide::ZERO;
+        for (factor, out) in factors.into_iter().zip(out).rev() {
+            last = Wide::load(out) - factor * last;
+            last.store(out);
+        }
     }
-    out
+}
+
+/// Σ_i w_i·(a_i − 2 b_i) for eight λ, in the order of i.
+struct Form<'k> {
+    weights: &'k [Lanes],
+    /// A_v w.
+    along: &'k [Lanes],
+    /// B_v.
+    targets: &'k [f64],
+}
+
+impl NullaryFnOnce for Form<'_> {
+    type Output = Wide;
+    #[inline(always)]
+    fn call(self) -> Wide {
+        let terms = self.weights.iter().zip(self.along).zip(self.targets);
+        terms.fold(Wide::ZERO, |sum, ((w, a), b)| sum + Wide::load(w) * (Wide::load(a) - Wide::splat(2.0 * b)))
+    }
 }

@@ -20,7 +20,7 @@ pub struct Spectrum {
 #[derive(Debug)]
 struct Fold {
     training: Tridiagonal,
-    /// The least eigenvalue of A_t.
+    /// The least eigenvalue of A_t, infinite without columns.
     least: f64,
     /// QᵀB_t: columns × outputs.
     projected: Array2<f64>,
@@ -33,7 +33,7 @@ struct Fold {
     scale: f64,
 }
 
-/// A vector per λ, for eight λ that are worked on together.
+/// One entry of a vector, for eight λ that are worked on together.
 type Lanes = [f64; Wide::WIDTH];
 
 impl Spectrum {
@@ -80,7 +80,7 @@ impl Spectrum {
     ///
     /// To 10⁻¹² of the greatest eigenvalue; 0 where A_t + λ is not positive definite.
     pub fn low(&self, lambda: f64) -> f64 {
-        let of_fold = |f: &Fold| if f.least.is_finite() { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
+        let of_fold = |f: &Fold| if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
         self.folds.iter().map(of_fold).fold(1.0, least)
     }
 }

@@ -229,6 +229,11 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_matrix_has_no_least_eigenvalue() {
+        assert_eq!(tridiagonal(Array2::zeros((0, 0)).view()).unwrap().least_eigenvalue(), f64::INFINITY);
+    }
+
+    #[test]
     fn entries_that_are_not_finite_fail() {
         for entry in [f64::NAN, f64::INFINITY] {
             assert!(matches!(tridiagonal(Array2::from_elem((3, 3), entry).view()), Err(Failure::NoConvergence)));

@@ -1,6 +1,6 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{Design, Error, Feature, Loss, Outline, Result};
+use crate::{Correlation, Design, Error, Feature, Geometry, Loss, Outline, Result};
 use std::fmt::Debug;
 
 /// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
@@ -52,6 +52,14 @@ pub trait Criterion: Debug + Send + Sync {
     /// [`Error::Numerical`] when the columns over- or underflow.
     fn accelerate<'d>(&'d self, _design: &'d Design, _outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         Ok(None)
+    }
+
+    /// Relevance and Gram columns that least-angle searches walk on; linear correlation unless overridden.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where there is no such path, [`Error::Numerical`].
+    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
+        Ok(Box::new(Correlation::new(design)?))
     }
 
     /// The fold of each row, counted from 0, where the criterion holds rows out together; a map with `scope: fold` is
@@ -195,6 +203,19 @@ pub trait Evaluator: Send {
     /// [`Error::Numerical`].
     fn standard_error(&mut self) -> Result<Option<f64>> {
         Ok(None)
+    }
+
+    /// The criterion's own coefficients on the current subset, in order of entry, if it has any.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn alpha(&mut self) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
+
+    /// The word for an approximation in `selection.json`, where the criterion makes one.
+    fn approximation(&self) -> Option<&'static str> {
+        None
     }
 
     /// The word for this way of computing in `selection.json`.

@@ -28,6 +28,17 @@ pub struct Step {
     pub size: usize,
     /// Other columns that would have given exactly this score.
     pub tied: Vec<Feature>,
+    /// Where a least-angle path is after the step.
+    pub knot: Option<Knot>,
+}
+
+/// A knot of a least-angle path: a column enters or leaves, and the path goes on to the next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knot {
+    /// How far the common correlation falls until the next knot.
+    pub mu: f64,
+    /// The coefficients of the current columns at the next knot, in order of entry.
+    pub alpha: Vec<f64>,
 }
 
 /// The best subset that was recorded of one size.
@@ -50,6 +61,10 @@ pub enum StopReason {
     MaxFeatures,
     /// The smallest size was reached.
     MinFeatures,
+    /// No column has a positive correlation with what is left of the target.
+    NoCorrelation,
+    /// The columns on the path depend on each other.
+    Singular,
     /// Every subset was scored or proven worse.
     AllSubsets,
     /// No step reached the tolerance.

@@ -1,6 +1,6 @@
 //! Searches: how subsets are walked.
 
-use crate::{Design, Error, Evaluator, Feature, Path, Result, Step, StopReason};
+use crate::{Criterion, Design, Error, Evaluator, Feature, Geometry, Path, Result, Step, StopReason};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -120,6 +120,7 @@ pub struct SearchContext<'a> {
     /// The criterion bound to the design, at the empty subset.
     pub evaluator: &'a mut dyn Evaluator,
     candidates: Vec<Feature>,
+    criterion: &'a dyn Criterion,
     design: &'a Design,
     observer: &'a mut dyn Observer,
     /// The seed from which every random choice follows.
@@ -129,12 +130,13 @@ pub struct SearchContext<'a> {
 impl<'a> SearchContext<'a> {
     /// A context over all columns of the design that are not constant.
     pub fn new(
+        criterion: &'a dyn Criterion,
         design: &'a Design,
         evaluator: &'a mut dyn Evaluator,
         observer: &'a mut dyn Observer,
         seed: u64,
     ) -> Self {
-        SearchContext { evaluator, candidates: design.candidates(), design, observer, seed }
+        SearchContext { evaluator, candidates: design.candidates(), criterion, design, observer, seed }
     }
 
     /// The columns that may be selected, in increasing order; constant columns are not among them.
@@ -145,6 +147,14 @@ impl<'a> SearchContext<'a> {
     /// Names of all columns, by index.
     pub fn names(&self) -> &'a [String] {
         self.design.names()
+    }
+
+    /// What least-angle searches walk on.
+    ///
+    /// # Errors
+    /// Those of [`Criterion::geometry`].
+    pub fn geometry(&self) -> Result<Box<dyn Geometry + 'a>> {
+        self.criterion.geometry(self.design)
     }
 
     /// What is searched.

@@ -179,7 +179,8 @@ impl Scorer {
         let (mut pairs, mut positives, mut negatives) = (0.0, 0.0, 0.0);
         let mut rest = &order[..];
         while let Some(&first) = rest.first() {
-            let (tied, later) = rest.split_at(rest.partition_point(|&row| predictions[row] <= predictions[first] + TIE));
+            let (tied, later) =
+                rest.split_at(rest.partition_point(|&row| predictions[row] <= predictions[first] + TIE));
             let weight = |positive: bool| -> f64 {
                 tied.iter().filter(|&&row| (targets[row] > 0.0) == positive).map(|&row| self.targets.weight(row)).sum()
             };

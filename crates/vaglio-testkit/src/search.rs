@@ -357,7 +357,10 @@ fn run(
     law.ran(|| "the columns".into(), || search.check(design))?;
     let mut evaluator =
         law.ran(|| "opening an evaluator".into(), || criterion.open(design, &search.outline(design)))?;
-    law.ran(|| "the search".into(), || search.search(&mut SearchContext::new(design, &mut *evaluator, watch, SEED)))
+    law.ran(
+        || "the search".into(),
+        || search.search(&mut SearchContext::new(criterion, design, &mut *evaluator, watch, SEED)),
+    )
 }
 
 /// An observer that remembers, and stops where it is told to.

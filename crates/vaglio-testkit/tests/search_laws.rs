@@ -118,6 +118,7 @@ impl Wrong {
                 score,
                 size,
                 tied: winner.tied,
+                knot: None,
             };
             path.entries.push(vaglio_core::PathEntry {
                 subset: context.evaluator.selected().to_vec(),
@@ -284,6 +285,6 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     let mut evaluator = criterion.open(&design, &Outline::forward(0, 0)).unwrap();
     let mut silent = Silent;
     silent.begin(0);
-    let path = Forward {}.search(&mut SearchContext::new(&design, &mut *evaluator, &mut silent, 0)).unwrap();
+    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, &mut *evaluator, &mut silent, 0)).unwrap();
     assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
 }

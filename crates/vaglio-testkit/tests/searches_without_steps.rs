@@ -114,7 +114,7 @@ impl SearchStrategy for Pairs {
             let subset = context.evaluator.selected().to_vec();
             let (score, size) = (context.evaluator.score()?, subset.len());
             let with = if self.forgets { Vec::new() } else { pair[1..].to_vec() };
-            let step = Step { action, feature: pair[0], with, score, size, tied: Vec::new() };
+            let step = Step { action, feature: pair[0], with, score, size, tied: Vec::new(), knot: None };
             if action == Action::Add {
                 entries.push(PathEntry { subset, score, standard_error: None });
             }

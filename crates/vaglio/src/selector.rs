@@ -57,6 +57,10 @@ pub struct Selection {
     pub model: Box<dyn Model>,
     /// The word for the way the criterion computed.
     pub engine: &'static str,
+    /// The word for the criterion's approximation, if it made one.
+    pub approximation: Option<&'static str>,
+    /// The criterion's own coefficients on the result, in order of entry, if it has any.
+    pub alpha: Option<Vec<f64>>,
     /// Seconds of the search, the learner's map and the criterion's preparation included.
     pub search_seconds: f64,
     /// Seconds of the final fit.
@@ -148,13 +152,20 @@ impl ValidSelector {
         problem: &Problem,
         observer: &mut dyn Observer,
     ) -> Result<Selection> {
-        let (path, engine) = {
+        let (path, engine, approximation, alpha) = {
             let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
             let _entered = span.enter();
             let mut evaluator = self.criterion.open(&design, &self.search.outline(&design))?;
-            let mut context = SearchContext::new(&design, evaluator.as_mut(), observer, self.seed);
+            let mut context = SearchContext::new(&*self.criterion, &design, evaluator.as_mut(), observer, self.seed);
             let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
-            (path, evaluator.engine())
+            let alpha = match (path.result(), evaluator.alpha()?) {
+                (Some(entry), Some(_)) => {
+                    evaluator.reset(&entry.subset)?;
+                    evaluator.alpha()?
+                }
+                _ => None,
+            };
+            (path, evaluator.engine(), evaluator.approximation(), alpha)
         };
         drop(design);
         let search_seconds = start.elapsed().as_secs_f64();
@@ -165,6 +176,14 @@ impl ValidSelector {
         let (subset, lambda) =
             path.result().map_or((Vec::new(), path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
         let model = self.learner.fit(problem, &subset, lambda)?;
-        Ok(Selection { path, model, engine, search_seconds, fit_seconds: start.elapsed().as_secs_f64() })
+        Ok(Selection {
+            path,
+            model,
+            engine,
+            approximation,
+            alpha,
+            search_seconds,
+            fit_seconds: start.elapsed().as_secs_f64(),
+        })
     }
 }

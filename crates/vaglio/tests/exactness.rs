@@ -33,7 +33,7 @@ fn check(problem: &Problem, learner: Rls, loss: Loss, steps: usize, what: &str) 
             .open(&design, &Outline::forward(design.features(), design.features()))
             .unwrap();
         let mut observer = Silent;
-        let mut context = SearchContext::new(&design, evaluator.as_mut(), &mut observer, 0);
+        let mut context = SearchContext::new(&criterion, &design, evaluator.as_mut(), &mut observer, 0);
         let path = Greedy::new(steps).search(&mut context).unwrap();
         close(path.empty, criterion.evaluate(&design, &[]).unwrap(), &format!("{what}, empty"));
         let mut subset: Vec<Feature> = Vec::new();

@@ -26,8 +26,8 @@ fn searches() -> Vec<(&'static str, Box<dyn SearchStrategy>)> {
     ]
 }
 
-fn run(search: &dyn SearchStrategy, design: &Design, evaluator: &mut dyn Evaluator) -> Path {
-    search.search(&mut SearchContext::new(design, evaluator, &mut Silent, 0)).unwrap()
+fn run(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design, evaluator: &mut dyn Evaluator) -> Path {
+    search.search(&mut SearchContext::new(criterion, design, evaluator, &mut Silent, 0)).unwrap()
 }
 
 /// The same steps, entries and λ; scores to the tolerance.
@@ -49,8 +49,8 @@ fn check(name: &str, design: &Design, tolerance: f64) {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
             let mut evaluator = criterion.open(design, &search.outline(design)).unwrap();
-            let found = run(&*search, design, evaluator.as_mut());
-            let defined = run(&*search, design, &mut Refit::new(&*criterion, design));
+            let found = run(&*search, &*criterion, design, evaluator.as_mut());
+            let defined = run(&*search, &*criterion, design, &mut Refit::new(&*criterion, design));
             same(&found, &defined, tolerance, &what);
         }
     }

@@ -1,7 +1,7 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use vaglio::core::{Criterion, Loss};
+use vaglio::core::Loss;
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -28,13 +28,12 @@ fn both_ways_keep_the_laws_on_standard_data() -> Kept {
 
 #[test]
 fn every_loss_keeps_the_laws() -> Kept {
-    for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared] {
+    for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared, Loss::Auc] {
         for intercept in [true, false] {
             let stratified = KFold { stratified: true, loss, ..kfold(4, Engine::Auto) };
-            for design in [
-                data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept),
-                data::multiclass(24, 6, 3, 8).design(&[1.0], intercept),
-            ] {
+            let two = data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept);
+            let three = (loss != Loss::Auc).then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
+            for design in [two].into_iter().chain(three) {
                 check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
             }
         }

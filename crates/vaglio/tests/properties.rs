@@ -16,8 +16,9 @@ fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Desig
         (&criterion as &dyn Criterion).open(&design, &Outline::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
-    let path =
-        Greedy::new(steps).search(&mut SearchContext::new(&design, evaluator.as_mut(), &mut observer, 0)).unwrap();
+    let path = Greedy::new(steps)
+        .search(&mut SearchContext::new(&criterion, &design, evaluator.as_mut(), &mut observer, 0))
+        .unwrap();
     drop(evaluator);
     (design, path)
 }

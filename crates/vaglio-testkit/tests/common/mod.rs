@@ -87,6 +87,7 @@ impl SearchStrategy for Forward {
                 score,
                 size,
                 tied: winner.tied,
+                knot: None,
             });
             if let Answer::Stop(reason) = context.observe(&steps[size - 1]) {
                 break reason;
@@ -127,8 +128,15 @@ impl SearchStrategy for Shrink {
             context.evaluator.remove(winner.feature)?;
             let (size, score) = (inside.len() - 1, winner.score);
             entries.insert(0, PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
-            let step =
-                Step { action: Action::Remove, feature: winner.feature, with: vec![], score, size, tied: winner.tied };
+            let step = Step {
+                action: Action::Remove,
+                feature: winner.feature,
+                with: vec![],
+                score,
+                size,
+                tied: winner.tied,
+                knot: None,
+            };
             let answer = context.observe(&step);
             steps.push(step);
             if let Answer::Stop(reason) = answer {

@@ -1,5 +1,6 @@
 //! Pipelines: from a YAML file, or built in code, to a result on disk.
 
+mod correlations;
 mod data;
 mod fitted;
 mod load;

@@ -23,6 +23,7 @@ pub struct RunRecord {
     lambda: Option<f64>,
     intercept: Value,
     excluded: Vec<ExcludedRecord>,
+    redundancy: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate: Option<Certificate>,
     test: Option<TestFigures>,
@@ -40,6 +41,8 @@ pub(super) struct PipelineWords {
     pub search: String,
     pub loss: Option<&'static str>,
     pub engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximation: Option<&'static str>,
 }
 
 /// What the data are.
@@ -73,6 +76,11 @@ struct StepRecord {
     lambda: Option<f64>,
     size: usize,
     tied: Vec<Feature>,
+    /// Where a least-angle path is after the step; absent for other searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mu: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alpha: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -88,6 +96,9 @@ struct SelectedRecord {
     index: Feature,
     name: String,
     weight: Value,
+    /// The criterion's own coefficient, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alpha: Option<f64>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -104,6 +115,10 @@ pub(super) struct Facts<'a> {
     pub names: &'a [String],
     pub path: &'a Path,
     pub coefficients: Option<&'a Coefficients>,
+    /// The criterion's own coefficients on the result.
+    pub alpha: Option<&'a [f64]>,
+    /// Mean absolute correlation of pairs of chosen columns.
+    pub redundancy: Option<f64>,
     pub lambda: Option<f64>,
     pub constant: &'a [Feature],
     pub test: Option<TestFigures>,
@@ -112,7 +127,8 @@ pub(super) struct Facts<'a> {
 
 impl RunRecord {
     pub(super) fn new(facts: Facts<'_>) -> Self {
-        let Facts { pipeline, data, names, path, coefficients, lambda, constant, test, seconds } = facts;
+        let Facts { pipeline, data, names, path, coefficients, alpha, redundancy, lambda, constant, test, seconds } =
+            facts;
         let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
         let subset = path.result().map_or(&[][..], |entry| &entry.subset);
         let weight = |k: usize| coefficients.map_or(Value::Null, |c| one_or_list(c.weights.row(k).to_vec()));
@@ -133,7 +149,12 @@ impl RunRecord {
             selected: subset
                 .iter()
                 .enumerate()
-                .map(|(k, &index)| SelectedRecord { index, name: name(index), weight: weight(k) })
+                .map(|(k, &index)| SelectedRecord {
+                    index,
+                    name: name(index),
+                    weight: weight(k),
+                    alpha: alpha.and_then(|alpha| alpha.get(k).copied()),
+                })
                 .collect(),
             score: Some(path.result().map_or(path.empty.loss, |entry| entry.score.loss)),
             lambda,
@@ -142,6 +163,7 @@ impl RunRecord {
                 .iter()
                 .map(|&index| ExcludedRecord { index, name: name(index), reason: "constant" })
                 .collect(),
+            redundancy,
             certificate: path.certificate,
             test,
             nested: None,
@@ -235,6 +257,8 @@ impl StepRecord {
             lambda: step.score.lambda,
             size: step.size,
             tied: step.tied.clone(),
+            mu: step.knot.as_ref().map(|knot| knot.mu),
+            alpha: step.knot.as_ref().map(|knot| knot.alpha.clone()),
         }
     }
 }

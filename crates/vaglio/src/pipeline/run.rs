@@ -1,5 +1,6 @@
 //! A run: prepare, select, fit, evaluate, write.
 
+use super::correlations::Correlations;
 use super::metrics::unscale;
 use super::record::{DataWords, Facts, PipelineWords, Seconds};
 use super::{Prepared, RunRecord, SavedModel, TestFigures, ValidPipeline, prepare, write_file};
@@ -67,17 +68,17 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     make_writable(&options.out)?;
     set_previous_aside(&options.out)?;
 
-    let Selection { path, model, engine, search_seconds, fit_seconds } =
+    let Selection { path, model, engine, approximation, alpha, search_seconds, fit_seconds } =
         selector.select_on(design, search_start, &prepared.train, observer)?;
     let test = match &prepared.test {
         Some(test) => Some(figures(&prepared, test, model.as_ref())?),
         None => None,
     };
-    let correlation = correlations(&prepared.train, path.result().map_or(&[], |e| &e.subset));
+    let correlations = Correlations::new(&prepared.train, path.result().map_or(&[], |e| &e.subset));
     let curve = curve(pipeline, &prepared, &path, model.as_ref())?;
     let standard_errors: Vec<Option<f64>> = path.entries.iter().map(|e| e.standard_error).collect();
     let facts = Facts {
-        pipeline: words(pipeline, engine),
+        pipeline: words(pipeline, engine, approximation),
         data: DataWords {
             rows: prepared.rows,
             features,
@@ -87,6 +88,8 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         names: &names,
         path: &path,
         coefficients: model.coefficients(),
+        alpha: alpha.as_deref(),
+        redundancy: correlations.redundancy(),
         lambda: path.result().map_or(path.empty.lambda, |e| e.score.lambda).or(model.lambda()),
         constant: &constant,
         test,
@@ -105,7 +108,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         selection: &serde_json::from_str(&text).unwrap_or_default(),
         standard_errors: &standard_errors,
         curve: &curve,
-        correlation: &correlation,
+        correlation: &correlations.shown(),
         configuration: &resolved,
         version: env!("CARGO_PKG_VERSION"),
     };
@@ -132,13 +135,14 @@ fn make_writable(out: &Path) -> Result<()> {
     written.map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })
 }
 
-fn words(pipeline: &ValidPipeline, engine: &'static str) -> PipelineWords {
+fn words(pipeline: &ValidPipeline, engine: &'static str, approximation: Option<&'static str>) -> PipelineWords {
     PipelineWords {
         learner: pipeline.learner.typetag_name().into(),
         criterion: pipeline.criterion.typetag_name().into(),
         search: pipeline.search.typetag_name().into(),
         loss: pipeline.criterion.loss().map(vaglio_core::Loss::name),
         engine,
+        approximation,
     }
 }
 
@@ -200,29 +204,6 @@ fn curve(
         points.push(SizePoint { size, train, test, train_error, test_error });
     }
     Ok(points)
-}
-
-/// Correlations of the chosen columns over the training rows.
-fn correlations(problem: &Problem, subset: &[usize]) -> Vec<Vec<f64>> {
-    const MOST: usize = 60;
-    if subset.len() > MOST {
-        return Vec::new();
-    }
-    let weight = |row: usize| problem.weights().map_or(1.0, |w| w[row]);
-    let total: f64 = (0..problem.rows()).map(weight).sum();
-    let scaled: Vec<Vec<f64>> = subset
-        .iter()
-        .map(|&feature| {
-            let values = problem.columns().column(feature).values();
-            let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
-            let centred = values.iter().enumerate().map(|(j, x)| weight(j).sqrt() * (x - mean));
-            let centred: Vec<f64> = centred.collect();
-            let norm = centred.iter().map(|x| x * x).sum::<f64>().sqrt();
-            centred.iter().map(|x| x / norm).collect()
-        })
-        .collect();
-    let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>().clamp(-1.0, 1.0);
-    scaled.iter().map(|a| scaled.iter().map(|b| product(a, b)).collect()).collect()
 }
 
 /// The configuration with every default written out and paths relative to the folder it is written to.

@@ -110,7 +110,7 @@ impl<'f> Walk<'f> {
     ) -> Result<Answer> {
         let Some((&feature, with)) = columns.split_first() else { return Ok(Answer::Continue) };
         self.size = context.evaluator.selected().len();
-        let step = Step { action, feature, with: with.to_vec(), score, size: self.size, tied };
+        let step = Step { action, feature, with: with.to_vec(), score, size: self.size, tied, knot: None };
         self.record(context, score)?;
         let answer = context.observe(&step);
         self.steps.push(step);

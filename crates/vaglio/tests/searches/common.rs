@@ -11,14 +11,16 @@ use vaglio_testkit::data;
 
 pub fn by_definition(search: &dyn SearchStrategy, design: &Design) -> Path {
     let criterion = Loo::default();
-    search.search(&mut SearchContext::new(design, &mut Refit::new(&criterion, design), &mut Silent, 0)).unwrap()
+    search
+        .search(&mut SearchContext::new(&criterion, design, &mut Refit::new(&criterion, design), &mut Silent, 0))
+        .unwrap()
 }
 
 pub fn fast(search: &dyn SearchStrategy, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
     search.check(design).unwrap();
     let mut evaluator = criterion.open(design, &search.outline(design)).unwrap();
-    search.search(&mut SearchContext::new(design, &mut *evaluator, observer, 0)).unwrap()
+    search.search(&mut SearchContext::new(criterion, design, &mut *evaluator, observer, 0)).unwrap()
 }
 
 pub fn loss(design: &Design, subset: &[Feature]) -> f64 {

@@ -136,7 +136,7 @@ impl Evaluator for Bounding<'_> {
 
 fn bounded(search: &Exhaustive, design: &Design, observer: &mut dyn Observer) -> Path {
     let mut evaluator = Bounding { design, selected: Vec::new() };
-    search.search(&mut SearchContext::new(design, &mut evaluator, observer, 0)).unwrap()
+    search.search(&mut SearchContext::new(&Loo::default(), design, &mut evaluator, observer, 0)).unwrap()
 }
 
 #[test]

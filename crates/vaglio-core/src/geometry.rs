@@ -1,0 +1,128 @@
+//! What least-angle searches walk on: how columns relate to the target and to each other.
+
+use crate::{Design, Error, Feature, Result};
+
+/// Relevance and Gram matrix of the columns, one column of it at a time.
+///
+/// A least-angle path over it is the path of min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, with α ≥ 0 where the geometry is
+/// [`Signs::NonNegative`].
+pub trait Geometry: Send {
+    /// c_i of every column of the design, in order; 0 for a column that takes no part.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn relevance(&mut self) -> Result<Vec<f64>>;
+
+    /// Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalised geometry.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>>;
+
+    /// Which signs the coefficients may have.
+    fn signs(&self) -> Signs;
+}
+
+/// Signs of the coefficients of a least-angle path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signs {
+    /// Either.
+    Any,
+    /// None is negative.
+    NonNegative,
+}
+
+/// Correlation of columns that have mean 0 and norm 1, with row weights, and of the target that is scaled likewise.
+#[derive(Debug)]
+pub struct Correlation {
+    /// √r_j (x_ij − mean)/norm of each column; empty for a constant one.
+    columns: Vec<Vec<f64>>,
+    target: Vec<f64>,
+}
+
+impl Correlation {
+    /// Standardizes the columns of a design with one output. Memory O(rows · columns).
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `kind` for several outputs, of which no single path exists.
+    pub fn new(design: &Design) -> Result<Self> {
+        if design.targets().nrows() != 1 {
+            return Err(Error::setting(
+                "kind",
+                "a least-angle path belongs to one output, and there are several; use `greedy` or `floating`",
+            ));
+        }
+        let scaled = |values: &[f64]| scaled(values, design.weights());
+        let column = |feature: Feature| scaled(&design.column(feature).values());
+        let columns = (0..design.features()).map(column).collect();
+        Ok(Correlation { columns, target: scaled(&design.targets().row(0).to_vec()) })
+    }
+}
+
+impl Geometry for Correlation {
+    fn relevance(&mut self) -> Result<Vec<f64>> {
+        Ok(self.columns.iter().map(|x| dot(x, &self.target)).collect())
+    }
+
+    /// Cost O(rows · columns).
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+        Ok(self.columns.iter().map(|x| dot(x, &self.columns[feature])).collect())
+    }
+
+    fn signs(&self) -> Signs {
+        Signs::Any
+    }
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// Values of mean 0 and norm 1, scaled by the roots of the weights; nothing for equal values.
+fn scaled(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
+    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let Some(&first) = values.first() else { return Vec::new() };
+    if values.iter().all(|v| *v == first) {
+        return Vec::new();
+    }
+    let total: f64 = (0..values.len()).map(weight).sum();
+    let mut scaled = values.to_vec();
+    // The second pass takes off what rounding left in the first.
+    for _ in 0..2 {
+        let mean = scaled.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
+        scaled.iter_mut().for_each(|v| *v -= mean);
+    }
+    let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    scaled.iter_mut().enumerate().for_each(|(j, v)| *v = weight(j).sqrt() * (*v / largest));
+    let norm = dot(&scaled, &scaled).sqrt();
+    scaled.iter_mut().for_each(|v| *v /= norm);
+    scaled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Columns, Problem, Readout, Task};
+
+    #[test]
+    fn columns_have_correlation_one_with_themselves_and_a_weight_of_two_is_the_row_twice() {
+        let design = |rows: &[usize], weights: Option<Vec<f64>>| {
+            let mut columns = Columns::new(rows.len());
+            let pick = |all: [f64; 4]| rows.iter().map(|&r| all[r]).collect::<Vec<_>>();
+            columns.push(pick([1.0, 2.0, 4.0, -1.0]));
+            columns.push(pick([0.5, 0.0, 3.0, 7.0]));
+            columns.push(pick([2.0; 4]));
+            let y = ndarray::Array2::from_shape_vec((1, rows.len()), pick([0.0, 1.0, 5.0, 2.0])).unwrap();
+            let names = vec!["a".into(), "b".into(), "c".into()];
+            let problem = Problem::new(columns, names, y, vec!["y".into()], Task::Regression).unwrap();
+            let problem = weights.map_or(problem.clone(), |w| problem.with_weights(w).unwrap());
+            Design::identity(&problem, Readout::new(vec![1.0], true).unwrap())
+        };
+        let mut twice = Correlation::new(&design(&[0, 1, 1, 2, 3], None)).unwrap();
+        let mut weighted = Correlation::new(&design(&[0, 1, 2, 3], Some(vec![1.0, 2.0, 1.0, 1.0]))).unwrap();
+        let (a, b) = (twice.gram(0).unwrap(), weighted.gram(0).unwrap());
+        assert!((a[0] - 1.0).abs() < 1e-15 && a[2] == 0.0 && (a[1] - b[1]).abs() < 1e-15);
+        let (a, b) = (twice.relevance().unwrap(), weighted.relevance().unwrap());
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-15));
+    }
+}

@@ -1,0 +1,51 @@
+//! How the chosen columns correlate over the training rows.
+
+use ndarray::Array2;
+use vaglio_core::{Feature, Problem};
+
+/// Multiply-adds that the correlations of a result may take.
+const MOST_WORK: f64 = 3e10;
+/// Columns of which a report shows the correlations.
+const SHOWN: usize = 60;
+
+/// Correlations of the chosen columns, with row weights; none where there are too many to compute in passing.
+pub(super) struct Correlations(Option<Array2<f64>>);
+
+impl Correlations {
+    /// Cost O(rows · columns²).
+    pub fn new(problem: &Problem, subset: &[Feature]) -> Self {
+        let rows = problem.rows();
+        if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
+            return Correlations(None);
+        }
+        let weight = |row: usize| problem.weights().map_or(1.0, |w| w[row]);
+        let total: f64 = (0..rows).map(weight).sum();
+        let mut scaled = Array2::zeros((rows, subset.len()));
+        for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
+            let values = problem.columns().column(feature).values();
+            let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
+            to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
+            let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
+            to /= norm;
+        }
+        let products = vaglio_kernels::linalg::gram(scaled.view());
+        Correlations(Some(products.mapv(|r| r.clamp(-1.0, 1.0))))
+    }
+
+    /// RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two.
+    ///
+    /// # Reference
+    /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
+    pub fn redundancy(&self) -> Option<f64> {
+        let matrix = self.0.as_ref().filter(|matrix| matrix.nrows() > 1)?;
+        let size = matrix.nrows() as f64;
+        let apart = matrix.indexed_iter().filter(|((k, l), _)| k != l);
+        Some(apart.map(|(_, r)| r.abs()).sum::<f64>() / (size * (size - 1.0)))
+    }
+
+    /// Row after row, for a report; empty for many columns.
+    pub fn shown(&self) -> Vec<Vec<f64>> {
+        let matrix = self.0.as_ref().filter(|matrix| matrix.nrows() <= SHOWN);
+        matrix.map_or_else(Vec::new, |matrix| matrix.rows().into_iter().map(|row| row.to_vec()).collect())
+    }
+}

@@ -23,6 +23,8 @@ pub struct RunRecord {
     lambda: Option<f64>,
     intercept: Value,
     excluded: Vec<ExcludedRecord>,
+    /// Of results by dependence or by a least-angle path, where near-copies are the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
     redundancy: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate: Option<Certificate>,

@@ -89,7 +89,11 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         path: &path,
         coefficients: model.coefficients(),
         alpha: alpha.as_deref(),
-        redundancy: correlations.redundancy(),
+        redundancy: if alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some()) {
+            correlations.redundancy()
+        } else {
+            None
+        },
         lambda: path.result().map_or(path.empty.lambda, |e| e.score.lambda).or(model.lambda()),
         constant: &constant,
         test,

@@ -105,7 +105,7 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-            let classes = ["zero_one", "balanced_error"].contains(&component["kind"].as_str().unwrap());
+            let classes = ["zero_one", "balanced_error", "auc"].contains(&component["kind"].as_str().unwrap());
             let refused = classes && target.starts_with("target: y");
             assert_eq!(ran.code, Some(if refused { 2 } else { 0 }), "{yaml}\n{}", ran.err);
         }

@@ -75,14 +75,14 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     line("work", format!("{} floating-point operations", count(estimate.flops)));
-    // The final fit holds the chosen columns, and the targets, while it reduces them to a triangle.
+    // What the search gives back, the system may not; the final fit holds the chosen columns, and the targets, while it reduces them to a triangle.
     let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
     let fit = 8.0 * (train.rows() * (outline.largest + 2 * outputs)) as f64 + 64.0 * (outline.largest as f64).powi(2);
     line(
         "memory",
         format!(
-            "{} at its peak: {} for the data, and {} for the search or {} for the final fit",
-            bytes(data + estimate.bytes.max(fit)),
+            "{} at its peak: {} for the data, {} for the search and {} for the final fit",
+            bytes(data + estimate.bytes + fit),
             bytes(data),
             bytes(estimate.bytes),
             bytes(fit)

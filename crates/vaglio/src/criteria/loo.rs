@@ -99,6 +99,37 @@ impl Criterion for Loo {
         let active = (design.features() - design.constant().len()) as f64;
         let lambdas = readout.lambdas.len() as f64;
         let steps = largest as f64;
+        if readout.refine {
+            return Estimate {
+                engine: "decomposition",
+                reason:
+                    "every subset is reduced to a triangle once and lambda is searched on that; a grid would be faster"
+                        .into(),
+                flops: trials * rows * steps * steps * 20.0,
+                bytes: 8.0 * rows * 2.0 * steps,
+            };
+        }
+        if outline.start > 0 {
+            let start = outline.start as f64;
+            return Estimate {
+                engine: "dual",
+                reason: "leave-one-out in closed form; a removal is tried in O(rows)".into(),
+                flops: lambdas
+                    * rows
+                    * (4.0 * start * start + (4.0 + 6.0 * outputs) * trials + 4.0 * start * outline.steps as f64),
+                bytes: lambdas * 8.0 * rows * (2.0 * start + 4.0 + 2.0 * outputs),
+            };
+        }
+        if outline.steps == 0 && largest > 0 {
+            let pruned =
+                if self.loss == Loss::Squared { ", and subtrees that a bound rules out are not visited" } else { "" };
+            return Estimate {
+                engine: "dual",
+                reason: format!("leave-one-out in closed form; two updates of a column a subset{pruned}"),
+                flops: lambdas * rows * trials * (4.0 + 6.0 * outputs),
+                bytes: lambdas * 8.0 * rows * (active * steps / 2.0 + 4.0),
+            };
+        }
         if self.loss == Loss::Squared && !self.full_pass {
             return Estimate {
                 engine: "dual",

@@ -6,6 +6,7 @@
 mod axis;
 mod chart;
 mod figures;
+mod knots;
 mod number;
 mod plot;
 mod record;

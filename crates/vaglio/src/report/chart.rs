@@ -31,20 +31,22 @@ fn stays(record: &Record) -> Vec<(usize, Vec<Stay>)> {
         rows.push((index, vec![Stay { from: 0, to: last, entered: false, left: false }]));
     }
     for (place, step) in record.steps.iter().enumerate() {
-        let row = match rows.iter().position(|(index, _)| *index == step.index) {
-            Some(row) => row,
-            None => {
-                let before = Stay { from: 0, to: last, entered: false, left: false };
-                rows.push((step.index, if step.added { Vec::new() } else { vec![before] }));
-                rows.len() - 1
+        for &moved in &step.columns {
+            let row = match rows.iter().position(|(index, _)| *index == moved) {
+                Some(row) => row,
+                None => {
+                    let before = Stay { from: 0, to: last, entered: false, left: false };
+                    rows.push((moved, if step.added { Vec::new() } else { vec![before] }));
+                    rows.len() - 1
+                }
+            };
+            let stays = &mut rows[row].1;
+            if step.added {
+                stays.push(Stay { from: place, to: last, entered: true, left: false });
+            } else if let Some(stay) = stays.last_mut() {
+                stay.to = place;
+                stay.left = true;
             }
-        };
-        let stays = &mut rows[row].1;
-        if step.added {
-            stays.push(Stay { from: place, to: last, entered: true, left: false });
-        } else if let Some(stay) = stays.last_mut() {
-            stay.to = place;
-            stay.left = true;
         }
     }
     rows

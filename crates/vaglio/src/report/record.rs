@@ -21,10 +21,14 @@ pub struct StepRecord {
     pub step: usize,
     pub added: bool,
     pub index: usize,
+    /// The columns that moved: of a block all of it.
+    pub columns: Vec<usize>,
     pub score: Option<f64>,
     pub lambda: Option<f64>,
     pub size: usize,
     pub tied: Vec<usize>,
+    /// Coefficients at the end of the step of a least-angle path, in order of entry.
+    pub alpha: Option<Vec<f64>>,
 }
 
 /// One chosen feature; a weight per output.
@@ -68,6 +72,8 @@ pub struct Record {
     pub selected: Vec<Chosen>,
     /// Name and reason.
     pub excluded: Vec<(usize, String)>,
+    /// Mean absolute correlation of pairs of chosen columns.
+    pub redundancy: Option<f64>,
     pub test: Option<TestFigures>,
     /// Steps recomputed by retraining, and the largest relative error among them.
     pub verify: Option<(u64, f64)>,
@@ -112,6 +118,7 @@ impl Record {
                 .iter()
                 .filter_map(|e| Some((whole(e, "index")? as usize, text(e, "reason"))))
                 .collect(),
+            redundancy: finite(s, "redundancy"),
             test: s.get("test").filter(|t| t.is_object()).map(test_figures),
             verify: whole(&s["verify"], "steps").zip(finite(&s["verify"], "max_relative_error")),
             seconds: s["seconds"].clone(),
@@ -141,7 +148,7 @@ impl Record {
 
     /// The step with which a column last entered.
     pub fn entry_step(&self, index: usize) -> Option<&StepRecord> {
-        self.steps.iter().rev().find(|step| step.added && step.index == index)
+        self.steps.iter().rev().find(|step| step.added && step.columns.contains(&index))
     }
 }
 
@@ -183,10 +190,15 @@ fn step_record(place: usize, step: &Value) -> StepRecord {
         step: whole(step, "step").map_or(place + 1, |n| n as usize),
         added: text(step, "action") != "remove",
         index: whole(step, "index").unwrap_or(0) as usize,
+        columns: match step.get("columns") {
+            Some(columns) => indices(columns),
+            None => whole(step, "index").into_iter().map(|index| index as usize).collect(),
+        },
         score: finite(step, "score"),
         lambda: finite(step, "lambda"),
         size: whole(step, "size").unwrap_or(0) as usize,
         tied: indices(&step["tied"]),
+        alpha: step.get("alpha").filter(|a| a.is_array()).map(numbers),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::figures::{Figure, figures};
 use super::number::{self, counted, short};
 use super::record::{Entry, Record, StepRecord};
-use super::{Report, chart, words};
+use super::{Report, chart, knots, words};
 use serde::Serialize;
 
 /// Longer tables are folded away.
@@ -21,6 +21,7 @@ pub struct View {
     facts: Vec<Fact>,
     figures: Vec<Figure>,
     entries: Option<String>,
+    coefficients: Option<String>,
     steps: Vec<StepRow>,
     ties: bool,
     chosen: Vec<ChosenRow>,
@@ -115,6 +116,7 @@ impl View {
             facts: facts(record),
             figures: figures(record),
             entries: chart::entries(record),
+            coefficients: knots::coefficients(record),
             steps: record.steps.iter().map(|step| step_row(record, step)).collect(),
             ties: record.steps.iter().any(|step| !step.tied.is_empty()),
             chosen: chosen_rows(record, outputs),
@@ -191,6 +193,7 @@ fn facts(record: &Record) -> Vec<Fact> {
         }
     };
     number("Standard error of the score", record.chosen_entry().and_then(|entry| entry.standard_error));
+    number("Redundancy of the chosen columns", record.redundancy);
     number("λ", record.lambda);
     if record.intercepts.len() == 1 {
         number("Intercept", record.intercepts.first().copied());
@@ -243,7 +246,7 @@ fn step_row(record: &Record, step: &StepRecord) -> StepRow {
     StepRow {
         step: step.step,
         added: step.added,
-        name: record.name(step.index),
+        name: names(record, &step.columns),
         index: step.index,
         size: step.size,
         score: step.score,

@@ -1,0 +1,145 @@
+//! The coefficients along a least-angle path, as inline SVG.
+
+use super::axis::{Axis, tick_labels, ticks, whole_ticks};
+use super::number::{clip, escape, short};
+use super::plot::px;
+use super::record::Record;
+use std::fmt::Write;
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 360.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 50.0;
+/// Most columns that are named at the right.
+const NAMED: usize = 12;
+/// Styles of lines in the style sheet.
+const STYLES: usize = 6;
+
+/// The coefficient of one column at the end of each step; 0 while it is not on the path.
+struct Line {
+    name: String,
+    chosen: bool,
+    values: Vec<f64>,
+}
+
+/// The columns that were ever on the path, in order of first entry; `None` for other searches.
+fn lines(record: &Record) -> Option<Vec<Line>> {
+    if record.steps.is_empty() || record.steps.iter().any(|step| step.alpha.is_none()) {
+        return None;
+    }
+    let mut active: Vec<usize> = Vec::new();
+    let mut lines: Vec<(usize, Line)> = Vec::new();
+    for (place, step) in record.steps.iter().enumerate() {
+        for &index in &step.columns {
+            if !step.added {
+                active.retain(|&known| known != index);
+                continue;
+            }
+            active.push(index);
+            if !lines.iter().any(|(known, _)| *known == index) {
+                let chosen = record.selected.iter().any(|f| f.index == index);
+                let values = vec![0.0; record.steps.len()];
+                lines.push((index, Line { name: record.name(index), chosen, values }));
+            }
+        }
+        for (index, value) in active.iter().zip(step.alpha.iter().flatten()) {
+            if let Some((_, line)) = lines.iter_mut().find(|(known, _)| known == index) {
+                line.values[place] = *value;
+            }
+        }
+    }
+    Some(lines.into_iter().map(|(_, line)| line).collect())
+}
+
+/// Each column's coefficient against the step; `None` where there is no such path.
+pub fn coefficients(record: &Record) -> Option<String> {
+    let lines = lines(record)?;
+    let all = || lines.iter().flat_map(|line| line.values.iter().copied()).filter(|v| v.is_finite());
+    let (low, high) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
+    if high - low <= 0.0 {
+        return None;
+    }
+    let steps = record.steps.len();
+    let room = 0.05 * (high - low);
+    let marks = ticks(low - room, high + room, 6);
+    let labels = tick_labels(&marks, false);
+    let left = 20.0 + 7.0 * labels.iter().map(|l| l.chars().count()).max().unwrap_or(0) as f64;
+    let right = 24.0 + 6.6 * lines.iter().map(|l| l.name.chars().count().min(18)).max().unwrap_or(0) as f64;
+    let floor = HEIGHT - BOTTOM;
+    let x = Axis { from: 0.0, to: steps as f64, start: left, length: WIDTH - left - right, logarithmic: false };
+    let y = Axis { from: low - room, to: high + room, start: floor, length: TOP - floor, logarithmic: false };
+    let mut out = format!(
+        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Coefficients of {} columns along {steps} steps\">",
+        lines.len()
+    );
+    for (mark, label) in marks.iter().zip(&labels) {
+        let (h, to) = (px(y.at(*mark)), px(WIDTH - right));
+        let _ = write!(
+            out,
+            "<path class=\"grid\" d=\"M{},{h}H{to}\"/><text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{label}</text>",
+            px(left),
+            px(left - 8.0),
+            px(y.at(*mark) + 4.0)
+        );
+    }
+    for step in whole_ticks(&(0..=steps).collect::<Vec<_>>()) {
+        let _ = write!(
+            out,
+            "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{step}</text>",
+            px(x.at(step as f64)),
+            px(floor + 19.0)
+        );
+    }
+    let _ = write!(
+        out,
+        "<text class=\"axis-label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">step</text>",
+        px(left + x.length / 2.0),
+        px(HEIGHT - 8.0)
+    );
+    draw(&mut out, &lines, &x, &y);
+    out.push_str("</svg>");
+    Some(out)
+}
+
+fn draw(out: &mut String, lines: &[Line], x: &Axis, y: &Axis) {
+    for (k, line) in lines.iter().enumerate().rev() {
+        let points = line.values.iter().enumerate().map(|(step, v)| (x.at(step as f64 + 1.0), y.at(*v)));
+        let path: Vec<String> =
+            [(x.at(0.0), y.at(0.0))].into_iter().chain(points).map(|(h, v)| format!("{},{}", px(h), px(v))).collect();
+        let last = line.values.last().copied().unwrap_or(0.0);
+        let _ = write!(
+            out,
+            "<g class=\"knot\"><title>{}</title><path class=\"line alpha k{}{}\" d=\"M{}\"/></g>",
+            escape(&format!("{}: {} at the end", line.name, short(last))),
+            k % STYLES,
+            if line.chosen { "" } else { " off" },
+            path.join("L")
+        );
+    }
+    // Names from the top down, each at least a line below the one above.
+    let mut named: Vec<&Line> = lines.iter().collect();
+    named.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    named.truncate(NAMED);
+    named.sort_by(|a, b| end(b).total_cmp(&end(a)));
+    let mut above = f64::NEG_INFINITY;
+    for line in named {
+        let v = (y.at(end(line)) + 4.0).max(above + 13.0);
+        above = v;
+        let class = if line.chosen { "name" } else { "name off" };
+        let _ = write!(
+            out,
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>",
+            px(x.start + x.length + 8.0),
+            px(v),
+            escape(&clip(&line.name, 18))
+        );
+    }
+}
+
+fn end(line: &Line) -> f64 {
+    line.values.last().copied().unwrap_or(0.0)
+}
+
+fn size(line: &Line) -> f64 {
+    end(line).abs()
+}

@@ -1,4 +1,6 @@
-//! What the example programs share: the diabetes data as a linfa dataset.
+//! What the example programs share: the diabetes data as a linfa dataset, and the matrix of pipelines.
+
+pub mod matrix;
 
 use linfa::Dataset;
 use ndarray::{Array1, Array2, Ix1};

@@ -1,0 +1,45 @@
+//! Every search on every criterion as a pipeline file, made from what is linked in.
+
+use std::path::{Path, PathBuf};
+use vaglio_core::{Role, descriptions};
+
+/// A pipeline of the matrix: the name of its file, and its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// `criterion_search.yaml`.
+    pub file: String,
+    /// The pipeline.
+    pub text: String,
+}
+
+/// Where the files lie.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix")
+}
+
+/// One pipeline for every pair of a criterion and a search that are linked in, in alphabetical order.
+pub fn cells() -> Vec<Cell> {
+    // The program's plug-ins are part of the matrix.
+    let _ = vaglio_cli::main as fn() -> std::process::ExitCode;
+    let kinds = |role: Role| {
+        let mut kinds: Vec<&str> = descriptions().iter().filter(|d| d.role == role).map(|d| d.kind).collect();
+        kinds.sort_unstable();
+        kinds
+    };
+    let mut cells = Vec::new();
+    for criterion in kinds(Role::Criterion) {
+        for search in kinds(Role::Search) {
+            let text = format!(
+                "# Made by `cargo run -p vaglio-examples --example matrix`.\n\
+                 version: 1\n\
+                 data: {{train: ../data/diabetes_train.csv, test: ../data/diabetes_test.csv, target: target}}\n\
+                 preprocess: [standardize]\n\
+                 learner: {{kind: rls, lambda: 10.0}}\n\
+                 criterion: {criterion}\n\
+                 search: {{kind: {search}, max_features: 4}}\n"
+            );
+            cells.push(Cell { file: format!("{criterion}_{search}.yaml"), text });
+        }
+    }
+    cells
+}

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use linfa::ParamGuard;
 use std::process::Command;
 use vaglio::core::{Silent, StopReason};
 use vaglio::pipeline::{load, prepare};

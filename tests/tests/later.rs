@@ -9,8 +9,6 @@ fn what_is_not_available_says_so() {
     folder.write("train.csv", table(20, 4, &[("class", &common::side), ("id", &|row, _| (row / 4).to_string())]));
     let settings = [
         "criterion: nhsic",
-        "search: {kind: rank, max_features: 2}",
-        "search: lars",
         "learner: crrr",
         "learner: {kind: fs_ls_svm, landmarks: 4}",
         "learner: elm",

@@ -21,6 +21,14 @@ pub trait SearchStrategy: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Checks what depends on the criterion too, and the settings with [`SearchStrategy::check`].
+    ///
+    /// # Errors
+    /// Those of [`SearchStrategy::check`]; [`Error::Setting`] where the search cannot walk with this criterion.
+    fn check_with(&self, _criterion: &dyn Criterion, design: &Design) -> Result<()> {
+        self.check(design)
+    }
+
     /// How far the search goes on a design, so that criteria can choose the cheapest way, for `plan` and for progress.
     fn outline(&self, design: &Design) -> Outline;
 }

@@ -5,6 +5,7 @@
 
 pub mod column;
 pub mod kfold;
+pub mod lars;
 pub mod level;
 pub mod linalg;
 pub mod loo;

@@ -111,6 +111,7 @@ impl ValidSelector {
         let design = Design::of(problem, Arc::clone(&self.learner)).map_err(|e| e.under("learner"))?.seeded(self.seed);
         self.search.check(&design).map_err(|e| e.under("search"))?;
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
+        self.search.check_with(&*self.criterion, &design).map_err(|e| e.under("search"))?;
         self.standardizing(design, problem)
     }
 

@@ -162,6 +162,25 @@ impl<'d> Data<'d> {
         out
     }
 
+    /// The cosine of every column with column `with`, or with the first target: correlations where there is an intercept.
+    ///
+    /// 0 for inactive columns and for a target without spread. One read of the columns as they are stored, cost O(m·n).
+    pub fn correlations(&self, with: Option<usize>) -> Vec<f64> {
+        let mut z = match with {
+            Some(column) => self.scaled(column),
+            None => self.centred(0).to_vec(),
+        };
+        let norm = crate::column::dot(self.level, &z, &z).sqrt();
+        let mut out = vec![0.0; self.columns()];
+        if norm > 0.0 {
+            z.iter_mut().for_each(|z| *z /= norm);
+            let active: Vec<usize> = (0..self.columns()).filter(|&c| self.active[c]).collect();
+            let products = self.products(&active, &[z]);
+            active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.squares[c].sqrt());
+        }
+        out
+    }
+
     /// x_iᵀz for a z that is centred where there is an intercept. Cost O(m).
     pub(crate) fn product(&self, column: usize, z: &[f64]) -> f64 {
         let (x, shift) = self.column(column);

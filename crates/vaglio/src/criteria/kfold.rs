@@ -8,6 +8,7 @@ mod primal;
 mod way;
 
 use super::kernel::{kernel_data, measure};
+use super::linear::Linear;
 use super::refined::Refined;
 use any_lambda::AnyLambda;
 use cost::choose;
@@ -17,7 +18,7 @@ use primal::Primal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Outline, Result, Score};
+use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
 use vaglio_kernels::Scorer;
 use vaglio_kernels::kfold::{Folds, Rows};
 use way::{Dual, Way};
@@ -122,6 +123,10 @@ impl Criterion for KFold {
         };
         let shared = Shared { rows, scorer, lambdas };
         Ok(Some(Box::new(KFoldEvaluator::new(shared, way))))
+    }
+
+    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
+        Ok(Box::new(Linear::new(design)?))
     }
 
     fn folds(&self, design: &Design) -> Result<Option<Vec<u32>>> {

@@ -6,13 +6,14 @@ mod evaluator;
 mod settle;
 
 use super::kernel::{kernel_data, measure};
+use super::linear::Linear;
 use super::refined::Refined;
 use any_lambda::AnyLambda;
 use evaluator::{Common, LooEvaluator};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Loss, Outline, Result, Score};
+use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
 use vaglio_kernels::{Measure, Scorer};
 
 /// The mean loss of every row predicted from all others.
@@ -68,6 +69,10 @@ impl Criterion for Loo {
             return Ok(Some(Box::new(Refined::new(design, fits))));
         }
         Ok(Some(Box::new(LooEvaluator::new(Arc::new(common)))))
+    }
+
+    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
+        Ok(Box::new(Linear::new(design)?))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

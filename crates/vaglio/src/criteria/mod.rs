@@ -2,6 +2,7 @@
 
 mod kernel;
 mod kfold;
+mod linear;
 mod loo;
 mod refined;
 

@@ -109,9 +109,14 @@ impl<'f> Walk<'f> {
         tied: Vec<Feature>,
     ) -> Result<Answer> {
         let Some((&feature, with)) = columns.split_first() else { return Ok(Answer::Continue) };
+        self.made(context, Step { action, feature, with: with.to_vec(), score, size: 0, tied, knot: None })
+    }
+
+    /// Writes down a step that the evaluator has made; its size is filled in.
+    pub fn made(&mut self, context: &mut SearchContext<'_>, mut step: Step) -> Result<Answer> {
         self.size = context.evaluator.selected().len();
-        let step = Step { action, feature, with: with.to_vec(), score, size: self.size, tied, knot: None };
-        self.record(context, score)?;
+        step.size = self.size;
+        self.record(context, step.score)?;
         let answer = context.observe(&step);
         self.steps.push(step);
         Ok(answer)

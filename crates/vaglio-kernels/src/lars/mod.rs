@@ -1,0 +1,197 @@
+//! Least-angle paths: min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, from relevance c and columns of the Gram matrix Q.
+//!
+//! Between two knots the columns A on the path have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s, so
+//! α_A = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved anew at every knot, which lets no error add up.
+
+mod factor;
+mod segment;
+
+use crate::Level;
+use factor::Factor;
+use segment::Event;
+
+/// A part of the largest correlation: differences below it count as none.
+const NONE: f64 = 1e-13;
+/// What a column must keep of its square beside those on the path.
+const DEPENDENT: f64 = 1e-12;
+/// Below this part of a square the factor is made anew before it is trusted.
+const SUSPECT: f64 = 1e-8;
+/// Below this part of the largest correlation a dependent column is the end of the path, where all correlations are 0.
+const LAST: f64 = 1e-9;
+
+/// Which paths are walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Whether no coefficient may be negative.
+    pub non_negative: bool,
+    /// Whether a coefficient that falls to 0 leaves the path.
+    pub lasso: bool,
+    /// The number of columns after which the caller stops: what comes next is not looked at closely then.
+    pub most: usize,
+}
+
+/// A column enters or leaves, and the path goes on to the next knot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knot {
+    /// The column.
+    pub feature: usize,
+    /// Whether it enters.
+    pub enters: bool,
+    /// The other columns that could enter at the same λ, in increasing order.
+    pub tied: Vec<usize>,
+    /// How far λ falls to the next knot.
+    pub mu: f64,
+    /// λ at the next knot.
+    pub lambda: f64,
+    /// The coefficients at the next knot, in order of entry.
+    pub alpha: Vec<f64>,
+}
+
+/// Why there is no further knot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// No column has a correlation left, or a positive one where coefficients may not be negative.
+    NoCorrelation,
+    /// The next column depends on those on the path.
+    Singular,
+}
+
+/// A column on the path.
+#[derive(Debug)]
+struct Active {
+    feature: usize,
+    sign: f64,
+    gram: Vec<f64>,
+}
+
+/// A least-angle path, made knot by knot.
+///
+/// # Reference
+/// B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004).
+#[derive(Debug)]
+pub struct LeastAngle {
+    level: Level,
+    rules: Rules,
+    relevance: Vec<f64>,
+    /// Whether each column may enter.
+    open: Vec<bool>,
+    active: Vec<Active>,
+    factor: Factor,
+    /// The common correlation λ.
+    common: f64,
+    /// λ at the start.
+    largest: f64,
+    next: Event,
+}
+
+impl LeastAngle {
+    /// At the start of the path: `relevance` is c, and only columns that are `open` enter; no entry may be NaN.
+    pub fn new(level: Level, rules: Rules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
+        let size = |j: usize| if rules.non_negative { relevance[j] } else { relevance[j].abs() };
+        let candidates = (0..relevance.len()).filter(|&j| open[j] && size(j) > 0.0);
+        let largest = candidates.clone().map(size).fold(0.0, f64::max);
+        let mut equals = candidates.filter(|&j| size(j) >= largest - NONE * largest);
+        let next = match equals.next() {
+            None => Event::End(End::NoCorrelation),
+            Some(feature) => {
+                let sign = relevance[feature].signum();
+                Event::Enter { feature, sign, tied: equals.collect(), gram: None }
+            }
+        };
+        let factor = Factor::new(level);
+        LeastAngle { level, rules, relevance, open, active: Vec::new(), factor, common: largest, largest, next }
+    }
+
+    /// The columns on the path, in order of entry.
+    pub fn active(&self) -> impl Iterator<Item = usize> {
+        self.active.iter().map(|active| active.feature)
+    }
+
+    /// Takes the next column in or out and goes on to the knot after it; `gram` gives columns of Q. Cost O(n·s + s²) and
+    /// one column of Q.
+    ///
+    /// # Errors
+    /// Those of `gram`.
+    pub fn advance<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Result<Knot, End>, E> {
+        let (feature, enters, tied) = match std::mem::replace(&mut self.next, Event::End(End::Singular)) {
+            Event::End(end) => {
+                self.next = Event::End(end);
+                return Ok(Err(end));
+            }
+            Event::Leave { place } => {
+                self.factor.remove(place);
+                let left = self.active.remove(place);
+                self.renew_if_weak();
+                (left.feature, false, Vec::new())
+            }
+            Event::Enter { feature, sign, tied, gram: known } => {
+                let column = match known {
+                    Some(column) => column,
+                    None => gram(feature)?,
+                };
+                let (left, w) = self.left_over(feature, column[feature]);
+                if !(left > DEPENDENT * column[feature]) {
+                    return Ok(Err(End::Singular));
+                }
+                self.factor.push(left, w);
+                self.active.push(Active { feature, sign, gram: column });
+                (feature, true, tied)
+            }
+        };
+        let mu = self.find_next(gram)?;
+        let mut alpha = self.coefficients();
+        if let Event::Leave { place } = self.next {
+            alpha[place] = 0.0;
+        }
+        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
+    }
+
+    /// The coefficients at the present λ, Q_AA⁻¹(c_A − λ s_A).
+    fn coefficients(&self) -> Vec<f64> {
+        let right = |active: &Active| self.relevance[active.feature] - self.common * active.sign;
+        self.solve(&self.active.iter().map(right).collect::<Vec<f64>>())
+    }
+
+    /// Q_AA⁻¹b, with what rounding left taken off once. Cost O(s²).
+    fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = self.factor.solve(b);
+        let mut rest = b.to_vec();
+        for (column, x) in self.active.iter().zip(&x) {
+            rest.iter_mut().zip(&self.active).for_each(|(rest, row)| *rest -= column.gram[row.feature] * x);
+        }
+        x.iter_mut().zip(self.factor.solve(&rest)).for_each(|(x, by)| *x += by);
+        x
+    }
+
+    /// What is left of Q_jj beside the columns on the path, with the row of the factor.
+    fn left_over(&mut self, feature: usize, diagonal: f64) -> (f64, Vec<f64>) {
+        let row: Vec<f64> = self.active.iter().map(|active| active.gram[feature]).collect();
+        let found = self.factor.left_over(&row, diagonal);
+        if found.0 >= SUSPECT * diagonal || !self.factor.updated {
+            return found;
+        }
+        self.renew();
+        self.factor.left_over(&row, diagonal)
+    }
+
+    fn renew_if_weak(&mut self) {
+        let squares = self.active.iter().map(|active| active.gram[active.feature]);
+        if self.factor.pivots().zip(squares).any(|(pivot, square)| !(pivot >= SUSPECT * square)) {
+            self.renew();
+        }
+    }
+
+    /// Makes the factor anew, unless a column has come out as dependent. Cost O(s³).
+    fn renew(&mut self) {
+        let mut factor = Factor::new(self.level);
+        for (k, active) in self.active.iter().enumerate() {
+            let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
+            let (left, w) = factor.left_over(&row, active.gram[active.feature]);
+            if !(left > 0.0) {
+                return;
+            }
+            factor.push(left, w);
+        }
+        self.factor = factor;
+    }
+}

@@ -1,0 +1,147 @@
+//! From one knot to the next: what happens first as λ falls.
+
+use super::{DEPENDENT, End, LAST, LeastAngle, NONE};
+use crate::column::axpy;
+use rayon::prelude::*;
+
+/// What happens at a knot.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A column comes in; its column of Q where that was read already.
+    Enter { feature: usize, sign: f64, tied: Vec<usize>, gram: Option<Vec<f64>> },
+    /// The column at a place leaves.
+    Leave { place: usize },
+    /// The path is over.
+    End(End),
+}
+
+/// Something that happens once λ has fallen by `after`.
+struct Hit {
+    after: f64,
+    feature: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Enters(f64),
+    Leaves(usize),
+}
+
+/// How a column beside the path relates to those on it.
+enum Relation {
+    Independent(Vec<f64>),
+    Copy,
+    Dependent,
+}
+
+/// A rate at which a correlation nears the common one is rounding below this part of the terms it is made of.
+const ROUNDING: f64 = 1e-14;
+/// Entries that are worked on together.
+const TOGETHER: usize = 4096;
+
+impl LeastAngle {
+    /// Finds the next event and lets λ fall to it; by how much it falls.
+    ///
+    /// Of events at one λ the one of the lowest column comes first, which is the rule of least index: it does not cycle.
+    pub(super) fn find_next<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<f64, E> {
+        let mut hits = self.hits();
+        loop {
+            let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
+            if !(first < self.common - NONE * self.largest) {
+                return Ok(self.finish());
+            }
+            let equal = |hit: &&Hit| hit.after <= first + NONE * self.largest;
+            let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
+            let (feature, what) = (hit.feature, hit.what);
+            let sign = match what {
+                What::Leaves(place) => return Ok(self.fall(first, Event::Leave { place })),
+                What::Enters(sign) => sign,
+            };
+            let enters = |hit: &&Hit| equal(hit) && matches!(hit.what, What::Enters(_)) && hit.feature != feature;
+            let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
+            if self.active.len() >= self.rules.most {
+                return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: None }));
+            }
+            match self.relation(feature, gram(feature)?) {
+                Relation::Independent(column) => {
+                    return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: Some(column) }));
+                }
+                Relation::Copy => {
+                    self.open[feature] = false;
+                    hits.retain(|hit| hit.feature != feature);
+                }
+                Relation::Dependent if self.common - first <= LAST * self.largest => return Ok(self.finish()),
+                Relation::Dependent => return Ok(self.fall(first, Event::End(End::Singular))),
+            }
+        }
+    }
+
+    fn fall(&mut self, by: f64, next: Event) -> f64 {
+        self.common -= by;
+        self.next = next;
+        by
+    }
+
+    fn finish(&mut self) -> f64 {
+        self.next = Event::End(End::NoCorrelation);
+        std::mem::take(&mut self.common)
+    }
+
+    fn relation(&mut self, feature: usize, column: Vec<f64>) -> Relation {
+        let square = column[feature];
+        let (left, _) = self.left_over(feature, square);
+        if left > DEPENDENT * square {
+            return Relation::Independent(column);
+        }
+        let copy = self.active.iter().any(|active| {
+            let (product, other) = (active.gram[feature], active.gram[active.feature]);
+            product * product >= square * other * (1.0 - DEPENDENT) && (product > 0.0 || !self.rules.non_negative)
+        });
+        if copy { Relation::Copy } else { Relation::Dependent }
+    }
+
+    /// Everything that can happen as λ falls, in increasing order of columns that enter, then those that leave.
+    fn hits(&self) -> Vec<Hit> {
+        let signs: Vec<f64> = self.active.iter().map(|active| active.sign).collect();
+        let (alpha, direction) = (self.coefficients(), self.solve(&signs));
+        let (left, falling) = self.correlations(&alpha, &direction);
+        let terms = |(active, by): (&super::Active, &f64)| by.abs() * active.gram[active.feature];
+        let rounding = ROUNDING * (1.0 + self.active.iter().zip(&direction).map(terms).sum::<f64>());
+        let mut inside = vec![false; left.len()];
+        self.active.iter().for_each(|active| inside[active.feature] = true);
+        let mut hits = Vec::new();
+        for feature in (0..left.len()).filter(|&j| self.open[j] && !inside[j]) {
+            for sign in if self.rules.non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
+                let (gap, rate) = (self.common - sign * left[feature], 1.0 - sign * falling[feature]);
+                if rate > rounding {
+                    hits.push(Hit { after: gap.max(0.0) / rate, feature, what: What::Enters(*sign) });
+                }
+            }
+        }
+        if self.rules.lasso {
+            for (place, active) in self.active.iter().enumerate() {
+                let (value, rate) = (alpha[place] * active.sign, -direction[place] * active.sign);
+                if rate > 0.0 {
+                    hits.push(Hit { after: value.max(0.0) / rate, feature: active.feature, what: What::Leaves(place) });
+                }
+            }
+        }
+        hits
+    }
+
+    /// r = c − Q_·A α and Q_·A a: every correlation, and how fast it falls with λ. Cost O(n·s).
+    fn correlations(&self, alpha: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut left = self.relevance.clone();
+        let mut falling = vec![0.0; left.len()];
+        let parts = left.par_chunks_mut(TOGETHER).zip(falling.par_chunks_mut(TOGETHER)).enumerate();
+        parts.for_each(|(part, (left, falling))| {
+            for ((active, alpha), by) in self.active.iter().zip(alpha).zip(direction) {
+                let column = &active.gram[part * TOGETHER..][..left.len()];
+                axpy(self.level, -alpha, column, left);
+                axpy(self.level, *by, column, falling);
+            }
+        });
+        (left, falling)
+    }
+}

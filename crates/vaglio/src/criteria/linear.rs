@@ -1,0 +1,83 @@
+//! Correlation of columns as they are stored.
+
+use super::kernel::kernel_data;
+use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
+use vaglio_kernels::loo::Data;
+
+/// The numbers of [`vaglio_core::Correlation`], by one read of the columns for each column of the Gram matrix.
+///
+/// Where columns are standardized anew in each fold, these are the correlations over all rows. Memory O(rows).
+pub(super) struct Linear<'d> {
+    design: &'d Design,
+    /// Made when it is first needed.
+    data: Option<Data<'d>>,
+}
+
+impl<'d> Linear<'d> {
+    /// On a design with one output; nothing is computed yet.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `kind` for several outputs, of which no single path exists.
+    pub fn new(design: &'d Design) -> Result<Self> {
+        if design.targets().nrows() != 1 {
+            return Err(Error::setting(
+                "kind",
+                "a least-angle path belongs to one output, and there are several; use `greedy` or `floating`",
+            ));
+        }
+        Ok(Linear { design, data: None })
+    }
+
+    fn correlations(&mut self, with: Option<Feature>) -> Result<Vec<f64>> {
+        let data = match self.data.take() {
+            Some(data) => data,
+            None => kernel_data(self.design, true)?,
+        };
+        Ok(self.data.insert(data).correlations(with))
+    }
+}
+
+impl Geometry for Linear<'_> {
+    fn relevance(&mut self) -> Result<Vec<f64>> {
+        self.correlations(None)
+    }
+
+    /// Cost O(rows · columns).
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+        self.correlations(Some(feature))
+    }
+
+    fn signs(&self) -> Signs {
+        Signs::Any
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_core::Correlation;
+    use vaglio_testkit::data;
+
+    #[test]
+    fn they_are_those_of_the_default_geometry() {
+        let plain = data::regression(40, 9, 3).duplicates(2).constants(2);
+        for recipe in [plain.clone(), plain.clone().weighted(), plain.clone().bytes(), plain.weighted().condition(1e6)]
+        {
+            for intercept in [true, false] {
+                let design = recipe.design(&[1.0], intercept);
+                let (mut fast, mut plain) = (Linear::new(&design).unwrap(), Correlation::new(&design).unwrap());
+                let near = |a: Vec<f64>, b: Vec<f64>| {
+                    assert_eq!(a.len(), b.len());
+                    a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} is not {b}"));
+                };
+                near(fast.relevance().unwrap(), plain.relevance().unwrap());
+                for feature in (0..design.features()).filter(|&f| !design.column(f).is_constant()) {
+                    near(fast.gram(feature).unwrap(), plain.gram(feature).unwrap());
+                }
+            }
+        }
+        let two = data::regression(20, 4, 3).outputs(2).design(&[1.0], true);
+        assert_eq!(Linear::new(&two).err().unwrap().to_string(), Correlation::new(&two).err().unwrap().to_string());
+    }
+}

@@ -130,7 +130,7 @@ impl LeastAngle {
                     None => gram(feature)?,
                 };
                 let (left, w) = self.left_over(feature, column[feature]);
-                if !(left > DEPENDENT * column[feature]) {
+                if left <= DEPENDENT * column[feature] || left.is_nan() {
                     return Ok(Err(End::Singular));
                 }
                 self.factor.push(left, w);
@@ -186,7 +186,7 @@ impl LeastAngle {
 
     fn renew_if_weak(&mut self) {
         let squares = self.active.iter().map(|active| active.gram[active.feature]);
-        if self.factor.pivots().zip(squares).any(|(pivot, square)| !(pivot >= SUSPECT * square)) {
+        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT * square) {
             self.renew();
         }
     }
@@ -197,7 +197,7 @@ impl LeastAngle {
         for (k, active) in self.active.iter().enumerate() {
             let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
             let (left, w) = factor.left_over(&row, active.gram[active.feature]);
-            if !(left > 0.0) {
+            if left <= 0.0 || left.is_nan() {
                 return;
             }
             factor.push(left, w);

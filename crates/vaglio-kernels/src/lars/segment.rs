@@ -48,7 +48,7 @@ impl LeastAngle {
         let mut hits = self.hits();
         loop {
             let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
-            if !(first < self.common - NONE * self.largest) {
+            if first >= self.common - NONE * self.largest {
                 return Ok(self.finish());
             }
             let equal = |hit: &&Hit| hit.after <= first + NONE * self.largest;

@@ -89,7 +89,7 @@ fn without_the_rule_of_the_lasso_nothing_leaves_and_correlations_stay_equal() {
 
 /// Columns of a Hadamard matrix: orthogonal, of mean 0.
 fn hadamard(column: usize) -> Vec<f64> {
-    (0..8_usize).map(|row| if (row & column).count_ones() % 2 == 0 { 1.0 } else { -1.0 }).collect()
+    (0..8_usize).map(|row| if (row & column).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }).collect()
 }
 
 fn hadamard_design(sizes: &[f64]) -> vaglio::core::Design {

@@ -60,7 +60,7 @@ fn forced_excluded_blocks_and_limits() {
 
     let together = BTreeMap::from([("pair".to_owned(), vec![index(best[6]), index(best[0])])]);
     let path = walk(&Rank { blocks: Some(Blocks::Named(together)), ..Rank::new(3) }, &Loo::default(), &design);
-    let mut pair = vec![best[0], best[6]];
+    let mut pair = [best[0], best[6]];
     pair.sort_unstable();
     assert_eq!((&order(&path)[..2], path.steps[0].with.len()), (&pair[..], 1));
 

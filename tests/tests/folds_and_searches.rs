@@ -157,6 +157,31 @@ fn all_subsets_come_with_a_certificate() {
 }
 
 #[test]
+fn least_angle_paths_come_with_their_knots_and_rankings_with_scores() {
+    let folder = folder("lars");
+    for criterion in ["loo", "{kind: kfold, folds: 5}", "mrmr"] {
+        let selection =
+            run(&folder, &numbers(&format!("search: {{kind: lars, max_features: 4}}\ncriterion: {criterion}")));
+        let steps = selection["steps"].as_array().unwrap();
+        assert_eq!((selection["stop_reason"].as_str(), steps.len()), (Some("max_features"), 4), "{criterion}");
+        for step in steps {
+            let alpha = step["alpha"].as_array().unwrap().len() as u64;
+            assert!(step["mu"].as_f64().unwrap() > 0.0 && step["size"] == alpha, "{step}");
+        }
+        let ranked =
+            run(&folder, &numbers(&format!("search: {{kind: rank, max_features: 4}}\ncriterion: {criterion}")));
+        assert_eq!(ranked["steps"].as_array().unwrap().len(), 4, "{criterion}");
+        assert!(ranked["steps"][0].get("mu").is_none());
+    }
+    let several =
+        pipeline("search: lars").replace("target: y", "target: [y, x0], exclude: [part, subject, when, colour]");
+    folder.write("p.yaml", several);
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.contains("a least-angle path belongs to one output"), "{}", ran.err);
+}
+
+#[test]
 fn plan_shows_folds_with_their_classes_and_the_way() {
     let folder = folder("plan");
     let classes =
@@ -186,6 +211,7 @@ fn settings_that_contradict_are_refused_in_words() {
         ("criterion: {kind: kfold, engine: fast}", "there are: auto, primal, dual"),
         ("search: {kind: backward, min_features: 9}", "min_features"),
         ("search: {kind: exhaustive, tolerance: 0.1}", "leave it out"),
+        ("search: {kind: lars, forced: [x0]}", "the geometry alone decides what enters a least-angle path"),
         ("search: {kind: greedy, blocks: {pair: [x0, x9]}}", "did you mean"),
         ("search: {kind: greedy, polish: swap}", "swaps"),
         ("learner: {kind: rls, lambda: {search: {from: 2, to: 1}}}", "from must be smaller"),

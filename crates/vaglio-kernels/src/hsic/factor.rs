@@ -1,0 +1,134 @@
+//! A centred kernel matrix as F·Fᵀ.
+
+use crate::Level;
+use crate::column::{axpy, dot};
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// F of a centred kernel matrix K̄ = F·Fᵀ, rows × rank; memory 8·rows·rank bytes.
+///
+/// A column that takes no part has rank 0, and K̄ = 0.
+#[derive(Debug, Clone, Default)]
+pub struct Factor {
+    /// The columns of F one after another, each filled up with zeros to whole chunks.
+    chunks: Vec<Chunk>,
+    rank: usize,
+}
+
+type Chunk = [f64; Wide::WIDTH];
+
+/// Columns that are multiplied together: 16 sums stay in registers.
+const SIDE: usize = 4;
+
+impl Factor {
+    /// Centres the columns of P^{½}G, which hold a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
+    pub(crate) fn centred(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
+        let rank = columns.len();
+        let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(Wide::WIDTH));
+        for mut column in columns {
+            // The second pass takes off what rounding left in the first.
+            for _ in 0..2 {
+                let mean = dot(level, &column, roots);
+                axpy(level, -mean, roots, &mut column);
+            }
+            let (whole, rest) = column.as_chunks();
+            chunks.extend_from_slice(whole);
+            if !rest.is_empty() {
+                let mut last = [0.0; Wide::WIDTH];
+                last.iter_mut().zip(rest).for_each(|(l, r)| *l = *r);
+                chunks.push(last);
+            }
+        }
+        Factor { chunks, rank }
+    }
+
+    /// Number of columns of F.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.chunks)
+    }
+
+    /// The factor of K̄/‖K̄‖_F. Cost O(rows·rank²).
+    #[must_use]
+    pub fn normalised(mut self, level: Level) -> Self {
+        let norm = self.inner(level, &self).sqrt();
+        if !(norm > 0.0 && norm.is_finite()) {
+            return Factor::default();
+        }
+        let root = norm.sqrt();
+        self.chunks.iter_mut().flatten().for_each(|v| *v /= root);
+        self
+    }
+
+    /// <K̄, K̄'> = ‖FᵀF'‖²_F of two factors with equal rows. Cost O(rows·rank·rank').
+    pub fn inner(&self, level: Level, other: &Factor) -> f64 {
+        if self.rank == 0 || other.rank == 0 {
+            return 0.0;
+        }
+        level.run(Inner(self, other))
+    }
+
+    fn column(&self, k: usize) -> &[Chunk] {
+        let length = self.chunks.len() / self.rank;
+        &self.chunks[k * length..(k + 1) * length]
+    }
+}
+
+struct Inner<'k>(&'k Factor, &'k Factor);
+
+impl NullaryFnOnce for Inner<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Inner(a, b) = self;
+        let (whole_a, whole_b) = (a.rank - a.rank % SIDE, b.rank - b.rank % SIDE);
+        let mut total = 0.0;
+        for k in (0..whole_a).step_by(SIDE) {
+            let left: [&[Chunk]; SIDE] = std::array::from_fn(|i| a.column(k + i));
+            for l in (0..whole_b).step_by(SIDE) {
+                total += squares(left, std::array::from_fn::<_, SIDE, _>(|i| b.column(l + i)));
+            }
+            for l in whole_b..b.rank {
+                total += squares(left, [b.column(l)]);
+            }
+        }
+        for k in whole_a..a.rank {
+            for l in (0..whole_b).step_by(SIDE) {
+                total += squares([a.column(k)], std::array::from_fn::<_, SIDE, _>(|i| b.column(l + i)));
+            }
+            for l in whole_b..b.rank {
+                total += squares([a.column(k)], [b.column(l)]);
+            }
+        }
+        total
+    }
+}
+
+/// Σ_kl (a_kᵀb_l)² over a tile.
+#[inline(always)]
+fn squares<const C: usize, const N: usize>(a: [&[Chunk]; C], b: [&[Chunk]; N]) -> f64 {
+    let length = a[0].len();
+    let (a, b) = (a.map(|x| &x[..length]), b.map(|x| &x[..length]));
+    let mut lanes = [[Wide::ZERO; N]; C];
+    for j in 0..length {
+        let y: [Wide; N] = std::array::from_fn(|l| Wide::load(&b[l][j]));
+        for k in 0..C {
+            let x = Wide::load(&a[k][j]);
+            for l in 0..N {
+                lanes[k][l] = lanes[k][l] + x * y[l];
+            }
+        }
+    }
+    let mut total = 0.0;
+    for row in &lanes {
+        for sum in row {
+            let sum = sum.sum();
+            total += sum * sum;
+        }
+    }
+    total
+}

@@ -1,0 +1,70 @@
+//! Nyström approximation of Gaussian kernel matrices.
+
+use super::Factor;
+use crate::Level;
+use crate::column::axpy;
+use crate::linalg::{Failure, eigh};
+use ndarray::Array2;
+
+/// Points on which kernels are sampled: K ≈ F·Fᵀ with F = K_mb·K_bb^{−½} for the b points.
+///
+/// The points are spread evenly from −5 to 5 over the standardised entries. Eigenvalues of K_bb below 1e-10 of the
+/// largest are left out, so F has rank ≤ b.
+#[derive(Debug, Clone)]
+pub struct Landmarks {
+    points: Vec<f64>,
+    /// One for each eigenvalue that is kept: its eigenvector over the root of it.
+    directions: Vec<Vec<f64>>,
+    scale: f64,
+}
+
+/// The part of the largest eigenvalue below which one is left out.
+const SMALLEST: f64 = 1e-10;
+/// The points reach from minus this to this many standard deviations.
+const REACH: f64 = 5.0;
+
+impl Landmarks {
+    /// `count` points for a kernel of width `bandwidth`. Cost O(count³).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`].
+    pub fn new(count: usize, bandwidth: f64) -> Result<Self, Failure> {
+        let scale = -0.5 / (bandwidth * bandwidth);
+        let step = 2.0 * REACH / (count.max(2) - 1) as f64;
+        let points: Vec<f64> = (0..count).map(|k| -REACH + step * k as f64).collect();
+        let kernel = |u: f64, v: f64| (scale * (u - v) * (u - v)).exp();
+        let (values, vectors) =
+            eigh(Array2::from_shape_fn((count, count), |(k, l)| kernel(points[k], points[l])).view())?;
+        let largest = values.last().copied().unwrap_or(0.0);
+        let kept = (0..count).rev().filter(|&k| values[k] > SMALLEST * largest);
+        let directions = kept.map(|k| vectors.column(k).iter().map(|v| v / values[k].sqrt()).collect()).collect();
+        Ok(Landmarks { points, directions, scale })
+    }
+
+    /// Number of columns of the factors.
+    pub fn rank(&self) -> usize {
+        self.directions.len()
+    }
+
+    /// K_mb·K_bb^{−½} for standardised entries: `rank` columns before centring. Cost O(m·b·rank).
+    pub fn features(&self, level: Level, values: &[f64]) -> Vec<Vec<f64>> {
+        let near = |point: f64| values.iter().map(|u| (self.scale * (u - point) * (u - point)).exp()).collect();
+        let near: Vec<Vec<f64>> = self.points.iter().map(|&point| near(point)).collect();
+        let along = |direction: &Vec<f64>| {
+            let mut column = vec![0.0; values.len()];
+            direction.iter().zip(&near).for_each(|(w, near)| axpy(level, *w, near, &mut column));
+            column
+        };
+        self.directions.iter().map(along).collect()
+    }
+
+    /// The factor of a column with standardised entries; `shares` are the p_j. Cost O(m·b·rank).
+    pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> Factor {
+        let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
+        let mut columns = self.features(level, values);
+        for column in &mut columns {
+            column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
+        }
+        Factor::centred(level, &roots, columns)
+    }
+}

@@ -1,0 +1,49 @@
+//! Hilbert–Schmidt independence of columns: centred kernel matrices by thin factors, and non-negative least squares.
+//!
+//! A column with standardised entries u has the kernel matrix K_jk = exp(−(u_j − u_k)²/2σ²). Rows count with shares
+//! p_j = r_j/Σr of the row weights, so that a row of weight 2 equals that row twice. With P = diag(p), the centred
+//! matrix is K̄ = P^{½}HKHᵀP^{½}, H = I − 1pᵀ, and every K̄ is kept as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
+
+mod cholesky;
+mod classes;
+mod factor;
+mod landmarks;
+mod quadratic;
+
+pub use cholesky::gaussian;
+pub use classes::classes;
+pub use factor::Factor;
+pub use landmarks::Landmarks;
+pub use quadratic::Quadratic;
+
+/// Row weights divided by their sum; equal shares without weights.
+pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
+    match weights {
+        None => vec![1.0 / rows as f64; rows],
+        Some(weights) => {
+            let largest = weights.iter().copied().fold(0.0, f64::max);
+            let total: f64 = weights.iter().map(|w| w / largest).sum();
+            weights.iter().map(|w| w / largest / total).collect()
+        }
+    }
+}
+
+/// Entries of mean 0 and population standard deviation 1, rows counting by their shares; `None` for equal entries.
+pub fn standardised(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
+    let first = *values.first()?;
+    if values.iter().all(|v| *v == first) {
+        return None;
+    }
+    let size = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let mut scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
+    // The second pass takes off what rounding left in the first.
+    for _ in 0..2 {
+        let mean: f64 = scaled.iter().zip(shares).map(|(v, p)| p * v).sum();
+        scaled.iter_mut().for_each(|v| *v -= mean);
+    }
+    let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    scaled.iter_mut().for_each(|v| *v /= largest);
+    let deviation = scaled.iter().zip(shares).map(|(v, p)| p * v * v).sum::<f64>().sqrt();
+    scaled.iter_mut().for_each(|v| *v /= deviation);
+    scaled.iter().all(|v| v.is_finite()).then_some(scaled)
+}

@@ -1,0 +1,160 @@
+//! Least squares with non-negative coefficients, from inner products.
+
+/// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
+///
+/// Q is a Gram matrix whose entries are ≥ 0, as those of positive semidefinite matrices are; a row whose Q_kk is 0
+/// takes no part.
+#[derive(Debug, Clone, Default)]
+pub struct Quadratic {
+    total: f64,
+    c: Vec<f64>,
+    /// Row k holds Q_kl for l ≤ k.
+    q: Vec<Vec<f64>>,
+}
+
+/// A gradient that is so small beside ‖target‖·√Q_kk lets no coefficient enter.
+const FLAT: f64 = 1e-14;
+/// Q_kk counts as so much larger: dependent columns then have one minimum, and the value moves by as little.
+const RIDGE: f64 = 1e-14;
+
+impl Quadratic {
+    /// No coefficients yet: `total` is the squared norm of the target.
+    pub fn new(total: f64) -> Self {
+        Quadratic { total, ..Quadratic::default() }
+    }
+
+    /// Number of coefficients.
+    pub fn len(&self) -> usize {
+        self.c.len()
+    }
+
+    /// Whether there is no coefficient.
+    pub fn is_empty(&self) -> bool {
+        self.c.is_empty()
+    }
+
+    /// Appends a coefficient with c_k and Q_kl for l ≤ k, its own Q_kk last.
+    pub fn push(&mut self, c: f64, row: Vec<f64>) {
+        self.c.push(c);
+        self.q.push(row);
+    }
+
+    /// Takes coefficient `place` out.
+    pub fn remove(&mut self, place: usize) {
+        self.c.remove(place);
+        self.q.remove(place);
+        for row in self.q.iter_mut().skip(place) {
+            row.remove(place);
+        }
+    }
+
+    /// Q_kl.
+    fn at(&self, k: usize, l: usize) -> f64 {
+        self.q[k.max(l)][k.min(l)]
+    }
+
+    /// c_k − Σ_l Q_kl α_l, half the rate at which the value falls as α_k grows. Cost O(s).
+    pub fn slope(&self, alpha: &[f64], k: usize) -> f64 {
+        let mut slope = self.c[k];
+        for (l, a) in alpha.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+            slope -= self.at(k, l) * a;
+        }
+        slope
+    }
+
+    /// Whether a coefficient at 0 with that slope and Q_kk would stay there.
+    pub fn is_flat(&self, slope: f64, own: f64) -> bool {
+        // The negation lets NaN stay out.
+        !(own > 0.0 && slope > FLAT * (self.total * own).sqrt())
+    }
+
+    /// total − 2cᵀα + αᵀQα. Cost O(s²).
+    pub fn value(&self, alpha: &[f64]) -> f64 {
+        let mut value = self.total;
+        for (k, a) in alpha.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+            value -= a * (self.c[k] + self.slope(alpha, k));
+        }
+        value.max(0.0)
+    }
+
+    /// The minimiser, by an active set that starts from the support of `start` (entries ≥ 0, one a coefficient).
+    ///
+    /// C. L. Lawson and R. J. Hanson, *Solving least squares problems*, 1974, chapter 23, on inner products. The bits
+    /// of the result depend on its support alone. Cost O(s³) for each change of the support.
+    pub fn minimiser(&self, start: &[f64]) -> Vec<f64> {
+        let mut alpha = start.to_vec();
+        let mut active: Vec<usize> = (0..alpha.len()).filter(|&k| alpha[k] > 0.0).collect();
+        let mut barred: Option<usize> = None;
+        for _ in 0..=10 * self.len() {
+            self.settle(&mut alpha, &mut active);
+            if barred.is_some_and(|k| active.contains(&k)) {
+                barred = None;
+            }
+            let steepest = (0..alpha.len()).filter(|k| !active.contains(k) && barred != Some(*k));
+            let slopes = steepest.map(|k| (k, self.slope(&alpha, k)));
+            let mut entering: Option<(usize, f64)> = None;
+            for (k, slope) in slopes.filter(|(k, slope)| !self.is_flat(*slope, self.at(*k, *k))) {
+                let steep = slope / self.at(k, k).sqrt();
+                if entering.is_none_or(|(_, best)| steep > best) {
+                    entering = Some((k, steep));
+                }
+            }
+            let Some((k, _)) = entering else { break };
+            active.push(k);
+            active.sort_unstable();
+            // One that leaves at once, by rounding, does not come back before another has entered.
+            barred = Some(k);
+        }
+        alpha
+    }
+
+    /// Walks from α to the minimum on the active coefficients; those that reach 0 on the way leave.
+    fn settle(&self, alpha: &mut [f64], active: &mut Vec<usize>) {
+        while !active.is_empty() {
+            let wanted = self.solve(active);
+            if wanted.iter().all(|z| *z > 0.0) {
+                active.iter().zip(&wanted).for_each(|(&k, z)| alpha[k] = *z);
+                return;
+            }
+            let mut step = 1.0;
+            let mut first = None;
+            for (&k, &z) in active.iter().zip(&wanted).filter(|(_, z)| !(**z > 0.0)) {
+                let reach = if z < 0.0 { alpha[k] / (alpha[k] - z) } else { 0.0 };
+                if first.is_none() || reach < step {
+                    (step, first) = (reach, Some(k));
+                }
+            }
+            for (&k, &z) in active.iter().zip(&wanted) {
+                alpha[k] =
+                    if Some(k) == first || !z.is_finite() { 0.0 } else { (alpha[k] + step * (z - alpha[k])).max(0.0) };
+            }
+            active.retain(|&k| Some(k) != first);
+        }
+    }
+
+    /// Q⁻¹c on the active coefficients by Cholesky decomposition.
+    fn solve(&self, active: &[usize]) -> Vec<f64> {
+        let mut lower: Vec<Vec<f64>> = Vec::with_capacity(active.len());
+        let mut z: Vec<f64> = Vec::with_capacity(active.len());
+        for (i, &k) in active.iter().enumerate() {
+            let mut row = Vec::with_capacity(i + 1);
+            for (j, &l) in active[..i].iter().enumerate() {
+                let known: f64 = row.iter().zip(&lower[j]).map(|(a, b): (&f64, &f64)| a * b).sum();
+                row.push((self.at(k, l) - known) / lower[j][j]);
+            }
+            let own = self.at(k, k);
+            let known: f64 = row.iter().map(|a| a * a).sum();
+            let pivot = ((1.0 + RIDGE) * own - known).max(0.25 * RIDGE * own).sqrt();
+            let earlier: f64 = row.iter().zip(&z).map(|(a, b)| a * b).sum();
+            z.push((self.c[k] - earlier) / pivot);
+            row.push(pivot);
+            lower.push(row);
+        }
+        for i in (0..z.len()).rev() {
+            z[i] /= lower[i][i];
+            let known = z[i];
+            z[..i].iter_mut().zip(&lower[i]).for_each(|(z, l)| *z -= l * known);
+        }
+        z
+    }
+}

@@ -1,0 +1,198 @@
+//! Normalised Hilbert–Schmidt independence.
+
+mod definition;
+mod evaluator;
+mod output;
+mod relations;
+
+use evaluator::NhsicEvaluator;
+use relations::{Relations, Walk};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Outline, Result, Score, Task};
+
+/// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
+///
+/// min over α ≥ 0 of ‖L̃ − Σ_k α_k K̃_k‖²_F, where K̃_k = HKH/‖HKH‖_F is the centred and normalised kernel matrix of
+/// column k and L̃ that of the target. It is low when the columns depend on the target in whatever way, and each in a
+/// way of its own. The empty subset scores ‖L̃‖² = 1. Nothing is trained: the learner and λ play no part.
+///
+/// Columns, and numeric targets, are standardised and have the kernel exp(−(u − u')²/2σ²); several targets are one
+/// vector. Classes have a kernel that is 0 between them. A row of weight 2 equals that row twice. A constant column
+/// takes no part.
+///
+/// # Reference
+/// M. Yamada, J. Tang, J. Lugo-Martinez, E. Hodzic, R. Shrestha, A. Saha, H. Ouyang, D. Yin, H. Mamitsuka, C. Sahinalp,
+/// P. Radivojac, F. Menczer, Y. Chang, *Ultra high-dimensional nonlinear feature selection for big biological data*,
+/// IEEE Transactions on Knowledge and Data Engineering 30(7), 2018.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Nhsic {
+    /// The kernels of columns and target.
+    pub kernel: Kernel,
+    /// Whether kernel matrices are scaled to norm 1; without it they are HKH over the number of rows (HSIC Lasso).
+    pub normalise: bool,
+}
+
+impl Default for Nhsic {
+    fn default() -> Self {
+        Nhsic { kernel: Kernel::default(), normalise: true }
+    }
+}
+
+/// The kernels of columns and target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kernel {
+    /// How the kernel matrices of the columns are computed; that of the target is exact.
+    pub approximation: Approximation,
+    /// The kernel of the target.
+    pub output: Output,
+    /// σ of the Gaussian kernels, in standard deviations.
+    pub bandwidth: f64,
+    /// Points of the Nyström approximation, from −5 to 5 standard deviations.
+    pub points: usize,
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Kernel { approximation: Approximation::Auto, output: Output::Auto, bandwidth: 1.0, points: 20 }
+    }
+}
+
+/// How kernel matrices are computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Approximation {
+    /// `exact` for at most `points`² rows, else `nystrom`.
+    #[default]
+    Auto,
+    /// Exact to rounding, by pivoted Cholesky decomposition.
+    Exact,
+    /// From the kernel between rows and a few points, which is off by about 1e-5 where entries lie within them.
+    Nystrom,
+    /// Of columns with few levels; not in this version.
+    Binned,
+}
+
+/// The kernel of the target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// `gaussian` for numbers, `delta` for classes.
+    #[default]
+    Auto,
+    /// Gaussian on the standardised targets; classes count as numbers.
+    Gaussian,
+    /// 1/n_class inside a class, 0 between classes.
+    Delta,
+    /// 1 inside a class, 0 between classes.
+    SameClass,
+}
+
+vaglio_core::describe!(
+    Criterion,
+    Nhsic,
+    "nhsic",
+    "dependence of any form between columns and target, by kernels, without redundancy among the columns",
+    "criterion: {kind: nhsic, kernel: {approximation: auto}}"
+);
+
+/// The word for this way of computing in `selection.json` and in plans.
+const ENGINE: &str = "gram";
+/// A kernel so wide is constant to rounding.
+const WIDEST: f64 = 1e3;
+
+impl Nhsic {
+    /// Whether the columns' kernel matrices are approximated on a design with so many rows.
+    fn is_sampled(&self, rows: usize) -> bool {
+        match self.kernel.approximation {
+            Approximation::Auto => rows > self.kernel.points.saturating_mul(self.kernel.points),
+            Approximation::Exact | Approximation::Binned => false,
+            Approximation::Nystrom => true,
+        }
+    }
+
+    /// The word in `selection.json`.
+    fn approximation(&self, rows: usize) -> &'static str {
+        if self.is_sampled(rows) { "nystrom" } else { "exact" }
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        if self.kernel.approximation == Approximation::Binned {
+            return Err(Error::NotAvailable {
+                what: "`kernel.approximation: binned`".into(),
+                instead: "use `auto`, `exact` or `nystrom`".into(),
+                place: None,
+            });
+        }
+        if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
+            let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);
+            return Err(Error::setting("kernel.bandwidth", message));
+        }
+        if self.kernel.points < 2 {
+            return Err(Error::setting("kernel.points", "at least 2 points are needed"));
+        }
+        Ok(())
+    }
+}
+
+#[typetag::serde(name = "nhsic")]
+impl Criterion for Nhsic {
+    /// The definition: centred m × m matrices, and the lowest value over supports or by coordinate descent. Cost
+    /// O(|S|²·m²), memory O(|S|·m²).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        definition::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+        Ok(Some(Box::new(NhsicEvaluator::new(Arc::new(Relations::new(self, design)?)))))
+    }
+
+    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
+        Ok(Box::new(Walk(Relations::new(self, design)?)))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.check_settings()?;
+        if design.rows() < 2 {
+            return Err(Error::setting("kind", "independence cannot be measured on one row; give more rows"));
+        }
+        let by_class = matches!(self.kernel.output, Output::Delta | Output::SameClass);
+        if by_class && *design.task() == Task::Regression {
+            return Err(Error::setting("kernel.output", "the target is numeric and has no classes; use `gaussian`"));
+        }
+        let varies = |row: ndarray::ArrayView1<'_, f64>| row.iter().any(|v| Some(v) != row.first());
+        if !design.targets().rows().into_iter().any(varies) {
+            return Err(Error::setting("kind", "the target has a single value, on which nothing can depend"));
+        }
+        Ok(())
+    }
+
+    /// One factor a column, then one pass over all factors for each column that enters.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
+        let (rows, features) = (design.rows() as f64, design.features() as f64);
+        let points = self.kernel.points as f64;
+        let (rank, reason) = if self.is_sampled(design.rows()) {
+            (
+                points.min(rows),
+                "kernel matrices are sampled at `kernel.points` points, as there are many rows or as set",
+            )
+        } else {
+            // About 26 for one standardised variable and σ = 1.
+            let rank = (8.0 + 18.0 / self.kernel.bandwidth).min(rows);
+            (rank, "kernel matrices are kept as thin factors that are exact to rounding")
+        };
+        let pass = 2.0 * features * rows * rank * rank;
+        let size = largest as f64;
+        // One pass for the factors, one for the relevance and one for each column that enters.
+        Estimate {
+            engine: ENGINE,
+            reason: format!("{}: {reason}", self.approximation(design.rows())),
+            flops: pass * (2.0 + size) + trials * size * size * size.max(1.0),
+            bytes: 8.0 * features * (rows * rank + size),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The evaluator: a small non-negative quadratic program for each subset, started from the current coefficients.
+
+use super::ENGINE;
+use super::relations::Relations;
+use rayon::prelude::*;
+use std::sync::Arc;
+use vaglio_core::{Evaluator, Feature, Result, Score};
+use vaglio_kernels::hsic::Quadratic;
+
+/// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
+/// pass over all columns once.
+pub(super) struct NhsicEvaluator {
+    relations: Arc<Relations>,
+    selected: Vec<Feature>,
+    quadratic: Quadratic,
+    /// The minimiser on the current subset, in order of entry.
+    alpha: Vec<f64>,
+}
+
+/// Candidates that one thread takes at a time.
+const TOGETHER: usize = 16;
+/// What rounding may add to a minimum, relative to the score of the empty subset.
+const SLACK: f64 = 1e-12;
+
+impl NhsicEvaluator {
+    /// Starts at the empty subset.
+    pub(super) fn new(relations: Arc<Relations>) -> Self {
+        let quadratic = Quadratic::new(relations.total());
+        NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new() }
+    }
+
+    /// Appends columns without a look at the minimum. Cost O(k·s) beside the Gram columns.
+    fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) {
+        for &feature in features {
+            let with = |&k: &Feature| self.relations.gram(k).get(feature).copied().unwrap_or(0.0);
+            let row = selected.iter().map(with).chain([self.relations.own(feature)]).collect();
+            quadratic.push(self.relations.relevance(feature), row);
+            selected.push(feature);
+        }
+    }
+
+    /// The subset with more columns, at its minimum.
+    fn larger(&self, features: &[Feature]) -> NhsicEvaluator {
+        let (mut quadratic, mut selected) = (self.quadratic.clone(), self.selected.clone());
+        self.append(&mut quadratic, &mut selected, features);
+        let mut start = self.alpha.clone();
+        start.resize(selected.len(), 0.0);
+        let alpha = quadratic.minimiser(&start);
+        NhsicEvaluator { relations: Arc::clone(&self.relations), selected, quadratic, alpha }
+    }
+
+    fn value(&self) -> f64 {
+        self.quadratic.value(&self.alpha)
+    }
+
+    /// The score with a column more, `columns` being the Gram columns of the selected ones.
+    fn addition(&self, current: f64, columns: &[&[f64]], feature: Feature) -> f64 {
+        let mut slope = self.relations.relevance(feature);
+        let mut row = Vec::with_capacity(columns.len() + 1);
+        for (column, alpha) in columns.iter().zip(&self.alpha) {
+            let entry = column.get(feature).copied().unwrap_or(0.0);
+            slope -= entry * alpha;
+            row.push(entry);
+        }
+        let own = self.relations.own(feature);
+        if self.quadratic.is_flat(slope, own) {
+            return current;
+        }
+        row.push(own);
+        let mut larger = self.quadratic.clone();
+        larger.push(self.relations.relevance(feature), row);
+        let start: Vec<f64> = self.alpha.iter().copied().chain([0.0]).collect();
+        larger.value(&larger.minimiser(&start))
+    }
+
+    /// The subset without one column, before its minimum is sought; whether the minimum has changed.
+    fn without(&self, place: usize) -> (Quadratic, Vec<f64>, bool) {
+        let (mut smaller, mut start) = (self.quadratic.clone(), self.alpha.clone());
+        smaller.remove(place);
+        let changed = start.remove(place) != 0.0;
+        (smaller, start, changed)
+    }
+
+    fn place(&self, feature: Feature) -> Option<usize> {
+        self.selected.iter().position(|f| *f == feature)
+    }
+}
+
+impl Evaluator for NhsicEvaluator {
+    fn selected(&self) -> &[Feature] {
+        &self.selected
+    }
+
+    fn score(&mut self) -> Result<Score> {
+        Score::of(self.value()).checked()
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        *self = NhsicEvaluator::new(Arc::clone(&self.relations)).larger(subset);
+        Ok(())
+    }
+
+    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect();
+        let current = self.value();
+        let state = &*self;
+        scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
+            *score = Score::of(state.addition(current, &columns, candidate)).checked()?;
+            Ok(())
+        })
+    }
+
+    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let current = self.value();
+        let state = &*self;
+        scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
+            let trial = state.place(candidate).map(|place| state.without(place));
+            *score = Score::of(match trial {
+                Some((smaller, start, true)) => smaller.value(&smaller.minimiser(&start)),
+                _ => current,
+            })
+            .checked()?;
+            Ok(())
+        })
+    }
+
+    fn add(&mut self, feature: Feature) -> Result<()> {
+        *self = self.larger(&[feature]);
+        Ok(())
+    }
+
+    fn remove(&mut self, feature: Feature) -> Result<()> {
+        let Some(place) = self.place(feature) else { return Ok(()) };
+        let (smaller, start, changed) = self.without(place);
+        self.alpha = if changed { smaller.minimiser(&start) } else { start };
+        self.quadratic = smaller;
+        self.selected.remove(place);
+        Ok(())
+    }
+
+    fn alpha(&mut self) -> Result<Option<Vec<f64>>> {
+        Ok(Some(self.alpha.clone()))
+    }
+
+    fn approximation(&self) -> Option<&'static str> {
+        Some(self.relations.approximation())
+    }
+
+    fn engine(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn branch(&self, feature: Feature, _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        Ok(Some(Box::new(self.larger(&[feature]))))
+    }
+
+    /// The score of the current and all later columns together: no subset of them is below it.
+    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
+        Ok(self.larger(later).value() - SLACK * self.relations.total())
+    }
+}

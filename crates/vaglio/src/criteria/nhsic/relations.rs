@@ -1,0 +1,132 @@
+//! Inner products of kernel matrices, computed as they are asked for.
+
+use super::Nhsic;
+use super::output::Target;
+use rayon::prelude::*;
+use std::sync::OnceLock;
+use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardised};
+
+/// The factors of all columns, c_i = <K̃_i, L̃> of each, and the columns of Q_ij = <K̃_i, K̃_j> that were asked for.
+///
+/// Memory 8·m·rank bytes a column, and 8 bytes an entry of Q that was asked for.
+pub(super) struct Relations {
+    level: Level,
+    factors: Vec<Factor>,
+    /// Q_ii, 0 for a column that takes no part.
+    own: Vec<f64>,
+    relevance: Vec<f64>,
+    total: f64,
+    gram: Vec<OnceLock<Vec<f64>>>,
+    approximation: &'static str,
+}
+
+impl Relations {
+    /// Cost O(d·m·rank²).
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when the points' kernel matrix cannot be decomposed.
+    pub(super) fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
+        let level = Level::best();
+        let shares = shares(design.rows(), design.weights());
+        let bandwidth = nhsic.kernel.bandwidth;
+        let (output, total) =
+            scaled(nhsic, level, Target::of(nhsic, design, &shares).factor(level, &shares, bandwidth));
+        let landmarks = landmarks(nhsic, design.rows())?;
+        let column = |feature: Feature| {
+            let Some(values) = standardised(&design.column(feature).values(), &shares) else {
+                return (Factor::default(), 0.0, 0.0);
+            };
+            let factor = match &landmarks {
+                Some(landmarks) => landmarks.factor(level, &shares, &values),
+                None => gaussian(level, &shares, &[values], bandwidth),
+            };
+            let (factor, own) = scaled(nhsic, level, factor);
+            let relevance = factor.inner(level, &output);
+            (factor, own, relevance)
+        };
+        let columns: Vec<(Factor, f64, f64)> = (0..design.features()).into_par_iter().map(column).collect();
+        let gram = columns.iter().map(|_| OnceLock::new()).collect();
+        let own = columns.iter().map(|c| c.1).collect();
+        let relevance = columns.iter().map(|c| c.2).collect();
+        let factors = columns.into_iter().map(|c| c.0).collect();
+        let approximation = nhsic.approximation(design.rows());
+        Ok(Relations { level, factors, own, relevance, total, gram, approximation })
+    }
+
+    /// ‖L̃‖².
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// c_i.
+    pub(super) fn relevance(&self, feature: Feature) -> f64 {
+        self.relevance.get(feature).copied().unwrap_or(0.0)
+    }
+
+    /// Q_ii.
+    pub(super) fn own(&self, feature: Feature) -> f64 {
+        self.own.get(feature).copied().unwrap_or(0.0)
+    }
+
+    /// Column `feature` of Q, kept from then on. Cost O(d·m·rank²) the first time.
+    pub(super) fn gram(&self, feature: Feature) -> &[f64] {
+        let (Some(kept), Some(factor)) = (self.gram.get(feature), self.factors.get(feature)) else { return &[] };
+        if kept.get().is_none() {
+            let inner = |(other, theirs): (usize, &Factor)| match other == feature {
+                true => self.own(feature),
+                false => theirs.inner(self.level, factor),
+            };
+            // Not inside the lock: a thread that waits for others may come here again.
+            let column = self.factors.par_iter().enumerate().map(inner).collect();
+            let _ = kept.set(column);
+        }
+        kept.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn approximation(&self) -> &'static str {
+        self.approximation
+    }
+}
+
+/// The points of the approximation, where there is one.
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub(super) fn landmarks(nhsic: &Nhsic, rows: usize) -> Result<Option<Landmarks>> {
+    if !nhsic.is_sampled(rows) {
+        return Ok(None);
+    }
+    let made = Landmarks::new(nhsic.kernel.points, nhsic.kernel.bandwidth);
+    made.map(Some).map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
+}
+
+/// A factor as the setting wants it, with ‖K̃‖².
+fn scaled(nhsic: &Nhsic, level: Level, factor: Factor) -> (Factor, f64) {
+    let factor = if nhsic.normalise { factor.normalised(level) } else { factor };
+    let own = match (nhsic.normalise, factor.rank()) {
+        (_, 0) => 0.0,
+        (true, _) => 1.0,
+        (false, _) => factor.inner(level, &factor),
+    };
+    (factor, own)
+}
+
+/// The relations as least-angle searches walk on them.
+pub(super) struct Walk(pub Relations);
+
+impl Geometry for Walk {
+    fn relevance(&mut self) -> Result<Vec<f64>> {
+        Ok(self.0.relevance.clone())
+    }
+
+    /// Cost O(d·m·rank²).
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+        Ok(self.0.gram(feature).to_vec())
+    }
+
+    fn signs(&self) -> Signs {
+        Signs::NonNegative
+    }
+}

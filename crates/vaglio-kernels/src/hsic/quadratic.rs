@@ -118,7 +118,7 @@ impl Quadratic {
             }
             let mut step = 1.0;
             let mut first = None;
-            for (&k, &z) in active.iter().zip(&wanted).filter(|(_, z)| !(**z > 0.0)) {
+            for (&k, &z) in active.iter().zip(&wanted).filter(|(_, z)| **z <= 0.0 || z.is_nan()) {
                 let reach = if z < 0.0 { alpha[k] / (alpha[k] - z) } else { 0.0 };
                 if first.is_none() || reach < step {
                     (step, first) = (reach, Some(k));

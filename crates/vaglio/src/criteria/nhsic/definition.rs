@@ -141,7 +141,7 @@ impl Program {
             row.push((self.q[k][l] - known) / support.lower[i][i]);
         }
         let rest = self.q[k][k] - row.iter().map(|a| a * a).sum::<f64>();
-        if !(rest > 1e-15 * self.q[k][k]) {
+        if rest <= 1e-15 * self.q[k][k] {
             return None;
         }
         let earlier: f64 = row.iter().zip(&support.half).map(|(a, b)| a * b).sum();

@@ -174,6 +174,35 @@ fn coefficients_and_words_belong_to_the_subset() {
 }
 
 #[test]
+fn many_columns_reach_the_value_of_coordinate_descent() {
+    for (recipe, tolerance) in
+        [(data::regression(30, 20, 4), 1e-11), (data::regression(30, 20, 5).collinear(0.1), 1e-10)]
+    {
+        let design = recipe.duplicates(2).constants(1).design(&[1.0], true);
+        let all: Vec<usize> = (0..design.features()).collect();
+        for normalise in [true, false] {
+            let criterion = with(Approximation::Exact, Output::Auto, normalise);
+            let mut evaluator = criterion.open_for(&design);
+            evaluator.reset(&all).unwrap();
+            let defined = criterion.evaluate(&design, &all).unwrap().loss;
+            let found = evaluator.score().unwrap().loss;
+            assert!((defined - found).abs() < tolerance * defined, "{found} is not {defined}");
+        }
+    }
+}
+
+#[test]
+fn narrow_and_wide_kernels_keep_the_definition() -> Kept {
+    for bandwidth in [0.05, 0.5, 5.0] {
+        let kernel = Kernel { bandwidth, approximation: Approximation::Exact, ..Kernel::default() };
+        let design = data::regression(30, 5, 6).weighted().design(&[1.0], true);
+        check_criterion(&Nhsic { kernel, normalise: true }, &design, 1e-9)
+            .map_err(|b| b.within(&format!("bandwidth {bandwidth}")))?;
+    }
+    Ok(())
+}
+
+#[test]
 fn what_has_no_meaning_is_refused() {
     let design = data::regression(20, 3, 2).design(&[1.0], true);
     let refused = with(Approximation::Binned, Output::Auto, true).check(&design);

@@ -8,7 +8,6 @@ fn what_is_not_available_says_so() {
     let folder = Folder::new("later");
     folder.write("train.csv", table(20, 4, &[("class", &common::side), ("id", &|row, _| (row / 4).to_string())]));
     let settings = [
-        "criterion: nhsic",
         "learner: crrr",
         "learner: {kind: fs_ls_svm, landmarks: 4}",
         "learner: elm",

@@ -205,6 +205,11 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
+    /// The criterion's geometry, where the evaluator has made it already.
+    fn geometry(&self) -> Option<Box<dyn Geometry>> {
+        None
+    }
+
     /// The criterion's own coefficients on the current subset, in order of entry, if it has any.
     ///
     /// # Errors

@@ -162,7 +162,10 @@ impl<'a> SearchContext<'a> {
     /// # Errors
     /// Those of [`Criterion::geometry`].
     pub fn geometry(&self) -> Result<Box<dyn Geometry + 'a>> {
-        self.criterion.geometry(self.design)
+        match self.evaluator.geometry() {
+            Some(geometry) => Ok(geometry),
+            None => self.criterion.geometry(self.design),
+        }
     }
 
     /// What is searched.

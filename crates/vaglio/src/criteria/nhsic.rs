@@ -6,7 +6,7 @@ mod output;
 mod relations;
 
 use evaluator::NhsicEvaluator;
-use relations::{Relations, Walk};
+use relations::{Relations, Unmade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Criterion for Nhsic {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Walk(Relations::new(self, design)?)))
+        Ok(Box::new(Unmade::new(self, design)))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

@@ -1,10 +1,10 @@
 //! The evaluator: a small non-negative quadratic program for each subset, started from the current coefficients.
 
 use super::ENGINE;
-use super::relations::Relations;
+use super::relations::{Relations, Walk};
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score};
+use vaglio_core::{Evaluator, Feature, Geometry, Result, Score};
 use vaglio_kernels::hsic::Quadratic;
 
 /// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
@@ -136,6 +136,10 @@ impl Evaluator for NhsicEvaluator {
         self.quadratic = smaller;
         self.selected.remove(place);
         Ok(())
+    }
+
+    fn geometry(&self) -> Option<Box<dyn Geometry>> {
+        Some(Box::new(Walk(Arc::clone(&self.relations))))
     }
 
     fn alpha(&mut self) -> Result<Option<Vec<f64>>> {

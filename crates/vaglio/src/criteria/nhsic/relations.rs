@@ -3,7 +3,7 @@
 use super::Nhsic;
 use super::output::Target;
 use rayon::prelude::*;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardised};
@@ -113,8 +113,39 @@ fn scaled(nhsic: &Nhsic, level: Level, factor: Factor) -> (Factor, f64) {
     (factor, own)
 }
 
+/// The relations of a criterion on a design, made when they are first asked for.
+pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<Walk>);
+
+impl<'d> Unmade<'d> {
+    pub(super) fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
+        Unmade(nhsic, design, OnceLock::new())
+    }
+
+    fn walk(&mut self) -> Result<&mut Walk> {
+        let Unmade(nhsic, design, made) = self;
+        if made.get().is_none() {
+            let _ = made.set(Walk(Arc::new(Relations::new(nhsic, design)?)));
+        }
+        made.get_mut().ok_or_else(|| Error::Numerical("the relations of the columns are not there".into()))
+    }
+}
+
+impl Geometry for Unmade<'_> {
+    fn relevance(&mut self) -> Result<Vec<f64>> {
+        self.walk()?.relevance()
+    }
+
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+        self.walk()?.gram(feature)
+    }
+
+    fn signs(&self) -> Signs {
+        Signs::NonNegative
+    }
+}
+
 /// The relations as least-angle searches walk on them.
-pub(super) struct Walk(pub Relations);
+pub(super) struct Walk(pub Arc<Relations>);
 
 impl Geometry for Walk {
     fn relevance(&mut self) -> Result<Vec<f64>> {

@@ -14,7 +14,8 @@ use vaglio_core::{
 ///
 /// An addition must lower the score by ε, the `tolerance`. After it the column that is missed least is removed as long
 /// as that raises the score by at most half of the gain that last brought the present size by an addition, and leads to
-/// a subset that the walk has not seen; at least one column stays. The search ends when no addition gains ε, or at
+/// a subset that the walk has not seen; at least one column stays, so the first addition is made whatever it gains. The
+/// search ends when no addition gains ε, or at
 /// `max_features` when nothing is to be removed there. After ten times as many removals as the largest subset has
 /// columns it only adds.
 ///
@@ -136,7 +137,7 @@ impl Float {
                 Err(reason) => return Ok(reason),
             };
             let gain = self.score - chosen.score.loss;
-            if let Some(reason) = self.failures.stop(gain, walk.size >= walk.frame.least.unwrap_or(0)) {
+            if let Some(reason) = self.failures.stop(gain, walk.size >= walk.frame.least.unwrap_or(0).max(1)) {
                 return Ok(reason);
             }
             self.score = chosen.score.loss;

@@ -146,6 +146,7 @@ fn all_subsets_come_with_a_certificate() {
         let count = |key: &str| certificate[key].as_u64().unwrap();
         assert_eq!((certificate["optimal"].as_bool(), count("visited") + count("pruned")), (Some(true), 63));
         assert_eq!(selection["path"].as_array().unwrap().len(), 6);
+        assert!(certificate.get("gap").is_none());
         assert_eq!(selection["stop_reason"], "all_subsets");
     }
     assert!(run(&folder, &numbers("search: greedy")).get("certificate").is_none());
@@ -222,6 +223,17 @@ fn settings_that_contradict_are_refused_in_words() {
         assert!(ran.err.contains(words), "{lines}\n{}", ran.err);
         assert!(ran.err.starts_with("error: p.yaml:"), "{lines}\n{}", ran.err);
     }
+}
+
+#[test]
+fn a_backward_path_opens_with_the_full_set() {
+    let folder = folder("backward");
+    let selection = run(&folder, &numbers("search: backward"));
+    let sizes: Vec<u64> = selection["path"].as_array().unwrap().iter().map(|e| e["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(selection["steps"][0]["action"], "remove");
+    assert_eq!((&selection["steps"][0]["size"], selection["steps"].as_array().unwrap().len()), (&5.into(), 5));
+    assert_eq!(selection["stop_reason"], "min_features");
 }
 
 #[test]

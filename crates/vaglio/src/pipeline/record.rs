@@ -27,7 +27,7 @@ pub struct RunRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     redundancy: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    certificate: Option<Certificate>,
+    certificate: Option<CertificateRecord>,
     test: Option<TestFigures>,
     nested: Option<Value>,
     verify: Option<Value>,
@@ -94,6 +94,32 @@ struct EntryRecord {
 }
 
 #[derive(Debug, Clone, Serialize)]
+struct CertificateRecord {
+    optimal: bool,
+    visited: u64,
+    pruned: u64,
+    /// What is left to prove, where a search was stopped and it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<f64>,
+}
+
+impl CertificateRecord {
+    fn new(certificate: Certificate) -> Self {
+        let Certificate { optimal, visited, pruned, gap } = certificate;
+        CertificateRecord { optimal, visited, pruned, gap: gap.filter(|_| !optimal) }
+    }
+}
+
+/// The entries as the walk came to them: from the largest down when it began with a removal, else from the smallest up.
+pub(super) fn in_order(path: &Path) -> Vec<&PathEntry> {
+    let mut entries: Vec<&PathEntry> = path.entries.iter().collect();
+    if path.steps.first().is_some_and(|step| step.action == Action::Remove) {
+        entries.reverse();
+    }
+    entries
+}
+
+#[derive(Debug, Clone, Serialize)]
 struct SelectedRecord {
     index: Feature,
     name: String,
@@ -147,7 +173,7 @@ impl RunRecord {
                 .enumerate()
                 .map(|(k, step)| StepRecord::new(k + 1, step, name(step.feature)))
                 .collect(),
-            path: path.entries.iter().map(EntryRecord::new).collect(),
+            path: in_order(path).into_iter().map(EntryRecord::new).collect(),
             selected: subset
                 .iter()
                 .enumerate()
@@ -166,7 +192,7 @@ impl RunRecord {
                 .map(|&index| ExcludedRecord { index, name: name(index), reason: "constant" })
                 .collect(),
             redundancy,
-            certificate: path.certificate,
+            certificate: path.certificate.map(CertificateRecord::new),
             test,
             nested: None,
             verify: None,
@@ -233,7 +259,7 @@ impl RunRecord {
             );
         }
         if let Some(certificate) = &self.certificate {
-            let Certificate { optimal, visited, pruned, .. } = certificate;
+            let CertificateRecord { optimal, visited, pruned, .. } = certificate;
             let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
             out.push_str(&format!("{visited} subsets scored, {pruned} ruled out unscored: {proven}\n"));
         }

@@ -2,7 +2,7 @@
 
 use super::correlations::Correlations;
 use super::metrics::unscale;
-use super::record::{DataWords, Facts, PipelineWords, Seconds};
+use super::record::{DataWords, Facts, PipelineWords, Seconds, in_order};
 use super::{Prepared, RunRecord, SavedModel, TestFigures, ValidPipeline, prepare, write_file};
 use crate::document::to_yaml;
 use crate::report::{Report, SizePoint, render};
@@ -76,7 +76,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     };
     let correlations = Correlations::new(&prepared.train, path.result().map_or(&[], |e| &e.subset));
     let curve = curve(pipeline, &prepared, &path, model.as_ref())?;
-    let standard_errors: Vec<Option<f64>> = path.entries.iter().map(|e| e.standard_error).collect();
+    let standard_errors: Vec<Option<f64>> = in_order(&path).iter().map(|e| e.standard_error).collect();
     let facts = Facts {
         pipeline: words(pipeline, engine, approximation),
         data: DataWords {

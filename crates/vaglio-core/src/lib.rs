@@ -31,7 +31,7 @@ mod table;
 pub use columns::{Column, Columns, Numbers};
 pub use criterion::{Criterion, Estimate, Evaluator, Refit, Score, Winner};
 pub use describe::{Description, Role, descriptions};
-pub use design::{Design, Readout};
+pub use design::{Classes, Design, Readout};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use geometry::{Correlation, Geometry, Signs};
 pub use learner::{Learner, LinearForm, Model};

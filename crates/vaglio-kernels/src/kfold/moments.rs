@@ -94,11 +94,6 @@ impl Moments {
         sum / self.divisor
     }
 
-    /// The loss of the empty subset, as a sum.
-    pub fn empty_loss(&self) -> f64 {
-        self.folds.iter().map(|f| f.squares).sum()
-    }
-
     /// Where an active column stands.
     pub(super) fn place(&self, feature: usize) -> Option<usize> {
         self.places.get(feature).copied().flatten()

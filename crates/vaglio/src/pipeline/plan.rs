@@ -4,7 +4,7 @@ use super::{ValidPipeline, prepare};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
-use vaglio_core::{Design, Problem, Result, Task};
+use vaglio_core::{Design, Problem, Result};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -75,7 +75,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     line("work", format!("{} floating-point operations", count(estimate.flops)));
-    // What the search gives back, the system may not; the final fit holds the chosen columns, and the targets, while it reduces them to a triangle.
+    // What the search gives back, the system may not; the final fit holds the chosen columns, and the targets, while it
+    // reduces them to a triangle.
     let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
     let fit = 8.0 * (train.rows() * (outline.largest + 2 * outputs)) as f64 + 64.0 * (outline.largest as f64).powi(2);
     line(
@@ -116,23 +117,13 @@ fn folds(pipeline: &ValidPipeline, design: &Design, trials: f64) -> Result<Vec<S
     if folds.count() > LISTED {
         return Ok(lines);
     }
-    let labels = match design.task() {
-        Task::Regression => Vec::new(),
-        Task::Binary { negative, positive } => {
-            vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
-        }
-        Task::Multiclass { labels } => labels.clone(),
-    };
-    let targets = design.targets();
-    let class = |row: usize| match targets.nrows() {
-        1 => usize::from(targets[[0, row]] > 0.0),
-        outputs => (0..outputs).find(|&o| targets[[o, row]] > 0.0).unwrap_or(0),
-    };
+    let classes = design.classes();
     for (fold, held_out) in sizes.iter().enumerate() {
         let mut text =
             format!("fold {:<3} {held_out} rows held out, {} to train on", fold + 1, design.rows() - held_out);
-        for (k, label) in labels.iter().enumerate() {
-            let members = folds.held_out(fold).iter().filter(|&&row| class(row) == k).count();
+        for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
+            let is_member = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.of_row[**row] == k);
+            let members = folds.held_out(fold).iter().filter(is_member).count();
             let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
         }
         lines.push(text);

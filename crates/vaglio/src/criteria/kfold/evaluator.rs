@@ -127,10 +127,11 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
     }
 
     fn standard_error(&mut self) -> Result<Option<f64>> {
-        let score = self.score()?;
+        let current = self.way.current()?;
+        let score = self.settle(current.iter().map(|tried| vec![*tried]).collect(), 1, |_| self.selected.clone())?[0];
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_odd = self.selected.iter().any(|&f| !self.shared.rows.is_active(f));
-        let weak = is_odd || self.way.current()?.get(place).is_none_or(|tried| tried.is_weak);
+        let weak = is_odd || current.get(place).is_none_or(|tried| tried.is_weak);
         let Shared { rows, scorer, lambdas, .. } = &*self.shared;
         Ok(match if weak { Spread::Unknown } else { self.way.spread(place)? } {
             Spread::Folds(sums) => Some(scorer.error_over_folds(&sums, rows.folds())),

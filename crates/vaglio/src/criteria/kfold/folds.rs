@@ -2,7 +2,7 @@
 
 use super::{By, KFold};
 use crate::shuffle::shuffled;
-use vaglio_core::{Design, Error, Result, Task};
+use vaglio_core::{Classes, Design, Error, Result, Task};
 
 /// Folds by default, when neither groups nor an assignment say how many.
 const FOLDS: usize = 10;
@@ -14,7 +14,7 @@ impl KFold {
     /// [`Error::Setting`] on the setting that is at fault, with fold and class; folds count from 1 in messages.
     pub(super) fn folds_of(&self, design: &Design) -> Result<Vec<u32>> {
         self.check_settings(design)?;
-        let classes = classes(design);
+        let classes = design.classes();
         let folds = match (&self.assignment, self.by) {
             (Some(name), _) => given(design, name)?,
             (None, Some(By::Groups)) => self.of_groups(design)?,
@@ -196,26 +196,4 @@ fn renumbered(labels: &[u32]) -> (Vec<u32>, usize) {
     };
     let renumbered = labels.iter().map(number).collect();
     (renumbered, numbers.len())
-}
-
-/// The class of each row and the classes' labels.
-struct Classes {
-    of_row: Vec<usize>,
-    names: Vec<String>,
-}
-
-fn classes(design: &Design) -> Option<Classes> {
-    let targets = design.targets();
-    let rows = 0..design.rows();
-    Some(match design.task() {
-        Task::Regression => return None,
-        Task::Binary { negative, positive } => Classes {
-            of_row: rows.map(|row| usize::from(targets[[0, row]] > 0.0)).collect(),
-            names: vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()],
-        },
-        Task::Multiclass { labels } => Classes {
-            of_row: rows.map(|row| (0..labels.len()).find(|&class| targets[[class, row]] > 0.0).unwrap_or(0)).collect(),
-            names: labels.clone(),
-        },
-    })
 }

@@ -76,7 +76,7 @@ fn choose(
     let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
     let subset = selection.path.result().map_or(Vec::new(), |entry| entry.subset.clone());
     let Some(test) = &prepared.test else { return Ok((f64::NAN, f64::NAN, f64::NAN)) };
-    let predicted = selection.model.predict(&test.columns().select(selection.model.inputs()))?;
+    let predicted = selection.model.predict(&test.columns().select(selection.model.inputs()), None)?;
     let largest = |column: ndarray::ArrayView1<f64>| {
         (0..column.len()).max_by(|&a, &b| column[a].total_cmp(&column[b])).unwrap_or(0)
     };

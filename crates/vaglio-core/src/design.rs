@@ -1,43 +1,13 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
-use crate::{Block, Column, Columns, Error, Feature, Learner, Problem, Result, Score, Task, lambda, ridge};
+use crate::decisions::Decisions;
+use crate::linear::Identity;
+use crate::{
+    Block, Column, Columns, Error, Feature, FeatureMap, Learner, Loss, Model, Problem, Readout, Result, Score, Task,
+    Trained, lambda,
+};
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
-
-/// The ridge readout that is fitted on the columns of a [`Design`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Readout {
-    /// The λ to choose from, in increasing order; one for a fixed λ.
-    pub lambdas: Vec<f64>,
-    /// Whether the λ between the best of them and its neighbours are searched as well.
-    pub refine: bool,
-    /// Whether there is an intercept, which is never penalised.
-    pub intercept: bool,
-}
-
-impl Readout {
-    /// A readout over the given λ, sorted.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `lambda` when there is none, or one that is not positive and finite.
-    pub fn new(mut lambdas: Vec<f64>, intercept: bool) -> Result<Self> {
-        if lambdas.is_empty() {
-            return Err(Error::setting("lambda", "at least one value is needed"));
-        }
-        if let Some(bad) = lambdas.iter().find(|l| !(l.is_finite() && **l > 0.0)) {
-            return Err(Error::setting("lambda", format!("{bad} is not a positive finite number")));
-        }
-        lambdas.sort_by(f64::total_cmp);
-        lambdas.dedup();
-        Ok(Readout { lambdas, refine: false, intercept })
-    }
-
-    /// The same with a search between the best λ and its neighbours.
-    #[must_use]
-    pub fn refined(self) -> Self {
-        Readout { refine: true, ..self }
-    }
-}
 
 /// The classes of the rows of a [`Design`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +20,9 @@ pub struct Classes {
 
 /// How a [`Design`] is trained on some of its rows.
 #[derive(Debug, Clone)]
-enum Training {
-    /// A ridge readout on the columns.
-    Ridge(Readout),
+pub(crate) enum Training {
+    /// A ridge readout on the columns, which a map made.
+    Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
     Learner(Arc<dyn Learner>, Problem),
 }
@@ -68,9 +38,10 @@ pub struct Design {
     groups: Option<Arc<[u32]>>,
     assignment: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
+    decisions: Option<Arc<Decisions>>,
     seed: u64,
     standardized_in_folds: bool,
-    training: Training,
+    pub(crate) training: Training,
 }
 
 impl Design {
@@ -95,14 +66,22 @@ impl Design {
     /// The problem's own columns with a ridge readout on them.
     pub fn identity(problem: &Problem, readout: Readout) -> Self {
         let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
-        Design::assemble(problem, columns, names, Training::Ridge(readout))
+        Design::assemble(problem, columns, names, Training::Ridge(readout, Arc::new(Identity)))
     }
 
-    /// Columns that a learner's map made of the problem's, with a ridge readout on them.
+    /// Columns that a learner's `map` made of the problem's, with a ridge readout on them.
+    ///
+    /// A map that drops rows gives the problem of those that it keeps.
     ///
     /// # Errors
     /// [`Error::Shape`] when rows or names do not fit.
-    pub fn mapped(problem: &Problem, columns: Columns, names: Vec<String>, readout: Readout) -> Result<Self> {
+    pub fn mapped(
+        problem: &Problem,
+        columns: Columns,
+        names: Vec<String>,
+        readout: Readout,
+        map: Arc<dyn FeatureMap>,
+    ) -> Result<Self> {
         if columns.rows() != problem.rows() || names.len() != columns.len() {
             return Err(Error::Shape(format!(
                 "a map made {} columns of {} rows with {} names out of {} rows",
@@ -112,7 +91,9 @@ impl Design {
                 problem.rows()
             )));
         }
-        Ok(Design::assemble(problem, Arc::new(columns), names.into(), Training::Ridge(readout)))
+        let blocks: Arc<[Block]> = Arc::from([]);
+        let training = Training::Ridge(readout, map);
+        Ok(Design { blocks, ..Design::assemble(problem, Arc::new(columns), names.into(), training) })
     }
 
     fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: Training) -> Self {
@@ -125,7 +106,8 @@ impl Design {
             groups: problem.groups().cloned(),
             assignment: problem.assignment().cloned(),
             blocks: Arc::clone(problem.blocks()),
-            seed: 0,
+            decisions: None,
+            seed: problem.seed(),
             standardized_in_folds: false,
             training,
         }
@@ -135,6 +117,15 @@ impl Design {
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Design { seed, ..self }
+    }
+
+    /// The same with predictions that are averaged over the rows of each unit, and losses that are means over units.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length, or rows of one unit with unlike targets.
+    pub fn deciding_by(self, units: &[u32]) -> Result<Self> {
+        let decisions = Decisions::new(units, self.targets.view(), self.weights())?;
+        Ok(Design { decisions: Some(Arc::new(decisions)), ..self })
     }
 
     /// The same with columns that are standardized anew on the training rows whenever some rows are held out.
@@ -216,7 +207,7 @@ impl Design {
     /// The ridge readout, unless the learner is trained by its own `fit` alone.
     pub fn readout(&self) -> Option<&Readout> {
         match &self.training {
-            Training::Ridge(readout) => Some(readout),
+            Training::Ridge(readout, _) => Some(readout),
             Training::Learner(..) => None,
         }
     }
@@ -279,60 +270,27 @@ impl Design {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
     }
 
-    /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`: outputs × held out.
-    ///
-    /// This is plain retraining, from which every criterion defines itself. `lambda` is one of [`Design::lambdas`].
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when the system is singular; the learner's own errors.
-    pub fn retrain(
-        &self,
-        training: &[usize],
-        held_out: &[usize],
-        subset: &[Feature],
-        lambda: Option<f64>,
-    ) -> Result<Array2<f64>> {
-        match &self.training {
-            Training::Ridge(readout) => {
-                let mut x = self.gather(subset, training);
-                let y = self.targets.select(ndarray::Axis(1), training);
-                let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&r| w[r]).collect());
-                let lambda = lambda.unwrap_or(readout.lambdas[0]);
-                let mut held = self.gather(subset, held_out);
-                if self.standardized_in_folds {
-                    standardize(&mut x, &mut held, weights.as_deref());
-                }
-                let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
-                Ok(fitted.predict(held.view()))
-            }
-            Training::Learner(learner, problem) => {
-                let model = learner.fit(&problem.select_rows(training), subset, lambda)?;
-                model.predict(&problem.columns().select(model.inputs()).select_rows(held_out))
-            }
+    /// The mean loss of predictions, outputs × rows, over rows, or over units where the design decides by these.
+    pub fn loss(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> f64 {
+        match &self.decisions {
+            Some(decisions) => decisions.loss(loss, predictions),
+            None => loss.mean(self.targets(), predictions, self.weights()),
         }
     }
-}
 
-/// Subtracts the weighted mean of each row of `x` from both and divides by its population standard deviation; a row
-/// whose entries in `x` are all equal is divided by 1.
-fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>) {
-    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
-    let total: f64 = (0..x.ncols()).map(weight).sum();
-    for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
-        let Some(&first) = x.first() else { continue };
-        if x.iter().all(|v| *v == first) {
-            x.fill(0.0);
-            held -= first;
-            continue;
+    /// The units over which predictions are averaged, if the design decides by these.
+    pub fn decisions(&self) -> Option<&Decisions> {
+        self.decisions.as_deref()
+    }
+
+    /// The model of a readout that was trained on the columns `subset` and all rows.
+    ///
+    /// # Errors
+    /// Those of the learner's map; [`Error::Setting`] where there is no readout.
+    pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Box<dyn Model>> {
+        match &self.training {
+            Training::Ridge(_, map) => map.model(subset, trained),
+            Training::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),
         }
-        // The second pass takes off what rounding left in the first.
-        for _ in 0..2 {
-            let mean = x.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
-            x -= mean;
-            held -= mean;
-        }
-        let deviation = (x.iter().enumerate().map(|(j, v)| weight(j) * v * v).sum::<f64>() / total).sqrt();
-        x /= deviation;
-        held /= deviation;
     }
 }

@@ -41,6 +41,9 @@ pub trait Map: Debug + Send + Sync {
 pub trait FittedMap: Debug + Send + Sync {
     /// Applies the map to the columns of `table` that it knows; it may have fewer than the training table had.
     ///
+    /// Made by [`Table::with_columns`] and [`Table::select_rows`], the table remembers its series, and which rows a map
+    /// dropped.
+    ///
     /// # Errors
     /// A cell that the training rows did not prepare for, with row and column.
     fn transform(&self, table: Table) -> Result<Table>;

@@ -50,8 +50,10 @@ pub struct Problem {
     weights: Option<Arc<[f64]>>,
     groups: Option<Arc<[u32]>>,
     assignment: Option<Arc<[u32]>>,
+    series: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
     in_folds: Option<InFolds>,
+    seed: u64,
 }
 
 /// Columns that belong together, such as those that a map made of one text column.
@@ -139,8 +141,10 @@ impl Problem {
             weights: None,
             groups: None,
             assignment: None,
+            series: None,
             blocks: Arc::from([]),
             in_folds: None,
+            seed: 0,
         })
     }
 
@@ -186,6 +190,29 @@ impl Problem {
         Ok(Problem { assignment: Some(folds.into()), ..self })
     }
 
+    /// The same rows with the series that each of them belongs to. To be given before weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length, or rows of one series that do not stand together.
+    pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
+        if series.len() != self.rows() {
+            return Err(Error::Shape(format!("{} series for {} rows", series.len(), self.rows())));
+        }
+        let mut seen = std::collections::HashSet::new();
+        for run in series.chunk_by(|a, b| a == b) {
+            if !seen.insert(run[0]) {
+                return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
+            }
+        }
+        Ok(Problem { series: Some(series.into()), ..self })
+    }
+
+    /// The same with the seed from which every random choice follows.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Problem { seed, ..self }
+    }
+
     /// The same with blocks of columns that belong together.
     #[must_use]
     pub fn with_blocks(self, blocks: Vec<Block>) -> Self {
@@ -208,6 +235,7 @@ impl Problem {
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
             groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
             assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
+            series: self.series.as_ref().map(|s| rows.iter().map(|&r| s[r]).collect()),
             ..self.clone()
         }
     }
@@ -255,6 +283,16 @@ impl Problem {
     /// The fold that the user gave each row, if any.
     pub fn assignment(&self) -> Option<&Arc<[u32]>> {
         self.assignment.as_ref()
+    }
+
+    /// The series of each row, if given; the rows of one stand together, in the order of time.
+    pub fn series(&self) -> Option<&Arc<[u32]>> {
+        self.series.as_ref()
+    }
+
+    /// The seed from which every random choice follows.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Columns that belong together.

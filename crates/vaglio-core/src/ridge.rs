@@ -1,7 +1,7 @@
 //! Ridge regression by Householder reflections on the rows: slow, obviously right, and the oracle of every test.
 
-use crate::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use crate::{Columns, Error, Result};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 /// A linear readout: prediction of output `o` = Σ_k `weights[k, o]`·x_k + `intercept[o]`.
@@ -21,6 +21,43 @@ impl Coefficients {
             row += *b;
         }
         out
+    }
+
+    /// Predictions, outputs × rows, for columns as they are stored. Cost O(features · rows · outputs).
+    ///
+    /// Column after column, so that a row's prediction does not depend on how many rows there are.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when the number of columns differs.
+    pub fn of_columns(&self, columns: &Columns) -> Result<Array2<f64>> {
+        self.check(columns.len())?;
+        let mut out = Array2::zeros((self.weights.ncols(), columns.rows()));
+        for (mut to, b) in out.rows_mut().into_iter().zip(&self.intercept) {
+            to.fill(*b);
+        }
+        for (k, weights) in self.weights.axis_iter(Axis(0)).enumerate() {
+            let values = columns.column(k).values();
+            for (mut to, weight) in out.rows_mut().into_iter().zip(weights) {
+                to.iter_mut().zip(values.iter()).for_each(|(to, x)| *to += weight * x);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Refuses coefficients that are not those of so many features.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    pub fn check(&self, features: usize) -> Result<()> {
+        if features == self.weights.nrows() && self.intercept.len() == self.weights.ncols() {
+            return Ok(());
+        }
+        Err(Error::Shape(format!(
+            "{features} columns, and the model has {} with {} outputs and {} intercepts",
+            self.weights.nrows(),
+            self.weights.ncols(),
+            self.intercept.len()
+        )))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A table as it was read: named columns of numbers or text.
 
 use crate::{Column, Error, Numbers, Result};
+use std::sync::Arc;
 
 /// The cells of one column of a [`Table`].
 #[derive(Debug, Clone)]
@@ -42,11 +43,14 @@ impl Cells {
     }
 }
 
-/// Named columns of equal length.
+/// Named columns of equal length, with the series that each row belongs to.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     columns: Vec<(String, Cells)>,
     rows: usize,
+    series: Option<Arc<[u32]>>,
+    /// Where each row stood at first; absent while all rows are there, in their order.
+    origins: Option<Arc<[usize]>>,
 }
 
 impl Table {
@@ -64,12 +68,45 @@ impl Table {
         if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
         }
-        Ok(Table { columns, rows })
+        Ok(Table { columns, rows, series: None, origins: None })
+    }
+
+    /// The same rows with the series that each of them belongs to; rows of one stand together, in the order of time.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length.
+    pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
+        if series.len() != self.rows {
+            return Err(Error::Shape(format!("{} series for {} rows", series.len(), self.rows)));
+        }
+        Ok(Table { series: Some(series.into()), ..self })
+    }
+
+    /// Other columns for the same rows: what a map makes that keeps every row.
+    ///
+    /// # Errors
+    /// Those of [`Table::new`]; [`Error::Shape`] for another number of rows.
+    pub fn with_columns(self, columns: Vec<(String, Cells)>) -> Result<Self> {
+        let other = Table::new(columns)?;
+        if !other.columns.is_empty() && other.rows != self.rows {
+            return Err(Error::Shape(format!("{} rows for a table of {}", other.rows, self.rows)));
+        }
+        Ok(Table { columns: other.columns, ..self })
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The series of each row, if the table has them; otherwise all rows are one series.
+    pub fn series(&self) -> Option<&[u32]> {
+        self.series.as_deref()
+    }
+
+    /// Where each row stood before any were dropped or put in another order; `None` when none were.
+    pub fn origins(&self) -> Option<&[usize]> {
+        self.origins.as_deref()
     }
 
     /// Names of the columns, in order.
@@ -87,6 +124,11 @@ impl Table {
         self.columns
     }
 
+    /// Takes all columns out; the rows stay, for [`Table::with_columns`].
+    pub fn take_columns(&mut self) -> Vec<(String, Cells)> {
+        std::mem::take(&mut self.columns)
+    }
+
     /// The column of that name.
     pub fn get(&self, name: &str) -> Option<&Cells> {
         self.columns.iter().find(|(n, _)| n == name).map(|(_, cells)| cells)
@@ -100,7 +142,12 @@ impl Table {
             Cells::Text(text) => Cells::Text(rows.iter().map(|&r| text[r].clone()).collect()),
         };
         let columns = self.columns.iter().map(|(name, cells)| (name.clone(), take(cells))).collect();
-        Table { columns, rows: rows.len() }
+        Table {
+            columns,
+            rows: rows.len(),
+            series: self.series.as_ref().map(|series| rows.iter().map(|&row| series[row]).collect()),
+            origins: Some(rows.iter().map(|&row| self.origins.as_ref().map_or(row, |origins| origins[row])).collect()),
+        }
     }
 
     /// Takes the column of that name out.

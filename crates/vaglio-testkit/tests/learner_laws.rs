@@ -93,7 +93,7 @@ impl Model for WrongModel {
         &self.inner.inputs
     }
 
-    fn predict(&self, inputs: &Columns) -> Result<ndarray::Array2<f64>> {
+    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
         if inputs.len() != self.inner.inputs.len() {
             match self.fault {
                 Fault::AnyShape => return Ok(ndarray::Array2::zeros((1, inputs.rows()))),
@@ -141,7 +141,7 @@ impl Model for Infinite {
         &self.inner.inputs
     }
 
-    fn predict(&self, inputs: &Columns) -> Result<ndarray::Array2<f64>> {
+    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
         Ok(self.inner.apply(inputs)?.mapv(|v| v.min(self.bound)))
     }
 }

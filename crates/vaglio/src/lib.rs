@@ -49,6 +49,7 @@ pub mod report;
 pub mod search;
 mod selector;
 mod shuffle;
+mod train;
 
 pub use linfa_face::{FitError, FittedSelector, TargetValue};
 pub use pipeline::{FittedPipeline, Pipeline, ValidPipeline};

@@ -146,23 +146,18 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
         let selection = self.select(&problem, &mut Silent)?;
         let targets = dataset.as_targets();
         let width = (targets.ndim() == 2).then(|| targets.len_of(Axis(1)));
-        Ok(FittedSelector {
-            task: problem.task().clone(),
-            names: problem.names().to_vec(),
-            width,
-            selection,
-            marker: PhantomData,
-        })
+        Ok(FittedSelector { task: problem.task().clone(), width, selection, marker: PhantomData })
     }
 }
 
 /// A fitted selection: keeps the chosen columns ([`Transformer`]) and predicts with them ([`PredictInplace`]).
 ///
+/// Of a learner with a map, such as hidden neurons, the chosen columns are those that the map makes.
+///
 /// `E` is the type of a target, `I` whether targets are one column or several.
 #[derive(Debug)]
 pub struct FittedSelector<E, I> {
     task: Task,
-    names: Vec<String>,
     width: Option<usize>,
     selection: Selection,
     marker: PhantomData<fn() -> (E, I)>,
@@ -185,15 +180,30 @@ impl<E, I> FittedSelector<E, I> {
     }
 }
 
-/// Predictions of a model for the rows of `x`, outputs × rows.
-fn predictions<F: Float, D: Data<Elem = F>>(selection: &Selection, x: &ArrayBase<D, Ix2>) -> Array2<f64> {
+/// The columns of `x` that a model takes.
+fn inputs<F: Float, D: Data<Elem = F>>(selection: &Selection, x: &ArrayBase<D, Ix2>) -> Columns {
     let mut inputs = Columns::new(x.nrows());
     for &feature in selection.model.inputs() {
         inputs.push(x.column(feature).iter().map(|v| v.to_f64().unwrap_or(f64::NAN)).collect::<Vec<_>>());
     }
-    let made = selection.model.predict(&inputs);
+    inputs
+}
+
+/// Predictions of a model for the rows of `x`, outputs × rows.
+fn predictions<F: Float, D: Data<Elem = F>>(selection: &Selection, x: &ArrayBase<D, Ix2>) -> Array2<f64> {
+    let made = selection.model.predict(&inputs(selection, x), None);
     assert!(made.is_ok(), "the model takes the columns it names: {:?}", made.err());
     made.unwrap_or_default()
+}
+
+/// The chosen columns of `columns`, rows × chosen: those that the model's map makes where it has one.
+pub(crate) fn chosen<F: Float>(selection: &Selection, inputs: &Columns, plain: impl Fn() -> Array2<F>) -> Array2<F> {
+    let made = selection.model.columns(inputs, None);
+    assert!(made.is_ok(), "the model takes the columns it names: {:?}", made.err());
+    match made.unwrap_or_default() {
+        Some(made) => Array2::from_shape_fn((made.rows(), made.len()), |(row, k)| F::cast(made.column(k).get(row))),
+        None => plain(),
+    }
 }
 
 pub(crate) fn write<E: TargetValue, I: TargetDim>(predictions: &Array2<f64>, task: &Task, y: &mut Array<E, I>) {
@@ -237,7 +247,7 @@ impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> PredictInplace<A
 
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>> for FittedSelector<E, I> {
     fn transform(&self, x: ArrayBase<D, Ix2>) -> Array2<F> {
-        x.select(Axis(1), self.selected())
+        chosen(&self.selection, &inputs(&self.selection, &x), || x.select(Axis(1), self.selected()))
     }
 }
 
@@ -245,8 +255,10 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
     Transformer<DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedSelector<E, I>
 {
     fn transform(&self, dataset: DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
-        let records = dataset.records().select(Axis(1), self.selected());
-        let names = self.selected().iter().filter_map(|&f| self.names.get(f)).cloned().collect();
+        let records = dataset.records();
+        let plain = || records.select(Axis(1), self.selected());
+        let records = chosen(&self.selection, &inputs(&self.selection, records), plain);
+        let names = self.selected().iter().filter_map(|&f| self.selection.names.get(f)).cloned().collect();
         let weights = dataset.weights().map(<[f32]>::to_vec);
         let DatasetBase { targets, .. } = dataset;
         let smaller = DatasetBase::new(records, targets).with_feature_names(names);

@@ -1,7 +1,9 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
 use crate::learners::Rls;
+use crate::train::train;
 use std::sync::Arc;
+use std::time::Instant;
 use vaglio_core::{
     Criterion, Design, Error, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext, SearchStrategy,
 };
@@ -53,6 +55,8 @@ pub struct ValidSelector {
 pub struct Selection {
     /// The steps and the best subset of each size.
     pub path: Path,
+    /// Names of the columns that were selected from: the learner's where it maps, else the problem's.
+    pub names: Vec<String>,
     /// The learner trained on the chosen subset and all rows.
     pub model: Box<dyn Model>,
     /// The word for the way the criterion computed.
@@ -108,7 +112,8 @@ impl ValidSelector {
     /// Those of the learner, the search and the criterion, each under its own name.
     pub fn design(&self, problem: &Problem) -> Result<Design> {
         self.learner.check().map_err(|e| e.under("learner"))?;
-        let design = Design::of(problem, Arc::clone(&self.learner)).map_err(|e| e.under("learner"))?.seeded(self.seed);
+        let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner))
+            .map_err(|e| e.under("learner"))?;
         self.search.check(&design).map_err(|e| e.under("search"))?;
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
         self.search.check_with(&*self.criterion, &design).map_err(|e| e.under("search"))?;
@@ -140,51 +145,50 @@ impl ValidSelector {
     /// # Errors
     /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
     pub fn select(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<Selection> {
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         let design = self.design(problem)?;
-        self.select_on(design, start, problem, observer)
+        let searched = self.search_on(&design, start, observer)?;
+        self.fit_on(&design, searched)
     }
 
-    /// The same on a design of the problem that was begun at `start`.
-    pub(crate) fn select_on(
-        &self,
-        design: Design,
-        start: std::time::Instant,
-        problem: &Problem,
-        observer: &mut dyn Observer,
-    ) -> Result<Selection> {
-        let (path, engine, approximation, alpha) = {
-            let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
-            let _entered = span.enter();
-            let mut evaluator = self.criterion.open(&design, &self.search.outline(&design))?;
-            let mut context = SearchContext::new(&*self.criterion, &design, evaluator.as_mut(), observer, self.seed);
-            let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
-            let alpha = match (path.result(), evaluator.alpha()?) {
-                (Some(entry), Some(_)) => {
-                    evaluator.reset(&entry.subset)?;
-                    evaluator.alpha()?
-                }
-                _ => None,
-            };
-            (path, evaluator.engine(), evaluator.approximation(), alpha)
+    /// Searches on a design of the problem that was begun at `start`.
+    pub(crate) fn search_on(&self, design: &Design, start: Instant, observer: &mut dyn Observer) -> Result<Searched> {
+        let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
+        let _entered = span.enter();
+        let mut evaluator = self.criterion.open(design, &self.search.outline(design))?;
+        let mut context = SearchContext::new(&*self.criterion, design, evaluator.as_mut(), observer, self.seed);
+        let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
+        let alpha = match (path.result(), evaluator.alpha()?) {
+            (Some(entry), Some(_)) => {
+                evaluator.reset(&entry.subset)?;
+                evaluator.alpha()?
+            }
+            _ => None,
         };
-        drop(design);
-        let search_seconds = start.elapsed().as_secs_f64();
+        let (engine, approximation) = (evaluator.engine(), evaluator.approximation());
+        Ok(Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() })
+    }
 
-        let start = std::time::Instant::now();
+    /// Trains on the chosen subset and all rows of the design.
+    pub(crate) fn fit_on(&self, design: &Design, searched: Searched) -> Result<Selection> {
+        let start = Instant::now();
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
-        let (subset, lambda) =
-            path.result().map_or((Vec::new(), path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
-        let model = self.learner.fit(problem, &subset, lambda)?;
-        Ok(Selection {
-            path,
-            model,
-            engine,
-            approximation,
-            alpha,
-            search_seconds,
-            fit_seconds: start.elapsed().as_secs_f64(),
-        })
+        let Searched { path, engine, approximation, alpha, seconds } = searched;
+        let (subset, lambda) = path.result().map_or((&[][..], path.empty.lambda), |e| (&e.subset[..], e.score.lambda));
+        let model = train(design, subset, lambda)?;
+        let fit_seconds = start.elapsed().as_secs_f64();
+        let names = design.names().to_vec();
+        Ok(Selection { path, names, model, engine, approximation, alpha, search_seconds: seconds, fit_seconds })
     }
+}
+
+/// What a search found, not yet trained.
+#[derive(Debug)]
+pub(crate) struct Searched {
+    pub path: Path,
+    engine: &'static str,
+    approximation: Option<&'static str>,
+    pub alpha: Option<Vec<f64>>,
+    seconds: f64,
 }

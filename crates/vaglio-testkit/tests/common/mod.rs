@@ -215,7 +215,7 @@ impl Model for Fitted {
         &self.inputs
     }
 
-    fn predict(&self, inputs: &Columns) -> Result<ndarray::Array2<f64>> {
+    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
         self.apply(inputs)
     }
 

@@ -95,12 +95,15 @@ impl Criterion for KFold {
                     predictions.column_mut(row).assign(&column);
                 }
             }
-            Ok(self.loss.mean(design.targets(), predictions.view(), design.weights()))
+            Ok(design.loss(self.loss, predictions.view()))
         })
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
+        if readout.balanced || design.decisions().is_some() {
+            return Ok(None);
+        }
         let measure = measure(self.loss);
         let folds = Folds::new(&self.folds_of(design)?);
         if design.is_standardized_in_folds() && self.loss != Loss::Squared {

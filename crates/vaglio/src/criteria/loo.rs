@@ -53,12 +53,15 @@ impl Criterion for Loo {
             for row in 0..rows {
                 predictions.column_mut(row).assign(&left_out(design, subset, row, lambda)?.column(0));
             }
-            Ok(self.loss.mean(design.targets(), predictions.view(), design.weights()))
+            Ok(design.loss(self.loss, predictions.view()))
         })
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
+        if readout.balanced || design.decisions().is_some() {
+            return Ok(None);
+        }
         let measure = measure(self.loss);
         let data = kernel_data(design, readout.intercept)?;
         let scorer = Scorer::new(Arc::clone(data.targets()), measure);

@@ -1,7 +1,8 @@
 //! Built-in learners, one file each.
 
-mod lambda;
+mod crrr;
 mod rls;
 
-pub use lambda::Lambda;
-pub use rls::{Linear, Rls};
+pub use crrr::Crrr;
+pub use rls::Rls;
+pub use vaglio_core::{Lambda, Linear};

@@ -53,15 +53,15 @@ impl Map for OneHot {
 #[typetag::serde(name = "one_hot")]
 impl FittedMap for FittedOneHot {
     /// A column of numbers that was text in training is matched by the numbers' shortest text.
-    fn transform(&self, table: Table) -> Result<Table> {
+    fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
-        for (name, cells) in table.into_columns() {
+        for (name, cells) in table.take_columns() {
             match self.columns.iter().find(|known| known.column == name) {
                 Some(known) => out.extend(known.indicators(&cells)?),
                 None => out.push((name, cells)),
             }
         }
-        Table::new(out)
+        table.with_columns(out)
     }
 
     fn sources(&self, name: &str) -> Vec<String> {

@@ -72,8 +72,8 @@ impl Map for Standardize {
 
 #[typetag::serde(name = "standardize")]
 impl FittedMap for FittedStandardize {
-    fn transform(&self, table: Table) -> Result<Table> {
-        let standardized = table.into_columns().into_iter().map(|(name, cells)| {
+    fn transform(&self, mut table: Table) -> Result<Table> {
+        let standardized = table.take_columns().into_iter().map(|(name, cells)| {
             let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };
             let Some(column) = cells.numbers() else {
                 return Err(Error::Shape(format!(
@@ -89,7 +89,8 @@ impl FittedMap for FittedStandardize {
                 None => Ok((name, Cells::Numbers(Numbers::from(values)))),
             }
         });
-        Table::new(standardized.collect::<Result<_>>()?)
+        let standardized = standardized.collect::<Result<_>>()?;
+        table.with_columns(standardized)
     }
 
     fn sources(&self, name: &str) -> Vec<String> {

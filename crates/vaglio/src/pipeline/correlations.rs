@@ -1,7 +1,7 @@
 //! How the chosen columns correlate over the training rows.
 
 use ndarray::Array2;
-use vaglio_core::{Feature, Problem};
+use vaglio_core::{Design, Feature};
 
 /// Multiply-adds that the correlations of a result may take.
 const MOST_WORK: f64 = 3e10;
@@ -13,16 +13,16 @@ pub(super) struct Correlations(Option<Array2<f64>>);
 
 impl Correlations {
     /// Cost O(rows · columns²).
-    pub fn new(problem: &Problem, subset: &[Feature]) -> Self {
-        let rows = problem.rows();
+    pub fn new(design: &Design, subset: &[Feature]) -> Self {
+        let rows = design.rows();
         if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
             return Correlations(None);
         }
-        let weight = |row: usize| problem.weights().map_or(1.0, |w| w[row]);
+        let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
         let total: f64 = (0..rows).map(weight).sum();
         let mut scaled = Array2::zeros((rows, subset.len()));
         for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
-            let values = problem.columns().column(feature).values();
+            let values = design.column(feature).values();
             let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
             to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
             let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -2,7 +2,7 @@
 
 use super::ValidPipeline;
 use super::metrics::unscale;
-use crate::linfa_face::{FitError, TargetValue, default_target, problem, write};
+use crate::linfa_face::{FitError, TargetValue, chosen, default_target, problem, write};
 use crate::selector::Selection;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
@@ -65,7 +65,7 @@ impl<E, I> FittedPipeline<E, I> {
     /// Names of the chosen columns, in order of entry.
     pub fn selected(&self) -> Vec<&str> {
         let subset = self.path().result().map_or(&[][..], |entry| &entry.subset);
-        subset.iter().filter_map(|&f| self.names.get(f)).map(String::as_str).collect()
+        subset.iter().filter_map(|&f| self.selection.names.get(f)).map(String::as_str).collect()
     }
 
     /// The steps of the search and the best subset of each size.
@@ -100,7 +100,8 @@ impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> PredictInplace<A
     for FittedPipeline<E, I>
 {
     fn predict_inplace<'a>(&'a self, x: &'a ArrayBase<D, Ix2>, y: &mut Array<E, I>) {
-        let made = self.map(x, self.selection.model.inputs()).and_then(|inputs| self.selection.model.predict(&inputs));
+        let made =
+            self.map(x, self.selection.model.inputs()).and_then(|inputs| self.selection.model.predict(&inputs, None));
         assert!(made.is_ok(), "prediction takes the columns that the pipeline was fitted on: {:?}", made.err());
         let mut made = made.unwrap_or_default();
         unscale(&mut made, self.scales.as_deref());
@@ -114,11 +115,11 @@ impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> PredictInplace<A
 
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
     fn transform(&self, x: ArrayBase<D, Ix2>) -> Array2<F> {
-        let subset = self.path().result().map_or(&[][..], |entry| &entry.subset);
-        let made = self.map(&x, subset);
+        let made = self.map(&x, self.selection.model.inputs());
         assert!(made.is_ok(), "a transformation takes the columns that the pipeline was fitted on: {:?}", made.err());
-        let columns = made.unwrap_or_default();
-        Array2::from_shape_fn((x.nrows(), subset.len()), |(row, k)| F::cast(columns.column(k).get(row)))
+        let inputs = made.unwrap_or_default();
+        let plain = || Array2::from_shape_fn((x.nrows(), inputs.len()), |(row, k)| F::cast(inputs.column(k).get(row)));
+        chosen(&self.selection, &inputs, plain)
     }
 }
 

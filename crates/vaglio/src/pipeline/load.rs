@@ -14,7 +14,7 @@ const LATER_KEYS: &[(&str, &str)] = &[
 ];
 
 /// Kinds that the format names and this version does not have.
-const LATER_KINDS: &[(&str, &[&str])] = &[("learner", &["crrr", "fs_ls_svm", "elm", "reservoir"])];
+const LATER_KINDS: &[(&str, &[&str])] = &[("learner", &["fs_ls_svm", "elm", "reservoir"])];
 
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];

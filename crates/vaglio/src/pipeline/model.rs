@@ -131,7 +131,7 @@ impl SavedModel {
             kept.push((name.clone(), cells.ok_or_else(missing)?));
         }
         let columns = if kept.is_empty() { vaglio_core::Columns::new(rows) } else { numeric(Table::new(kept)?)?.0 };
-        let mut values = self.model.predict(&columns)?;
+        let mut values = self.model.predict(&columns, None)?;
         unscale(&mut values, self.target_scales.as_deref());
         if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
             return Err(Error::Numerical(format!("row {}: the prediction overflows", row + 1)));

@@ -7,10 +7,11 @@ use super::{Prepared, RunRecord, SavedModel, TestFigures, ValidPipeline, prepare
 use crate::document::to_yaml;
 use crate::report::{Report, SizePoint, render};
 use crate::selector::Selection;
+use crate::train::train;
 use ndarray::Array2;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use vaglio_core::{Error, Model, Observer, Problem, Result};
+use vaglio_core::{Design, Error, Model, Observer, Problem, Result};
 
 /// Where a run reads and writes.
 #[derive(Debug, Clone)]
@@ -64,18 +65,19 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
     let design = selector.design(&prepared.train)?;
-    let (names, constant, features) = (design.names().to_vec(), design.constant(), design.features());
+    let (constant, features) = (design.constant(), design.features());
     make_writable(&options.out)?;
     set_previous_aside(&options.out)?;
 
-    let Selection { path, model, engine, approximation, alpha, search_seconds, fit_seconds } =
-        selector.select_on(design, search_start, &prepared.train, observer)?;
+    let searched = selector.search_on(&design, search_start, observer)?;
+    let Selection { path, names, model, engine, approximation, alpha, search_seconds, fit_seconds } =
+        selector.fit_on(&design, searched)?;
     let test = match &prepared.test {
         Some(test) => Some(figures(&prepared, test, model.as_ref())?),
         None => None,
     };
-    let correlations = Correlations::new(&prepared.train, path.result().map_or(&[], |e| &e.subset));
-    let curve = curve(pipeline, &prepared, &path, model.as_ref())?;
+    let correlations = Correlations::new(&design, path.result().map_or(&[], |e| &e.subset));
+    let curve = curve(&design, &prepared, &path, model.as_ref())?;
     let standard_errors: Vec<Option<f64>> = in_order(&path).iter().map(|e| e.standard_error).collect();
     let facts = Facts {
         pipeline: words(pipeline, engine, approximation),
@@ -152,14 +154,25 @@ fn words(pipeline: &ValidPipeline, engine: &'static str, approximation: Option<&
 
 /// Predictions for the rows of a problem, in the target's units.
 fn predict(prepared: &Prepared, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>> {
-    let mut predictions = model.predict(&problem.columns().select(model.inputs()))?;
+    let series = problem.series().map(|series| &series[..]);
+    let mut predictions = model.predict(&problem.columns().select(model.inputs()), series)?;
     unscale(&mut predictions, prepared.target_scales.as_deref());
     Ok(predictions)
 }
 
 fn figures(prepared: &Prepared, test: &Problem, model: &dyn Model) -> Result<TestFigures> {
     let predictions = predict(prepared, model, test)?;
-    Ok(TestFigures::of(test.task(), test.targets().view(), predictions.view(), test.weights().map(|w| &w[..])))
+    Ok(TestFigures::of(test.task(), test.targets().view(), predictions.view(), counting(test, model).as_deref()))
+}
+
+/// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
+fn counting(problem: &Problem, model: &dyn Model) -> Option<Vec<f64>> {
+    let weights = problem.weights().map(|w| w.to_vec());
+    let counts = model.counts(problem.rows(), problem.series().map(|series| &series[..]));
+    match (weights, counts) {
+        (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
+        (weights, counts) => weights.or(counts),
+    }
 }
 
 /// Work of refitting that the curve of a report may take, in multiply-adds.
@@ -168,7 +181,7 @@ const CURVE_WORK: f64 = 3e10;
 /// Losses on training and test rows of models of growing size, refitted but for the chosen one; of some sizes only when
 /// there are many.
 fn curve(
-    pipeline: &ValidPipeline,
+    design: &Design,
     prepared: &Prepared,
     path: &vaglio_core::Path,
     chosen_model: &dyn Model,
@@ -191,13 +204,13 @@ fn curve(
         }
         let refitted = match Some(index) == chosen {
             true => None,
-            false => Some(pipeline.learner.fit(&prepared.train, &entry.subset, entry.score.lambda)?),
+            false => Some(train(design, &entry.subset, entry.score.lambda)?),
         };
         let model = refitted.as_deref().unwrap_or(chosen_model);
         let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>| -> Result<(Option<f64>, Option<f64>)> {
             let predictions = predict(prepared, model, problem)?;
-            let weights = problem.weights().map(|w| &w[..]);
-            let figures = TestFigures::of(problem.task(), targets, predictions.view(), weights);
+            let counting = counting(problem, model);
+            let figures = TestFigures::of(problem.task(), targets, predictions.view(), counting.as_deref());
             Ok((Some(figures.mse), figures.error_rate))
         };
         let (train, train_error) = of(&prepared.train, train_targets.view())?;

@@ -1,10 +1,10 @@
 //! How the penalty of a ridge readout is given.
 
+use crate::{Error, Result};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
-use vaglio_core::{Error, Result};
 
 /// The penalty λ: one value, or several of which the criterion takes the best for every subset.
 #[derive(Debug, Clone, PartialEq)]

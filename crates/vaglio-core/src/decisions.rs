@@ -1,0 +1,106 @@
+//! Predictions of several rows that are averaged to one decision.
+
+use crate::{Error, Loss, Result};
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// Units of rows, such as the steps of a series: predictions are averaged over the rows of each, and losses are means
+/// over units.
+///
+/// A row counts in its unit by its weight r_j, and a unit among the others by the mean weight of its rows.
+#[derive(Debug, Clone)]
+pub struct Decisions {
+    /// The unit of each row, counted from 0.
+    of_row: Vec<usize>,
+    /// The share of each row in its unit; those of a unit add up to 1.
+    shares: Vec<f64>,
+    /// Outputs × units.
+    targets: Array2<f64>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Decisions {
+    /// Units from a label for each row.
+    pub(crate) fn new(units: &[u32], targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<Self> {
+        if units.len() != targets.ncols() {
+            return Err(Error::Shape(format!("{} units for {} rows", units.len(), targets.ncols())));
+        }
+        let mut numbers = std::collections::HashMap::new();
+        let (mut of_row, mut first) = (Vec::with_capacity(units.len()), Vec::new());
+        for (row, unit) in units.iter().enumerate() {
+            let unit = *numbers.entry(*unit).or_insert_with(|| {
+                first.push(row);
+                first.len() - 1
+            });
+            if targets.column(row) != targets.column(first[unit]) {
+                return Err(Error::Shape(format!(
+                    "row {} has another target than row {}, and the two are decided as one",
+                    row + 1,
+                    first[unit] + 1
+                )));
+            }
+            of_row.push(unit);
+        }
+        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let (mut totals, mut counts) = (vec![0.0; first.len()], vec![0.0; first.len()]);
+        for (row, &unit) in of_row.iter().enumerate() {
+            totals[unit] += weight(row);
+            counts[unit] += 1.0;
+        }
+        let shares = of_row.iter().enumerate().map(|(row, &unit)| weight(row) / totals[unit]).collect();
+        let weights = weights.map(|_| totals.iter().zip(&counts).map(|(total, count)| total / count).collect());
+        Ok(Decisions { shares, targets: targets.select(Axis(1), &first), weights, of_row })
+    }
+
+    /// The unit of each row, counted from 0 in the order in which they first appear.
+    pub fn of_row(&self) -> &[usize] {
+        &self.of_row
+    }
+
+    /// The share of each row in the prediction of its unit; those of a unit add up to 1.
+    pub fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    /// Targets, outputs × units.
+    pub fn targets(&self) -> ArrayView2<'_, f64> {
+        self.targets.view()
+    }
+
+    /// The weight of each unit, if rows have weights.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The mean loss over units of predictions, outputs × rows.
+    pub(crate) fn loss(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> f64 {
+        let mut decided = Array2::zeros(self.targets.dim());
+        for ((row, column), &share) in predictions.columns().into_iter().enumerate().zip(&self.shares) {
+            decided.column_mut(self.of_row[row]).scaled_add(share, &column);
+        }
+        loss.mean(self.targets.view(), decided.view(), self.weights())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn predictions_are_averaged_by_weight_before_the_loss() {
+        let targets = array![[1.0, -1.0, 1.0, -1.0]];
+        let decisions = Decisions::new(&[7, 3, 7, 3], targets.view(), Some(&[1.0, 2.0, 3.0, 2.0])).unwrap();
+        assert_eq!(decisions.of_row(), [0, 1, 0, 1]);
+        assert_eq!(decisions.weights(), Some(&[2.0, 2.0][..]));
+        let predictions = array![[3.0, -1.0, -1.0, -2.0]];
+        // (3 − 3)/4 = 0 is an error, and −1.5 is right.
+        assert_eq!(decisions.loss(Loss::ZeroOne, predictions.view()), 0.5);
+        assert_eq!(decisions.loss(Loss::Squared, predictions.view()), (1.0 + 0.25) / 2.0);
+    }
+
+    #[test]
+    fn unlike_targets_are_refused() {
+        let error = Decisions::new(&[1, 1], array![[1.0, 2.0]].view(), None).unwrap_err();
+        assert!(error.to_string().contains("row 2 has another target than row 1"), "{error}");
+    }
+}

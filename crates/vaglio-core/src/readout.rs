@@ -1,0 +1,56 @@
+//! The ridge readout of a design.
+
+use crate::{Error, Lambda, Result};
+
+/// The ridge readout that is fitted on the columns of a [`Design`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Readout {
+    /// The λ to choose from, in increasing order; one for a fixed λ.
+    pub lambdas: Vec<f64>,
+    /// Whether the λ between the best of them and its neighbours are searched as well.
+    pub refine: bool,
+    /// Whether there is an intercept, which is never penalised.
+    pub intercept: bool,
+    /// Whether rows of each class are weighed by one over their weight in the rows that are trained on.
+    pub balanced: bool,
+}
+
+impl Readout {
+    /// A readout over the given λ, sorted.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `lambda` when there is none, or one that is not positive and finite.
+    pub fn new(mut lambdas: Vec<f64>, intercept: bool) -> Result<Self> {
+        if lambdas.is_empty() {
+            return Err(Error::setting("lambda", "at least one value is needed"));
+        }
+        if let Some(bad) = lambdas.iter().find(|l| !(l.is_finite() && **l > 0.0)) {
+            return Err(Error::setting("lambda", format!("{bad} is not a positive finite number")));
+        }
+        lambdas.sort_by(f64::total_cmp);
+        lambdas.dedup();
+        Ok(Readout { lambdas, refine: false, intercept, balanced: false })
+    }
+
+    /// A readout over the λ that a setting gives.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `lambda`.
+    pub fn of(lambda: &Lambda, intercept: bool) -> Result<Self> {
+        let readout = Readout::new(lambda.values()?, intercept)?;
+        Ok(if lambda.is_search() { readout.refined() } else { readout })
+    }
+
+    /// The same with a search between the best λ and its neighbours.
+    #[must_use]
+    pub fn refined(self) -> Self {
+        Readout { refine: true, ..self }
+    }
+
+    /// The same with classes that count alike: row j of class c counts r_j / Σ r over the rows of class c that are
+    /// trained on, counted anew whenever rows are held out.
+    #[must_use]
+    pub fn balanced(self) -> Self {
+        Readout { balanced: true, ..self }
+    }
+}

@@ -1,0 +1,110 @@
+//! Plain training, from which every criterion defines itself.
+
+use crate::design::Training;
+use crate::{Design, Feature, Loss, Model, Result, Trained, ridge};
+use ndarray::Array2;
+
+impl Design {
+    /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`: outputs × held out.
+    ///
+    /// This is plain retraining, from which every criterion defines itself. `lambda` is one of [`Design::lambdas`].
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when the system is singular; the learner's own errors.
+    pub fn retrain(
+        &self,
+        training: &[usize],
+        held_out: &[usize],
+        subset: &[Feature],
+        lambda: Option<f64>,
+    ) -> Result<Array2<f64>> {
+        match &self.training {
+            Training::Ridge(readout, _) => {
+                let mut x = self.gather(subset, training);
+                let y = self.targets().select(ndarray::Axis(1), training);
+                let lambda = lambda.unwrap_or(readout.lambdas[0]);
+                let mut held = self.gather(subset, held_out);
+                if self.is_standardized_in_folds() {
+                    let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&r| w[r]).collect());
+                    standardize(&mut x, &mut held, weights.as_deref());
+                }
+                let weights = self.training_weights(training);
+                let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
+                Ok(fitted.predict(held.view()))
+            }
+            Training::Learner(learner, problem) => {
+                let model = learner.fit(&problem.select_rows(training), subset, lambda)?;
+                let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
+                model.predict(&problem.columns().select(model.inputs()).select_rows(held_out), series.as_deref())
+            }
+        }
+    }
+
+    /// The weight that each of `rows` has in training on them alone: r_j, or with a balanced readout r_j / Σ r over the
+    /// rows of its class among them. `None`: all 1.
+    pub fn training_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
+        let weight = |row: usize| self.weights().map_or(1.0, |w| w[row]);
+        let balanced = self.readout().is_some_and(|readout| readout.balanced);
+        let Some(classes) = self.classes().filter(|_| balanced) else {
+            return self.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
+        };
+        let mut totals = vec![0.0; classes.names.len()];
+        rows.iter().for_each(|&row| totals[classes.of_row[row]] += weight(row));
+        Some(rows.iter().map(|&row| weight(row) / totals[classes.of_row[row]]).collect())
+    }
+
+    /// Trains on all rows and the columns `subset`: plain training, from which every faster way is tested.
+    ///
+    /// Without `lambda`, the one of lowest mean squared error of rows predicted from all others is taken. Cost
+    /// O(rows · columns²), and that for every row and λ where λ is to be chosen.
+    ///
+    /// # Errors
+    /// Those of [`Design::retrain`] and of the learner.
+    pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
+        let readout = match &self.training {
+            Training::Ridge(readout, _) => readout,
+            Training::Learner(learner, problem) => return learner.fit(problem, subset, lambda),
+        };
+        let rows: Vec<usize> = (0..self.rows()).collect();
+        let left_out = |lambda: Option<f64>| {
+            let mut predictions = Array2::zeros(self.targets().dim());
+            for &row in &rows {
+                let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
+                predictions.column_mut(row).assign(&self.retrain(&others, &[row], subset, lambda)?.column(0));
+            }
+            Ok(self.loss(Loss::Squared, predictions.view()))
+        };
+        let lambda = match (lambda, &readout.lambdas[..]) {
+            (Some(lambda), _) => lambda,
+            (None, [only]) => *only,
+            (None, all) => self.best_lambda(left_out)?.lambda.unwrap_or(all[0]),
+        };
+        let (x, weights) = (self.gather(subset, &rows), self.training_weights(&rows));
+        let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
+        self.model(subset, Trained { lambda, coefficients })
+    }
+}
+
+/// Subtracts the weighted mean of each row of `x` from both and divides by its population standard deviation; a row
+/// whose entries in `x` are all equal is divided by 1.
+fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>) {
+    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let total: f64 = (0..x.ncols()).map(weight).sum();
+    for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
+        let Some(&first) = x.first() else { continue };
+        if x.iter().all(|v| *v == first) {
+            x.fill(0.0);
+            held -= first;
+            continue;
+        }
+        // The second pass takes off what rounding left in the first.
+        for _ in 0..2 {
+            let mean = x.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
+            x -= mean;
+            held -= mean;
+        }
+        let deviation = (x.iter().enumerate().map(|(j, v)| weight(j) * v * v).sum::<f64>() / total).sqrt();
+        x /= deviation;
+        held /= deviation;
+    }
+}

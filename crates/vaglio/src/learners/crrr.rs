@@ -1,0 +1,58 @@
+//! Class-reweighted ridge regression.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, Task};
+
+/// Class-reweighted ridge regression: every class counts alike, however few rows it has.
+///
+/// Minimises Σ_j (r_j/n_c(j)) (y_j − wᵀx_j − b)² + λ‖w‖², where n_c is the weight of the rows of class c. It is counted
+/// in the rows that are trained on, anew for every fold. Its natural loss is `balanced_error`. Classes alone; several
+/// are regressed one against the others, with these weights for all.
+///
+/// # Reference
+/// K.-A. Toh, *Deterministic neural classification*, Neural Computation 20(6), 2008; P. Buteneers, K. Caluwaerts,
+/// J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets of the regularization
+/// parameter and feature selection for ridge regression*, Neural Processing Letters 2013, section 4.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Crrr {
+    /// The penalty λ, or several of which the criterion takes the best for every subset. The weights of the rows of a
+    /// class add up to 1, so λ is of another order than that of `rls`.
+    pub lambda: Lambda,
+    /// Whether there is an intercept; it is not penalised.
+    pub intercept: bool,
+}
+
+impl Default for Crrr {
+    fn default() -> Self {
+        Crrr { lambda: Lambda::default(), intercept: true }
+    }
+}
+
+vaglio_core::describe!(
+    Learner,
+    Crrr,
+    "crrr",
+    "class-reweighted ridge regression: every class counts alike, however few rows it has",
+    "learner: {kind: crrr, lambda: 1.0, intercept: true}"
+);
+
+impl LinearForm for Crrr {
+    fn readout(&self) -> Result<Readout> {
+        Ok(Readout::of(&self.lambda, self.intercept)?.balanced())
+    }
+
+    fn design(&self, problem: &Problem) -> Result<Design> {
+        if *problem.task() == Task::Regression {
+            return Err(Error::setting("kind", "`crrr` weighs classes, and the task is regression; use `rls`"));
+        }
+        Ok(Design::identity(problem, self.readout()?))
+    }
+}
+
+#[typetag::serde(name = "crrr")]
+impl Learner for Crrr {
+    fn linear_form(&self) -> Option<&dyn LinearForm> {
+        Some(self)
+    }
+}

@@ -4,6 +4,7 @@
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
 pub mod column;
+pub mod elementary;
 pub mod hsic;
 pub mod kfold;
 pub mod lars;

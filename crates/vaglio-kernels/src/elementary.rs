@@ -1,0 +1,160 @@
+//! Elementary functions of whole slices, in vectors.
+//!
+//! Written as plain arithmetic without branches, so that every [`Level`] and every position in a slice gives the same
+//! bits, on every machine.
+
+use crate::Level;
+use pulp::NullaryFnOnce;
+
+/// log₂ e, and ln 2 in two parts, the first of which has so few bits that whole multiples of it are exact.
+const LOG2_E: f64 = std::f64::consts::LOG2_E;
+const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+/// Added to a number of up to 2⁵¹, it leaves the nearest whole number in the last bits.
+const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
+/// Beyond these, exp over- or underflows whatever follows.
+const LARGEST: f64 = 710.0;
+const SMALLEST: f64 = -746.0;
+/// From here on tanh is 1.
+const FLAT: f64 = 20.0;
+
+/// 1/n! for n = 13, …, 2.
+const INVERSE_FACTORIALS: [f64; 12] = [
+    1.0 / 6_227_020_800.0,
+    1.0 / 479_001_600.0,
+    1.0 / 39_916_800.0,
+    1.0 / 3_628_800.0,
+    1.0 / 362_880.0,
+    1.0 / 40_320.0,
+    1.0 / 5_040.0,
+    1.0 / 720.0,
+    1.0 / 120.0,
+    1.0 / 24.0,
+    1.0 / 6.0,
+    0.5,
+];
+
+/// Every value to its exponential, to 1 unit in the last place; 0 and ∞ where it under- or overflows. Cost O(length).
+pub fn exp(level: Level, values: &mut [f64]) {
+    level.run(Each(values, exp_of));
+}
+
+/// Every value to its hyperbolic tangent, to 3 units in the last place. Cost O(length).
+pub fn tanh(level: Level, values: &mut [f64]) {
+    level.run(Each(values, tanh_of));
+}
+
+struct Each<'k, F>(&'k mut [f64], F);
+
+impl<F: Fn(f64) -> f64> NullaryFnOnce for Each<'_, F> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Each(values, f) = self;
+        values.iter_mut().for_each(|x| *x = f(*x));
+    }
+}
+
+/// x = k·ln 2 + r with |r| ≤ ln 2/2: k and eʳ − 1.
+///
+/// eʳ − 1 = r + r²(1/2! + r/3! + …); the terms that are left out are below 10⁻¹⁷.
+#[inline(always)]
+fn reduced(x: f64) -> (f64, f64) {
+    let k = (x * LOG2_E + ROUND) - ROUND;
+    let r = (x - k * LN_2_HIGH) - k * LN_2_LOW;
+    let mut sum = 0.0;
+    for c in INVERSE_FACTORIALS {
+        sum = sum * r + c;
+    }
+    (k, r + r * r * sum)
+}
+
+/// 2ᵏ for a whole k between −1022 and 1023, by its bits.
+#[inline(always)]
+fn power(k: f64) -> f64 {
+    f64::from_bits((k + (ROUND + 1023.0)).to_bits() << 52)
+}
+
+#[inline(always)]
+fn exp_of(x: f64) -> f64 {
+    // Comparisons in this form are selections; a NaN passes through them and stays one.
+    let x = if x > LARGEST { LARGEST } else { x };
+    let x = if x < SMALLEST { SMALLEST } else { x };
+    let (k, less_one) = reduced(x);
+    // In two factors, since 2ᵏ itself may not be a normal number.
+    let half = (0.5 * k + ROUND) - ROUND;
+    (1.0 + less_one) * power(half) * power(k - half)
+}
+
+/// (e²ˣ − 1)/(e²ˣ + 1) of |x|, with the sign of x.
+#[inline(always)]
+fn tanh_of(x: f64) -> f64 {
+    let magnitude = x.abs();
+    let (k, less_one) = reduced(2.0 * if magnitude > FLAT { FLAT } else { magnitude });
+    let scale = power(k);
+    // e²ˣ − 1, without a difference where x is small and k is 0.
+    let less_one = scale * less_one + (scale - 1.0);
+    (less_one / (less_one + 2.0)).copysign(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread() -> Vec<f64> {
+        let mut values: Vec<f64> = (-4000..=4000).map(|k| f64::from(k) * 0.187_301).collect();
+        values.extend((-330..=2).flat_map(|k| [10f64.powi(k), -1.7 * 10f64.powi(k)]));
+        values.extend([0.0, -0.0, 0.346_573_590_27, 0.346_573_590_29, 19.999, 20.001, 709.78, -745.1, 1e300, -1e300]);
+        values
+    }
+
+    /// Distance in units in the last place of the larger.
+    fn units(a: f64, b: f64) -> f64 {
+        if a == b {
+            return 0.0;
+        }
+        (a - b).abs() / (f64::EPSILON * a.abs().max(b.abs())).max(f64::from_bits(1))
+    }
+
+    #[test]
+    fn they_are_the_functions_to_a_few_units_in_the_last_place() {
+        let x = spread();
+        let (mut e, mut t) = (x.clone(), x.clone());
+        exp(Level::best(), &mut e);
+        tanh(Level::best(), &mut t);
+        for ((x, e), t) in x.iter().zip(&e).zip(&t) {
+            assert!(units(*e, x.exp()) <= 1.0, "exp({x}) = {e}, not {}", x.exp());
+            assert!(units(*t, x.tanh()) <= 3.0, "tanh({x}) = {t}, not {}", x.tanh());
+        }
+        assert_eq!(
+            t[x.iter().position(|x| x.to_bits() == (-0.0f64).to_bits()).unwrap()].to_bits(),
+            (-0.0f64).to_bits()
+        );
+    }
+
+    #[test]
+    fn every_level_and_place_gives_the_same_bits() {
+        let x = spread();
+        for f in [exp, tanh] {
+            let mut baseline = x.clone();
+            f(Level::available()[0], &mut baseline);
+            for level in Level::available() {
+                let (mut whole, mut part) = (x.clone(), x[3..].to_vec());
+                f(level, &mut whole);
+                f(level, &mut part);
+                assert!(whole.iter().zip(&baseline).all(|(a, b)| a.to_bits() == b.to_bits()), "{}", level.name());
+                assert!(part.iter().zip(&baseline[3..]).all(|(a, b)| a.to_bits() == b.to_bits()), "{}", level.name());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_stays_so() {
+        let mut values = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        exp(Level::best(), &mut values);
+        assert!(values[0].is_nan() && values[1] == f64::INFINITY && values[2] == 0.0);
+        let mut values = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        tanh(Level::best(), &mut values);
+        assert!(values[0].is_nan() && values[1] == 1.0 && values[2] == -1.0);
+    }
+}

@@ -72,10 +72,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let searched = selector.search_on(&design, search_start, observer)?;
     let Selection { path, names, model, engine, approximation, alpha, search_seconds, fit_seconds } =
         selector.fit_on(&design, searched)?;
-    let test = match &prepared.test {
-        Some(test) => Some(figures(&prepared, test, model.as_ref())?),
-        None => None,
-    };
+    let test = prepared.figures(model.as_ref())?;
     let correlations = Correlations::new(&design, path.result().map_or(&[], |e| &e.subset));
     let curve = curve(&design, &prepared, &path, model.as_ref())?;
     let standard_errors: Vec<Option<f64>> = in_order(&path).iter().map(|e| e.standard_error).collect();
@@ -152,17 +149,25 @@ fn words(pipeline: &ValidPipeline, engine: &'static str, approximation: Option<&
     }
 }
 
-/// Predictions for the rows of a problem, in the target's units.
-fn predict(prepared: &Prepared, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>> {
-    let series = problem.series().map(|series| &series[..]);
-    let mut predictions = model.predict(&problem.columns().select(model.inputs()), series)?;
-    unscale(&mut predictions, prepared.target_scales.as_deref());
-    Ok(predictions)
-}
+impl Prepared {
+    /// The figures of a model on the test rows, in the target's units; `None` without test rows.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn figures(&self, model: &dyn Model) -> Result<Option<TestFigures>> {
+        let Some(test) = &self.test else { return Ok(None) };
+        let predictions = self.predict(model, test)?;
+        let counting = counting(test, model);
+        Ok(Some(TestFigures::of(test.task(), test.targets().view(), predictions.view(), counting.as_deref())))
+    }
 
-fn figures(prepared: &Prepared, test: &Problem, model: &dyn Model) -> Result<TestFigures> {
-    let predictions = predict(prepared, model, test)?;
-    Ok(TestFigures::of(test.task(), test.targets().view(), predictions.view(), counting(test, model).as_deref()))
+    /// Predictions for the rows of a problem, in the target's units.
+    fn predict(&self, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>> {
+        let series = problem.series().map(|series| &series[..]);
+        let mut predictions = model.predict(&problem.columns().select(model.inputs()), series)?;
+        unscale(&mut predictions, self.target_scales.as_deref());
+        Ok(predictions)
+    }
 }
 
 /// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
@@ -208,7 +213,7 @@ fn curve(
         };
         let model = refitted.as_deref().unwrap_or(chosen_model);
         let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>| -> Result<(Option<f64>, Option<f64>)> {
-            let predictions = predict(prepared, model, problem)?;
+            let predictions = prepared.predict(model, problem)?;
             let counting = counting(problem, model);
             let figures = TestFigures::of(problem.task(), targets, predictions.view(), counting.as_deref());
             Ok((Some(figures.mse), figures.error_rate))

@@ -1,10 +1,14 @@
 //! Losses of residuals of rows that were held out.
 
+mod parts;
+mod spread;
+mod units;
+
 use crate::Level;
-use crate::kfold::Folds;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use std::sync::Arc;
+use units::Units;
 
 /// Targets with rows scaled by √r_j.
 #[derive(Debug)]
@@ -68,14 +72,20 @@ pub enum Measure {
 }
 
 /// Adds up a measure tile by tile, in an order that depends on the rows alone.
-#[derive(Debug)]
+///
+/// It can be of a part of the rows, see [`Scorer::of_part`], and it can average rows before the loss, see
+/// [`Scorer::deciding`].
+#[derive(Debug, Clone)]
 pub struct Scorer {
     targets: Arc<Targets>,
-    pub(crate) measure: Measure,
+    measure: Measure,
     /// Class of each row and the weight of each class, where the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
     divisor: f64,
+    /// What residuals are multiplied with, 0 for rows outside the part.
+    factors: Option<Vec<f64>>,
+    units: Option<Arc<Units>>,
 }
 
 /// Predictions of classes, coded ±1, that are closer than this are equal but for rounding, and a tie is wrong.
@@ -86,8 +96,24 @@ const TIE: f64 = 1e-12;
 pub(crate) struct Tally {
     lanes: Wide,
     wrong: Vec<f64>,
-    /// Predictions, row after row.
-    predictions: Vec<f64>,
+    /// What a loss is made of once all rows are there: predictions, row after row, or the residuals of units.
+    whole: Vec<f64>,
+}
+
+/// A loss, or what it is made of with that of the other parts.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// The mean loss, or what a part adds to it.
+    pub loss: f64,
+    /// What the loss is made of, where a part alone does not know it.
+    pub whole: Vec<f64>,
+}
+
+impl Outcome {
+    /// A loss that is known.
+    pub fn of(loss: f64) -> Self {
+        Outcome { loss, whole: Vec::new() }
+    }
 }
 
 impl Scorer {
@@ -108,15 +134,31 @@ impl Scorer {
             class_weights[class as usize] += targets.weight(j);
         }
         let divisor = if counts { targets.total_weight } else { targets.total_weight * outputs as f64 };
-        Scorer { targets, measure, classes, class_weights, divisor }
+        Scorer { targets, measure, classes, class_weights, divisor, factors: None, units: None }
+    }
+
+    /// Whether the loss is the mean over all rows of the squares of the residuals as they come.
+    pub(crate) fn is_of_squares(&self) -> bool {
+        self.measure == Measure::Squared && self.factors.is_none() && self.units.is_none()
     }
 
     pub(crate) fn start(&self) -> Tally {
-        Tally { lanes: Wide::ZERO, wrong: vec![0.0; self.class_weights.len()], predictions: Vec::new() }
+        let whole = self.units.as_ref().map_or(0, |units| units.count() * self.targets.outputs());
+        Tally { lanes: Wide::ZERO, wrong: vec![0.0; self.class_weights.len()], whole: vec![0.0; whole] }
     }
 
     /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
     pub(crate) fn add(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        match self.rescaled(start, residuals, rows) {
+            Some(own) => self.take_in(tally, start, &own, rows),
+            None => self.take_in(tally, start, residuals, rows),
+        }
+    }
+
+    fn take_in(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        if let Some(units) = &self.units {
+            return units.add(&mut tally.whole, start, residuals, rows);
+        }
         match self.measure {
             Measure::Squared => {
                 for residual in residuals {
@@ -133,8 +175,10 @@ impl Scorer {
             }
             Measure::Auc => {
                 let scaled = &self.targets.scaled[0][start..start + rows];
-                let prediction = |(j, (y, e)): (usize, (&f64, &f64))| (y - e) / self.targets.root(start + j);
-                tally.predictions.extend(scaled.iter().zip(&residuals[0]).enumerate().map(prediction));
+                let prediction = |(j, (y, e)): (usize, (&f64, &f64))| {
+                    if self.is_outside(start + j) { 0.0 } else { (y - e) / self.targets.root(start + j) }
+                };
+                tally.whole.extend(scaled.iter().zip(&residuals[0]).enumerate().map(prediction));
             }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
@@ -144,6 +188,13 @@ impl Scorer {
                 }
             }
         }
+    }
+
+    pub(crate) fn finish(&self, tally: Tally) -> Outcome {
+        if self.is_open() {
+            return Outcome { loss: f64::NAN, whole: tally.whole };
+        }
+        Outcome { loss: self.total(&tally), whole: Vec::new() }
     }
 
     fn is_wrong(&self, row: usize, residual: impl Fn(usize) -> f64) -> bool {
@@ -157,7 +208,10 @@ impl Scorer {
         (0..targets.len()).any(|o| o != own && prediction(o) >= level)
     }
 
-    pub(crate) fn finish(&self, tally: &Tally) -> f64 {
+    fn total(&self, tally: &Tally) -> f64 {
+        if let Some(units) = &self.units {
+            return units.loss(&tally.whole);
+        }
         match self.measure {
             Measure::Squared | Measure::Absolute => tally.lanes.sum() / self.divisor,
             Measure::ZeroOne => tally.wrong.iter().sum::<f64>() / self.divisor,
@@ -166,7 +220,7 @@ impl Scorer {
                 let shares = tally.wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
                 shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
             }
-            Measure::Auc => self.wrong_pairs(&tally.predictions),
+            Measure::Auc => self.wrong_pairs(&tally.whole),
         }
     }
 
@@ -195,93 +249,22 @@ impl Scorer {
     }
 
     /// The mean loss of residuals, scaled, one per output and row. Cost O(m · outputs).
+    ///
+    /// For a part of the rows, what they add to the mean; not a number where that is not known from a part alone.
     pub fn loss(&self, residuals: &[Vec<f64>]) -> f64 {
+        self.outcome(residuals).loss
+    }
+
+    pub(crate) fn outcome(&self, residuals: &[Vec<f64>]) -> Outcome {
         let mut tally = self.start();
         self.add(&mut tally, 0, residuals, self.targets.rows());
-        self.finish(&tally)
+        self.finish(tally)
     }
 
     /// The mean from the sum of a squared loss.
     pub(crate) fn mean_of(&self, sum: f64) -> f64 {
         sum / self.divisor
     }
-
-    /// The standard error of the mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up classes.
-    /// `None` for a loss that is no mean.
-    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
-        if self.measure == Measure::Auc {
-            return None;
-        }
-        let targets = &*self.targets;
-        let rows = targets.rows();
-        let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
-        if self.measure == Measure::BalancedError {
-            let present: Vec<usize> = (0..self.class_weights.len()).filter(|&c| self.class_weights[c] > 0.0).collect();
-            let variance = |class: &usize| {
-                let members: Vec<usize> = (0..rows).filter(|&j| self.classes[j] as usize == *class).collect();
-                let total = self.class_weights[*class];
-                let share = members.iter().map(|&j| targets.weight(j) * loss(j)).sum::<f64>() / total;
-                share * (1.0 - share) / members.len() as f64
-            };
-            return Some(present.iter().map(variance).sum::<f64>().sqrt() / present.len() as f64);
-        }
-        let total = targets.total_weight;
-        let mean = (0..rows).map(|j| targets.weight(j) * loss(j)).sum::<f64>() / total;
-        let variance = (0..rows).map(|j| targets.weight(j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
-        Some((variance / rows as f64).sqrt())
-    }
-
-    /// The standard error of the mean loss by the spread over folds, whose rows share their model.
-    ///
-    /// With c_k the part of the mean that comes from fold k, and p_k the part of the weight (for balanced error, the mean
-    /// over classes of the part of the class): SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². `None` for a loss that is no mean. Cost O(m · outputs).
-    pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> Option<f64> {
-        if self.measure == Measure::Auc {
-            return None;
-        }
-        let targets = &*self.targets;
-        let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
-        let part = |fold: usize| -> (f64, f64) {
-            let (mut loss, mut weight) = (0.0, 0.0);
-            for &row in folds.held_out(fold) {
-                let share = match self.measure {
-                    Measure::BalancedError => {
-                        targets.weight(row) / (self.class_weights[self.classes[row] as usize] * present)
-                    }
-                    _ => targets.weight(row) / targets.total_weight,
-                };
-                loss += share * self.row_loss(row, |o| residuals[o][row]);
-                weight += share;
-            }
-            (loss, weight)
-        };
-        Some(over_folds(&(0..folds.count()).map(part).collect::<Vec<_>>()))
-    }
-
-    /// The same from the sums of squared errors of each fold over rows and outputs.
-    pub fn error_over_folds(&self, sums: &[f64], folds: &Folds) -> f64 {
-        let weight = |fold: usize| folds.held_out(fold).iter().map(|&row| self.targets.weight(row)).sum::<f64>();
-        let part = |(fold, sum): (usize, &f64)| (sum / self.divisor, weight(fold) / self.targets.total_weight);
-        over_folds(&sums.iter().enumerate().map(part).collect::<Vec<_>>())
-    }
-
-    /// The loss of one row, from its scaled residuals.
-    fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
-        let (root, outputs) = (self.targets.root(row), self.targets.outputs());
-        let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residual(o) / root)).sum::<f64>();
-        match self.measure {
-            Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
-            Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
-            _ => f64::from(u8::from(self.is_wrong(row, residual))),
-        }
-    }
-}
-
-/// √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) from the pairs (c_k, p_k).
-fn over_folds(parts: &[(f64, f64)]) -> f64 {
-    let (count, mean) = (parts.len() as f64, parts.iter().map(|(c, _)| c).sum::<f64>());
-    let squares: f64 = parts.iter().map(|(c, p)| (c - p * mean) * (c - p * mean)).sum();
-    (count / (count - 1.0).max(1.0) * squares).sqrt()
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {

@@ -83,6 +83,7 @@ impl OfFold {
         if rows.standardize {
             standardize(&mut x, &mut held_out, &weights);
         }
+        let weights = rows.training_weights(&training);
         Ok(OfFold { ridge: Ridge::new(x, y.view(), Some(&weights), rows.intercept)?, held_out })
     }
 }

@@ -7,13 +7,14 @@
 //! * [`Rows`] — columns, targets and folds, shared by all states.
 //! * [`Moments`] — products over the training rows and the rows held out of every fold, for squared losses: one read of
 //!   the rows, and nothing below depends on how many there are.
-//! * [`Spectrum`] — every λ for one subset.
+//! * [`Spectrum`] — every λ for one subset; [`AllLambdas`] for any loss, from the rows.
 //! * [`Forward`], [`Backward`] — every one-column change of one subset, for several λ.
 //! * [`Tree`] — all subsets, depth first.
 //! * [`hold_out`] — any loss of every one-column change in O(m), for one λ.
 //! * [`Refitted`], [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its
 //!   digits.
 
+mod all_lambdas;
 mod backward;
 mod careful;
 mod combine;
@@ -27,9 +28,11 @@ mod packed;
 mod rows;
 mod spectrum;
 mod tiles;
+mod totals;
 mod tree;
 mod trials;
 
+pub use all_lambdas::AllLambdas;
 pub use backward::Backward;
 pub use careful::{Refitted, careful, careful_residuals};
 pub use folds::Folds;

@@ -2,6 +2,7 @@
 
 use super::Rows;
 use super::tiles::{Sums, sums};
+use super::totals::{Split, Totals, ranges};
 use crate::Column;
 use crate::column::LANES;
 use crate::linalg::Failure;
@@ -55,28 +56,25 @@ impl Moments {
         let mut places = vec![None; data.columns()];
         features.iter().enumerate().for_each(|(place, &feature)| places[feature] = Some(place));
         let (sums, side) = sums(rows, &features);
-        let mut total = vec![0.0; side * side];
-        for fold in &sums {
-            total.iter_mut().zip(&fold.products).for_each(|(total, x)| *total += x);
-        }
-        let (outputs, stride) = (data.outputs(), features.len().next_multiple_of(LANES));
-        let whole =
-            Whole { rows, total: &total, side, columns: features.len(), stride, outputs, ranges: ranges(&sums) };
+        let (outputs, columns) = (data.outputs(), features.len());
+        let stride = columns.next_multiple_of(LANES);
+        let totals = Totals::new(&sums, side, rows.classes.as_ref().map(|_| (columns + outputs) * (side + 1)));
+        let whole = Whole { rows, totals: &totals, side, columns, stride, outputs, ranges: ranges(&sums) };
         let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
         let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
             return Err(Failure::NoConvergence);
         }
-        let twins = twins(rows, &features, &total, side);
+        let twins = twins(rows, &features, &totals.all(), side);
         let divisor = data.targets().total_weight * outputs as f64;
         Ok(Moments { level: data.level, folds, features, places, twins, stride, outputs, divisor })
     }
 
     /// Bytes that the moments of `folds` folds and `columns` active columns need, apart from the products of a chunk of
-    /// rows on each thread.
-    pub fn bytes(folds: usize, columns: usize) -> usize {
+    /// rows on each thread; `parts` is how many classes that are weighed apart have rows in a fold, over all folds.
+    pub fn bytes(folds: usize, parts: usize, columns: usize) -> usize {
         // The products, and what is made of them.
-        (3 * folds + 1) * columns * columns.next_multiple_of(LANES) * size_of::<f64>()
+        (2 * folds + parts + 1) * columns * columns.next_multiple_of(LANES) * size_of::<f64>()
     }
 
     /// Number of folds, K.
@@ -104,25 +102,10 @@ impl Moments {
     }
 }
 
-/// The least and greatest entry of each column in all other folds, by fold.
-fn ranges(sums: &[Sums]) -> Vec<Vec<(f64, f64)>> {
-    let others = |fold: usize| {
-        let columns = sums.first().map_or(0, |s| s.range.len());
-        let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
-        for (_, sums) in sums.iter().enumerate().filter(|(k, _)| *k != fold) {
-            for (out, range) in out.iter_mut().zip(&sums.range) {
-                *out = (out.0.min(range.0), out.1.max(range.1));
-            }
-        }
-        out
-    };
-    (0..sums.len()).map(others).collect()
-}
-
 /// The products of all rows, for folds to take theirs off.
 struct Whole<'w> {
     rows: &'w Rows<'w>,
-    total: &'w [f64],
+    totals: &'w Totals,
     side: usize,
     columns: usize,
     stride: usize,
@@ -147,10 +130,10 @@ struct Frame {
 }
 
 impl Whole<'_> {
-    fn fold(&self, fold: usize, sums: &Sums) -> Fold {
+    fn fold(&self, fold: usize, sums: &[Sums]) -> Fold {
         let (n, stride, side) = (self.columns, self.stride, self.side);
-        let products = &sums.products;
-        let frame = self.frame(fold, products);
+        let Split { training, held_out, from } = self.totals.split(sums);
+        let frame = self.frame(fold, &training, &held_out);
         let mut out = Fold {
             training: vec![0.0; n * stride],
             held_out: vec![0.0; n * stride],
@@ -161,12 +144,11 @@ impl Whole<'_> {
         };
         for i in 0..n {
             for j in 0..=i {
-                let (all, held) = (self.total[i * side + j], products[i * side + j]);
-                let (training, held) = frame.columns(i, j, all - held, held);
+                let (training, held) = frame.columns(i, j, training[i * side + j], held_out[i * side + j]);
                 (out.training[i * stride + j], out.held_out[i * stride + j]) = (training, held);
             }
             if !frame.constant[i] {
-                out.scale[i] = self.total[i * side + i] * (frame.inverse[i] * frame.inverse[i]);
+                out.scale[i] = from[i * side + i] * (frame.inverse[i] * frame.inverse[i]);
             }
         }
         mirror(&mut out.training, n, stride);
@@ -174,24 +156,22 @@ impl Whole<'_> {
         for o in 0..self.outputs {
             let row = (n + o) * side;
             for i in 0..n {
-                let (all, held) = (self.total[row + i], products[row + i]);
-                let (training, held) = frame.targets(i, o, all - held, held);
+                let (training, held) = frame.targets(i, o, training[row + i], held_out[row + i]);
                 out.training_targets[o * stride + i] = training;
                 out.held_out_targets[o * stride + i] = held;
             }
             let mean = frame.target_means[o];
             out.squares +=
-                products[row + n + o] - 2.0 * mean * frame.target_sums[o] + frame.held_out_weight * mean * mean;
+                held_out[row + n + o] - 2.0 * mean * frame.target_sums[o] + frame.held_out_weight * mean * mean;
         }
         out
     }
 
-    fn frame(&self, fold: usize, products: &[f64]) -> Frame {
+    fn frame(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Frame {
         let (n, side) = (self.columns, self.side);
         let ones = (n + self.outputs) * side;
         let last = ones + n + self.outputs;
-        let (all, held_out_weight) = (self.total[last], products[last]);
-        let weight = all - held_out_weight;
+        let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
         let centred = (intercept || standardize) && weight > 0.0;
         let mut frame = Frame {
@@ -199,19 +179,19 @@ impl Whole<'_> {
             inverse: vec![1.0; n],
             constant: vec![false; n],
             target_means: vec![0.0; self.outputs],
-            sums: products[ones..ones + n].to_vec(),
-            target_sums: products[ones + n..last].to_vec(),
-            training_sums: (ones + n..last).map(|at| self.total[at] - products[at]).collect(),
+            sums: held_out[ones..ones + n].to_vec(),
+            target_sums: held_out[ones + n..last].to_vec(),
+            training_sums: training[ones + n..last].to_vec(),
             weight,
             held_out_weight,
         };
         for i in (0..n).filter(|_| centred) {
-            let mean = (self.total[ones + i] - products[ones + i]) / weight;
+            let mean = training[ones + i] / weight;
             let (least, greatest) = self.ranges[fold][i];
             frame.means[i] = mean;
             frame.constant[i] = least >= greatest;
             let at = i * side + i;
-            let variance = (self.total[at] - products[at] - weight * (mean * mean)) / weight;
+            let variance = (training[at] - weight * (mean * mean)) / weight;
             if standardize && !frame.constant[i] && variance > 0.0 {
                 frame.inverse[i] = 1.0 / variance.sqrt();
             }

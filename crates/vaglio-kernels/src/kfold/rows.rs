@@ -14,12 +14,30 @@ pub struct Rows<'d> {
     pub(crate) intercept: bool,
     /// Whether columns are centred and divided by the standard deviations of the training rows of each fold.
     pub(crate) standardize: bool,
+    /// The class of each row, where training weighs classes alike.
+    pub(crate) classes: Option<Vec<usize>>,
 }
 
 impl<'d> Rows<'d> {
     /// `data` was made with the same `intercept`.
     pub fn new(data: Data<'d>, folds: Folds, intercept: bool, standardize: bool) -> Self {
-        Rows { data, folds, intercept, standardize }
+        Rows { data, folds, intercept, standardize, classes: None }
+    }
+
+    /// The same with classes that count alike in training: a row weighs r_j over the weight of the rows of its class
+    /// that are trained on. Losses keep the weights r_j; standard deviations do as well.
+    #[must_use]
+    pub fn balancing(self, classes: Vec<usize>) -> Self {
+        Rows { classes: Some(classes), ..self }
+    }
+
+    /// The weight of each of the rows that are trained on.
+    pub(super) fn training_weights(&self, training: &[usize]) -> Vec<f64> {
+        let own = |row: usize| self.targets().weight(row);
+        let Some(classes) = &self.classes else { return training.iter().map(|&row| own(row)).collect() };
+        let mut totals = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
+        training.iter().for_each(|&row| totals[classes[row]] += own(row));
+        training.iter().map(|&row| own(row) / totals[classes[row]]).collect()
     }
 
     /// Which rows are held out together.

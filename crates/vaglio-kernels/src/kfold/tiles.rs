@@ -1,4 +1,4 @@
-//! One read of the rows: products of all columns, targets and the ones-vector, fold by fold.
+//! One read of the rows: products of all columns, targets and the ones-vector, fold by fold and class by class.
 
 use super::Rows;
 use super::gram::{SIDE, add_gram};
@@ -22,27 +22,34 @@ pub(super) struct Sums {
     pub range: Vec<(f64, f64)>,
 }
 
-/// The sums of every fold, in order, and their side.
+/// The sums of every class in every fold, and their side; all rows are one class where none count alike.
 ///
-/// A fold is added up in chunks of rows that depend on its length alone, in order. Cost O(m·n²).
-pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Sums>, usize) {
+/// The rows of a class in a fold are added up in chunks that depend on their number alone, in order; without rows there
+/// are no products. Cost O(m·n²).
+pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Vec<Sums>>, usize) {
     let side = (columns.len() + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
-    let chunks: Vec<(usize, &[usize])> = (0..rows.folds.count())
-        .flat_map(|fold| rows.folds.held_out(fold).chunks(CHUNK).map(move |rows| (fold, rows)))
+    let classes = rows.classes.as_ref().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
+    let class = |row: usize| rows.classes.as_ref().map_or(0, |c| c[row]);
+    let groups: Vec<Vec<usize>> = (0..rows.folds.count() * classes)
+        .map(|group| {
+            let members = rows.folds.held_out(group / classes).iter().copied();
+            members.filter(|&row| class(row) == group % classes).collect()
+        })
         .collect();
+    let chunks: Vec<(usize, &[usize])> =
+        groups.iter().enumerate().flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
     let of_chunks: Vec<Sums> = chunks.par_iter().map(|(_, rows)| reader.sums(rows)).collect();
     let empty = Sums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
-    let mut folds = vec![empty; rows.folds.count()];
-    for ((fold, _), sums) in chunks.iter().zip(of_chunks) {
-        folds[*fold].add(sums);
+    let mut folds = vec![vec![empty; classes]; rows.folds.count()];
+    for ((group, _), sums) in chunks.iter().zip(of_chunks) {
+        folds[group / classes][group % classes].add(sums);
     }
-    folds.iter_mut().filter(|f| f.products.is_empty()).for_each(|f| f.products = vec![0.0; side * side]);
     (folds, side)
 }
 
 impl Sums {
-    fn add(&mut self, other: Sums) {
+    pub(super) fn add(&mut self, other: Sums) {
         if self.products.is_empty() {
             *self = other;
             return;

@@ -130,7 +130,7 @@ impl<'d> Basis<'d> {
         }
         let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
             Some((c, w, h)) => trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h),
-            None => Trial { loss: f64::NAN, low: f64::NAN },
+            None => Trial::of(f64::NAN, f64::NAN),
         };
         features.par_iter().map(one).collect()
     }
@@ -197,7 +197,7 @@ impl<'d> Basis<'d> {
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial { loss: scorer.loss(&self.residuals()), low }
+        Trial::from_outcome(scorer.outcome(&self.residuals()), low)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::trial::{fused, trial};
 use super::{Basis, Trial, is_weak};
 use crate::column::{axpy, dot};
-use crate::{Level, Measure, Scorer};
+use crate::{Level, Scorer};
 use std::sync::{Arc, OnceLock};
 
 /// The state of a subset for one λ with C_l = G x_l of the columns that may follow, and nothing of the others.
@@ -196,7 +196,7 @@ impl Branch<'_> {
         let (level, lambda) = (self.columns.level, self.columns.lambda);
         let own = &self.later[place];
         let weak = own.s < REFRESH * self.columns.squares[own.column];
-        if scorer.measure == Measure::Squared && self.a.len() == 1 && !weak {
+        if scorer.is_of_squares() && self.a.len() == 1 && !weak {
             let inverse = 1.0 / (lambda + own.s);
             let f = own.t[0] * inverse;
             let (mut c, update) = match (&own.c, &self.pending) {
@@ -205,7 +205,7 @@ impl Branch<'_> {
             };
             let (sum, low) = fused(level, &mut c, update, &self.a[0], &self.d, f, inverse);
             self.later[place].c = Some(c);
-            return Trial { loss: scorer.mean_of(sum), low };
+            return Trial::of(scorer.mean_of(sum), low);
         }
         let c = self.later[place].c.take().unwrap_or_else(|| self.current(place));
         let (s, t) = self.scalars(place, &c);
@@ -220,7 +220,7 @@ impl Branch<'_> {
         let left_out = |a: &Vec<f64>| a.iter().zip(&self.d).map(|(a, d)| a / d).collect();
         let residuals: Vec<Vec<f64>> = self.a.iter().map(left_out).collect();
         let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial { loss: scorer.loss(&residuals), low }
+        Trial::from_outcome(scorer.outcome(&residuals), low)
     }
 
     /// A number that 1/d_j² of no row is below, in this subset or a larger one. Cost O(m).

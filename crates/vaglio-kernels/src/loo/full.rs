@@ -3,8 +3,8 @@
 use super::basis::Commit;
 use super::trial::{fused, trial};
 use super::{Basis, Data, Trial};
+use crate::Scorer;
 use crate::column::{axpy, dot};
-use crate::{Measure, Scorer};
 use rayon::prelude::*;
 
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
@@ -145,7 +145,7 @@ impl<'d> Full<'d> {
         let last = self.pending(self.applied, end);
         let mut is_wanted = vec![false; columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);
-        let none = Trial { loss: f64::INFINITY, low: f64::INFINITY };
+        let none = Trial::of(f64::INFINITY, f64::INFINITY);
         let all: Vec<Trial> = columns
             .par_iter_mut()
             .enumerate()
@@ -153,15 +153,15 @@ impl<'d> Full<'d> {
                 Some(candidate) if is_wanted[feature] => candidate.visit(&self.basis, scorer, feature, last.first()),
                 Some(candidate) => {
                     last.iter().for_each(|p| candidate.take_in(&self.basis.data, feature, p));
-                    none
+                    none.clone()
                 }
-                None => none,
+                None => none.clone(),
             })
             .collect();
         drop(last);
         self.applied = end;
         self.columns = columns;
-        wanted.iter().map(|&w| all[w]).collect()
+        wanted.iter().map(|&w| all[w].clone()).collect()
     }
 }
 
@@ -201,9 +201,9 @@ impl Candidate {
             (self.s, self.t) = basis.scalars(feature, &self.c);
         }
         let inverse = 1.0 / (basis.lambda + self.s);
-        if scorer.measure == Measure::Squared && self.t.len() == 1 {
+        if scorer.is_of_squares() && self.t.len() == 1 {
             let (sum, low) = fused(level, &mut self.c, step, &basis.a[0], &basis.d, self.t[0] * inverse, inverse);
-            return Trial { loss: scorer.mean_of(sum), low };
+            return Trial::of(scorer.mean_of(sum), low);
         }
         if let Some((step, c)) = step {
             axpy(level, -step, c, &mut self.c);

@@ -2,7 +2,7 @@
 
 use super::Data;
 use crate::column::{axpy, dot};
-use crate::{Measure, Scorer, linalg};
+use crate::{Scorer, linalg};
 use ndarray::Array2;
 
 /// The least squares fit of a set U of columns, from which columns can be dropped.
@@ -107,7 +107,7 @@ impl Possible {
     /// A number that the mean squared loss of no subset of the set is below, with the least 1/d² of a subset of it that
     /// is to be kept; −∞ for other losses. Cost O(1).
     pub fn bound(&self, scorer: &Scorer, least_weight: f64) -> f64 {
-        if scorer.measure != Measure::Squared || !self.rss.is_finite() {
+        if !scorer.is_of_squares() || !self.rss.is_finite() {
             return f64::NEG_INFINITY;
         }
         let rss = (self.rss * (1.0 - SLACK) - ROUNDING * self.total).max(0.0);

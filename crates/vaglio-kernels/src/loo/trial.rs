@@ -1,17 +1,31 @@
 //! One trial: the loss of the residuals left out after a change of rank one, in one pass over the rows.
 
 use crate::column::TILE;
+use crate::score::Outcome;
 use crate::wide::Wide;
 use crate::{Level, Scorer};
 use pulp::NullaryFnOnce;
 
 /// The outcome of a trial.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Trial {
-    /// The mean loss.
+    /// The mean loss, or with a scorer of a part of the rows what these add to it.
     pub loss: f64,
     /// The smallest 1 − leverage of a row; where it [`super::is_weak`] the loss is not to be trusted.
     pub low: f64,
+    /// What [`Scorer::join`] adds up over parts where a part alone does not know the loss.
+    pub whole: Vec<f64>,
+}
+
+impl Trial {
+    /// A loss that is known.
+    pub fn of(loss: f64, low: f64) -> Self {
+        Trial { loss, low, whole: Vec::new() }
+    }
+
+    pub(super) fn from_outcome(outcome: Outcome, low: f64) -> Self {
+        Trial { loss: outcome.loss, low, whole: outcome.whole }
+    }
 }
 
 /// The loss after ã = a − c·t·inverse of each output and d̃ = d − c∘c·inverse, from the residuals left out ã/d̃.
@@ -35,7 +49,7 @@ pub(crate) fn trial(
         }
         scorer.add(&mut tally, start, &residuals, c.len());
     }
-    Trial { loss: scorer.finish(&tally), low: low.least() }
+    Trial::from_outcome(scorer.finish(tally), low.least())
 }
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.

@@ -1,11 +1,12 @@
 //! What criteria hand to the kernels and take from them.
 
+use std::sync::Arc;
 use vaglio_core::{Column, Design, Error, Loss, Result, Score};
 use vaglio_kernels::loo::{Data, Trouble};
-use vaglio_kernels::{Level, Measure};
+use vaglio_kernels::{Level, Measure, Scorer, Targets};
 
 /// The kernels' word for a loss.
-pub(super) fn measure(loss: Loss) -> Measure {
+fn measure(loss: Loss) -> Measure {
     match loss {
         Loss::Squared => Measure::Squared,
         Loss::Absolute => Measure::Absolute,
@@ -28,12 +29,20 @@ pub(crate) fn kernel_column(column: Column<'_>) -> vaglio_kernels::Column<'_> {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
+    weighing(design, design.weights(), intercept)
+}
+
+/// The same with other weights of rows.
+///
+/// # Errors
+/// [`Error::Numerical`] when squares over- or underflow.
+pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
     let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
     let mut active = vec![true; design.features()];
     design.constant().into_iter().for_each(|feature| active[feature] = false);
     let columns = (0..design.features()).map(|f| kernel_column(design.column(f))).collect();
-    Data::new(Level::best(), columns, active, &targets, design.weights(), intercept)
+    Data::new(Level::best(), columns, active, &targets, weights, intercept)
         .map_err(|trouble| explain(trouble, design.names()))
 }
 
@@ -48,6 +57,18 @@ fn explain(trouble: Trouble, names: &[String]) -> Error {
         }
         Trouble::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
     })
+}
+
+/// The mean of a loss over rows, or over units where the design decides by these, for residuals in the order of
+/// `targets`: row j of these is row `order[j]` of the design.
+pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: Loss, order: Option<&[usize]>) -> Scorer {
+    let scorer = Scorer::new(targets, measure(loss));
+    let Some(decisions) = design.decisions() else { return scorer };
+    let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
+    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();
+    let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares()[j]).collect();
+    let of_units: Vec<Vec<f64>> = decisions.targets().rows().into_iter().map(|y| y.to_vec()).collect();
+    scorer.deciding(&of_row, &shares, &of_units, decisions.weights())
 }
 
 /// The lowest of the losses that belong to each λ; the first among equals.

@@ -2,26 +2,30 @@
 
 mod any_lambda;
 mod cost;
+mod dual;
 mod evaluator;
 mod folds;
 mod primal;
 mod way;
 
-use super::kernel::{kernel_data, measure};
+use super::balance;
+use super::kernel::{kernel_data, scorer, weighing};
 use super::linear::Linear;
 use super::refined::Refined;
 use any_lambda::AnyLambda;
 use cost::choose;
+use dual::{Dual, Part, Parts};
 use evaluator::{KFoldEvaluator, Shared};
 use ndarray::Array2;
 use primal::Primal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::sync::OnceLock;
 use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
 use vaglio_kernels::Scorer;
 use vaglio_kernels::kfold::{Folds, Rows};
-use way::{Dual, Way};
+use way::Way;
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
 ///
@@ -101,19 +105,18 @@ impl Criterion for KFold {
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
-        if readout.balanced || design.decisions().is_some() {
+        if self.refits(design).is_some() {
             return Ok(None);
         }
-        let measure = measure(self.loss);
         let folds = Folds::new(&self.folds_of(design)?);
-        if design.is_standardized_in_folds() && self.loss != Loss::Squared {
-            // Columns differ from fold to fold, and rows must be predicted: no closed form.
-            return Ok(None);
-        }
-        let choice = choose(design, &folds, outline, self.engine, self.loss == Loss::Squared);
+        let choice = self.choice(design, &folds, outline);
         let data = kernel_data(design, readout.intercept)?;
-        let rows = Arc::new(Rows::new(data, folds, readout.intercept, design.is_standardized_in_folds()));
-        let scorer = Scorer::new(Arc::clone(rows.targets()), measure);
+        let plain = Rows::new(data, folds, readout.intercept, design.is_standardized_in_folds());
+        let rows = Arc::new(match balance::classes_of(design) {
+            Some(classes) => plain.balancing(classes.of_row),
+            None => plain,
+        });
+        let scorer = scorer(design, Arc::clone(rows.targets()), self.loss, None);
         if readout.refine {
             return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer }))));
         }
@@ -121,8 +124,8 @@ impl Criterion for KFold {
         let way: Box<dyn Way + 'd> = if choice.engine == "primal" {
             Box::new(Primal::new(&rows, &lambdas)?)
         } else {
-            let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
-            Box::new(Dual::new(&rows, Scorer::new(permuted, measure), &lambdas))
+            let Some(parts) = self.parts(design, &rows, &scorer)? else { return Ok(None) };
+            Box::new(Dual::new(parts))
         };
         let shared = Shared { rows, scorer, lambdas };
         Ok(Some(Box::new(KFoldEvaluator::new(shared, way))))
@@ -151,6 +154,12 @@ impl Criterion for KFold {
                 ),
             ));
         }
+        if self.engine == Engine::Primal && design.decisions().is_some() {
+            return Err(Error::setting(
+                "engine",
+                "moments know the errors of folds, not of the units over which predictions are averaged; use `dual` or `auto`",
+            ));
+        }
         self.folds_of(design).map(|_| ())
     }
 
@@ -167,24 +176,78 @@ impl Criterion for KFold {
                 * (outline.largest as f64).powi(2),
             bytes: 8.0 * (design.rows() * outline.largest * folds.count()) as f64,
         };
-        let in_folds = design.is_standardized_in_folds();
         match design.readout() {
             None => refit("refit", "the learner has no linear form, so every fold of every subset is refitted", 1.0),
-            Some(_) if in_folds && self.loss != Loss::Squared => refit(
-                "refit",
-                "columns are standardized in each fold and rows must be predicted for this loss, so every fold is refitted; `scope: train` would be faster",
-                1.0,
-            ),
+            Some(_) if self.refits(design).is_some() => refit("refit", self.refits(design).unwrap_or_default(), 1.0),
             Some(readout) if readout.refine => refit(
                 "decomposition",
                 "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
                 readout.lambdas.len() as f64,
             ),
-            Some(_) => choose(design, &folds, outline, self.engine, self.loss == Loss::Squared),
+            Some(_) => self.choice(design, &folds, outline),
         }
     }
 
     fn loss(&self) -> Option<Loss> {
         Some(self.loss)
+    }
+}
+
+impl KFold {
+    /// Why every fold of every subset is refitted, where it is.
+    fn refits(&self, design: &Design) -> Option<&'static str> {
+        if !design.is_standardized_in_folds() {
+            return None;
+        }
+        if balance::classes_of(design).is_some() {
+            return Some(
+                "columns are standardized in each fold by other weights than a balanced readout has, so every fold is refitted; `scope: train` would be faster",
+            );
+        }
+        // Columns differ from fold to fold, and rows must be predicted: no closed form.
+        let must_predict = self.loss != Loss::Squared || design.decisions().is_some();
+        must_predict.then_some(
+            "columns are standardized in each fold and rows must be predicted for this loss, so every fold is refitted; `scope: train` would be faster",
+        )
+    }
+
+    fn choice(&self, design: &Design, folds: &Folds, outline: &Outline) -> Estimate {
+        let moments = self.loss == Loss::Squared && design.decisions().is_none();
+        choose(design, folds, outline, self.engine, moments)
+    }
+
+    /// The rows in parts that share their training weights; `None` where a fold leaves none of a class.
+    fn parts<'d>(&self, design: &'d Design, rows: &Arc<Rows<'d>>, scorer: &Scorer) -> Result<Option<Parts<'d>>> {
+        let (folds, intercept) = (rows.folds(), design.readout().is_some_and(|readout| readout.intercept));
+        let order = folds.order();
+        let in_order = Arc::new(rows.targets().permuted(order));
+        let permuted = super::kernel::scorer(design, in_order, self.loss, Some(order));
+        let parts = match balance::classes_of(design) {
+            None => vec![Part {
+                rows: Arc::clone(rows),
+                scorer: scorer.clone(),
+                permuted: permuted.clone(),
+                folds: (0..folds.count()).collect(),
+                copies: OnceLock::new(),
+            }],
+            Some(classes) => {
+                let Some(parts) = balance::held_out(design, &classes, folds) else { return Ok(None) };
+                let part = |(part, of): (balance::Part, Vec<usize>)| -> Result<Part<'d>> {
+                    let data = weighing(design, Some(&part.weights), intercept)?;
+                    let rows = Rows::new(data, folds.clone(), intercept, false);
+                    Ok(Part {
+                        scorer: scorer.of_part(rows.targets(), |row| part.rows[row]),
+                        permuted: permuted.of_part(&rows.targets().permuted(order), |at| part.rows[order[at]]),
+                        rows: Arc::new(rows),
+                        folds: of,
+                        copies: OnceLock::new(),
+                    })
+                };
+                parts.into_iter().map(part).collect::<Result<_>>()?
+            }
+        };
+        let (lambdas, outputs) =
+            (design.readout().map_or_else(Vec::new, |r| r.lambdas.clone()), design.targets().nrows());
+        Ok(Some(Parts { parts, scorer: scorer.clone(), permuted, lambdas, outputs }))
     }
 }

@@ -2,19 +2,20 @@
 
 mod any_lambda;
 mod branch;
+mod common;
 mod evaluator;
 mod settle;
 
-use super::kernel::{kernel_data, measure};
+use super::balance;
 use super::linear::Linear;
 use super::refined::Refined;
 use any_lambda::AnyLambda;
-use evaluator::{Common, LooEvaluator};
+use common::{Common, parts_of};
+use evaluator::LooEvaluator;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
-use vaglio_kernels::{Measure, Scorer};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -59,14 +60,12 @@ impl Criterion for Loo {
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
-        if readout.balanced || design.decisions().is_some() {
+        if self.refits(design).is_some() {
             return Ok(None);
         }
-        let measure = measure(self.loss);
-        let data = kernel_data(design, readout.intercept)?;
-        let scorer = Scorer::new(Arc::clone(data.targets()), measure);
-        let bounded = measure == Measure::Squared && !self.full_pass;
-        let common = Common { data: Arc::new(data), scorer, lambdas: readout.lambdas.clone(), bounded };
+        let common = Common::new(design, self.loss, &readout.lambdas, readout.intercept)?;
+        let Some(mut common) = common else { return Ok(None) };
+        common.bounded &= !self.full_pass;
         if readout.refine {
             let fits = AnyLambda { design, common, intercept: readout.intercept };
             return Ok(Some(Box::new(Refined::new(design, fits))));
@@ -86,7 +85,18 @@ impl Criterion for Loo {
                 "leaving one row out of one leaves none to estimate the intercept from; give more rows or set learner.intercept to false",
             ));
         }
-        Ok(())
+        let Some(classes) = balance::classes_of(design) else { return Ok(()) };
+        let members = |class: usize| classes.of_row.iter().filter(|c| **c == class).count();
+        match (0..classes.names.len()).find(|&class| members(class) == 1) {
+            Some(class) => Err(Error::setting(
+                "kind",
+                format!(
+                    "class `{}` has one row, and without it none is left to weigh the class by; give more rows of it, leave it out, or use the learner `rls`",
+                    classes.names[class]
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     fn loss(&self) -> Option<Loss> {
@@ -95,17 +105,27 @@ impl Criterion for Loo {
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
-        let Some(readout) = design.readout() else {
+        let readout = design.readout();
+        let why = match readout {
+            None => Some("the learner has no linear form, so every row of every subset is refitted"),
+            Some(_) => self.refits(design),
+        };
+        let (Some(readout), None) = (readout, why) else {
             return Estimate {
                 engine: "refit",
-                reason: "the learner has no linear form, so every row of every subset is refitted".into(),
+                reason: why.unwrap_or_default().into(),
                 flops: trials * (design.rows() * design.rows()) as f64 * (largest * largest) as f64,
                 bytes: 0.0,
             };
         };
         let (rows, outputs) = (design.rows() as f64, design.targets().nrows() as f64);
         let active = (design.features() - design.constant().len()) as f64;
-        let lambdas = readout.lambdas.len() as f64;
+        let classes = balance::classes_of(design);
+        let parts = classes.as_ref().and_then(|classes| parts_of(design, classes)).map_or(1, |parts| parts.len());
+        let is_plain = classes.is_none() && design.decisions().is_none();
+        let bounded = self.loss == Loss::Squared && !self.full_pass && is_plain;
+        // A state for each λ and part of the rows.
+        let lambdas = (readout.lambdas.len() * parts) as f64;
         let steps = largest as f64;
         if readout.refine {
             return Estimate {
@@ -129,8 +149,7 @@ impl Criterion for Loo {
             };
         }
         if outline.steps == 0 && largest > 0 {
-            let pruned =
-                if self.loss == Loss::Squared { ", and subtrees that a bound rules out are not visited" } else { "" };
+            let pruned = if bounded { ", and subtrees that a bound rules out are not visited" } else { "" };
             return Estimate {
                 engine: "dual",
                 reason: format!("leave-one-out in closed form; two updates of a column a subset{pruned}"),
@@ -138,7 +157,7 @@ impl Criterion for Loo {
                 bytes: lambdas * 8.0 * rows * (active * steps / 2.0 + 4.0),
             };
         }
-        if self.loss == Loss::Squared && !self.full_pass {
+        if bounded {
             return Estimate {
                 engine: "dual",
                 reason: "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),
@@ -155,6 +174,24 @@ impl Criterion for Loo {
             flops: lambdas * steps * rows * active * (4.0 + 6.0 * outputs),
             bytes: lambdas * 8.0 * rows * (active + 4.0 + 2.0 * outputs),
         }
+    }
+}
+
+impl Loo {
+    /// Why every row of every subset is refitted, where it is.
+    fn refits(&self, design: &Design) -> Option<&'static str> {
+        let classes = balance::classes_of(design)?;
+        if design.readout().is_some_and(|readout| readout.refine) {
+            return Some(
+                "lambda is searched for a readout that balances classes, so every row is refitted; a grid would be faster",
+            );
+        }
+        if parts_of(design, &classes).is_none() {
+            return Some(
+                "a balanced readout of rows of so many weights is refitted without each of them; k-fold would be faster",
+            );
+        }
+        None
     }
 }
 

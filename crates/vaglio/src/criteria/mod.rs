@@ -1,5 +1,6 @@
 //! Built-in criteria, one file each.
 
+mod balance;
 mod kernel;
 mod kfold;
 mod linear;

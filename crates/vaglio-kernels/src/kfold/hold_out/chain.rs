@@ -2,8 +2,9 @@
 
 use super::by_fold::{Column, Entering, held_out, squares, take_in, tiles};
 use super::{HoldOutRows, Trial};
+use crate::Scorer;
 use crate::column::{TILE, axpy, dot};
-use crate::{Measure, Scorer};
+use crate::score::Outcome;
 use std::sync::Arc;
 
 /// A column as it was when it entered.
@@ -134,22 +135,22 @@ impl Candidate {
     /// Takes in what has entered and tries the column. Cost O(m · (commits not taken in yet + outputs)).
     pub fn visit(&mut self, rows: &HoldOutRows<'_>, chain: &Chain, scorer: &Scorer, feature: usize) -> Trial {
         let x = rows.column(feature);
-        let fused = scorer.measure == Measure::Squared && chain.residuals.len() == 1;
+        let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.commits.len() - usize::from(fused && self.applied < chain.commits.len());
         while self.applied < alone {
             self.take_in(rows, x, &chain.commits[self.applied], None);
         }
-        let loss = if fused {
+        let outcome = if fused {
             let last = chain.commits.get(self.applied);
             let entering = last.map(|last| last.entering(dot(rows.level(), x, &last.c)));
             self.applied = chain.commits.len();
-            scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0]))
+            Outcome::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {
             let outputs = chain.residuals.len();
             let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
             loss_after(rows, scorer, step, &self.e, &chain.residuals)
         };
-        Trial { loss, low: chain.low_with(self.part()) }
+        Trial::from_outcome(outcome, chain.low_with(self.part()))
     }
 }
 
@@ -160,7 +161,7 @@ pub(super) fn loss_after(
     step: impl Fn(usize, usize) -> f64,
     e: &[f64],
     residuals: &[Vec<f64>],
-) -> f64 {
+) -> Outcome {
     let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
     let mut tally = scorer.start();
     for (start, end) in tiles(e.len()) {
@@ -169,7 +170,7 @@ pub(super) fn loss_after(
         }
         scorer.add(&mut tally, start, &parts, end - start);
     }
-    scorer.finish(&tally)
+    scorer.finish(tally)
 }
 
 /// The smaller of two numbers, or the one that is not a number.

@@ -12,6 +12,7 @@ mod chosen;
 mod rows;
 
 use crate::Scorer;
+use crate::score::Outcome;
 use chain::{Candidate, Chain};
 use chosen::Chosen;
 use rayon::prelude::*;
@@ -19,13 +20,25 @@ pub use rows::HoldOutRows;
 use std::sync::Arc;
 
 /// The outcome of a trial.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Trial {
-    /// The mean loss.
+    /// The mean loss, or with a scorer of a part of the rows what these add to it.
     pub loss: f64,
     /// How much is left of the columns in the rows that train a fold, see [`HoldOut`]; where it [`is_weak`] the loss is
     /// not to be trusted.
     pub low: f64,
+    /// What [`Scorer::join`] adds up over parts where a part alone does not know the loss.
+    pub whole: Vec<f64>,
+}
+
+impl Trial {
+    fn of(loss: f64, low: f64) -> Self {
+        Trial { loss, low, whole: Vec::new() }
+    }
+
+    fn from_outcome(outcome: Outcome, low: f64) -> Self {
+        Trial { loss: outcome.loss, low, whole: outcome.whole }
+    }
 }
 
 /// Whether so little of a column is left in the rows that train a fold, or it is not a number, that differences have
@@ -87,7 +100,7 @@ impl<'d> HoldOut<'d> {
     /// `targets().permuted(folds().order())`. Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, low) = self.settled();
-        Trial { loss: scorer.loss(residuals), low }
+        Trial::from_outcome(scorer.outcome(residuals), low)
     }
 
     /// Residuals held out, scaled by √r_j: outputs × rows in the order as given.
@@ -112,13 +125,13 @@ impl<'d> HoldOut<'d> {
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
         let visit = |(feature, slot): (usize, &mut Option<Candidate>)| {
             if !is_wanted[feature] {
-                return Trial { loss: f64::INFINITY, low: f64::INFINITY };
+                return Trial::of(f64::INFINITY, f64::INFINITY);
             }
             let candidate = slot.get_or_insert_with(|| Candidate::new(rows, lambda, feature));
             candidate.visit(rows, chain, scorer, feature)
         };
         let all: Vec<Trial> = self.candidates.par_iter_mut().enumerate().map(visit).collect();
-        wanted.iter().map(|&i| all[i]).collect()
+        wanted.iter().map(|&i| all[i].clone()).collect()
     }
 
     /// The trial of removing each wanted column; columns that are not selected get an infinite loss.
@@ -129,8 +142,8 @@ impl<'d> HoldOut<'d> {
         self.choose();
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.chosen) {
             (Some(place), Some(chosen)) => chosen.trial(&self.rows, scorer, place),
-            (Some(_), None) => Trial { loss: f64::NAN, low: 0.0 },
-            (None, _) => Trial { loss: f64::INFINITY, low: f64::INFINITY },
+            (Some(_), None) => Trial::of(f64::NAN, 0.0),
+            (None, _) => Trial::of(f64::INFINITY, f64::INFINITY),
         };
         wanted.par_iter().map(trial).collect()
     }

@@ -1,6 +1,7 @@
 //! Which way is the cheapest.
 
 use super::Engine;
+use crate::criteria::balance;
 use vaglio_core::{Design, Estimate, Outline};
 use vaglio_kernels::kfold::{Backward, Folds, Moments};
 
@@ -11,6 +12,9 @@ struct Extent {
     folds: f64,
     lambdas: f64,
     outputs: f64,
+    /// Parts of the folds that have training weights in common, and pairs of a fold and a class that is weighed apart.
+    parts: f64,
+    pairs: f64,
     /// Rows that the smallest training part has.
     training: usize,
 }
@@ -25,6 +29,9 @@ const TRIAL: f64 = 20.0;
 /// moments at all.
 pub(super) fn choose(design: &Design, folds: &Folds, outline: &Outline, wish: Engine, squared: bool) -> Estimate {
     let largest = (0..folds.count()).map(|fold| folds.held_out(fold).len()).max().unwrap_or(0);
+    let classes = balance::classes_of(design);
+    let parts = classes.as_ref().map_or(Some(1), |c| balance::held_out(design, c, folds).map(|parts| parts.len()));
+    let pairs = folds.count() * classes.map_or(1, |classes| classes.names.len());
     let extent = Extent {
         rows: design.rows() as f64,
         columns: design.candidates().len() as f64,
@@ -32,6 +39,8 @@ pub(super) fn choose(design: &Design, folds: &Folds, outline: &Outline, wish: En
         lambdas: design.lambdas().len() as f64,
         outputs: design.targets().nrows() as f64,
         training: design.rows() - largest,
+        parts: parts.unwrap_or(folds.count()) as f64,
+        pairs: pairs as f64,
     };
     let (primal, dual) = (extent.primal(outline), extent.dual(outline));
     let of_dual = |reason: &str| Estimate { reason: format!("rows held out, {reason}"), ..dual.clone() };
@@ -64,10 +73,10 @@ impl Extent {
     fn primal(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let pass = rows * columns * columns;
+        let pass = (rows + self.pairs) * columns * columns;
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
-        let moments = Moments::bytes(folds as usize, columns as usize) as f64;
+        let moments = Moments::bytes(folds as usize, self.pairs as usize, columns as usize) as f64;
         if outline.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3);
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
@@ -95,7 +104,9 @@ impl Extent {
     }
 
     fn dual(&self, outline: &Outline) -> Estimate {
-        let Extent { rows, columns, lambdas, outputs, .. } = *self;
+        let Extent { rows, columns, outputs, parts, .. } = *self;
+        // A state for each λ and part of the folds.
+        let lambdas = self.lambdas * parts;
         let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
         let step = rows * 4.0 * size;
         let trial = rows * (6.0 + 2.0 * outputs);
@@ -105,7 +116,7 @@ impl Extent {
             reason: String::new(),
             flops: lambdas * (trial * outline.trials + step * steps + set_up),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
-            bytes: 8.0 * rows * columns * (1.0 + lambdas * if outline.start > 0 { 3.0 } else { 1.0 }),
+            bytes: 8.0 * rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 }),
         }
     }
 }

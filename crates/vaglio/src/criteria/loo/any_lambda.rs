@@ -1,6 +1,6 @@
 //! Leave-one-out of a subset for any λ.
 
-use super::evaluator::Common;
+use super::common::Common;
 use super::settle::settle;
 use crate::criteria::refined::{Fits, Losses};
 use ndarray::{Array2, Axis};
@@ -23,7 +23,7 @@ pub(super) struct AnyLambda<'d> {
 
 impl<'d> AnyLambda<'d> {
     fn basis(&self, subset: &[Feature], lambda: f64) -> Basis<'d> {
-        let mut basis = Basis::new(Arc::clone(&self.common.data), lambda);
+        let mut basis = Basis::new(Arc::clone(&self.common.parts[0].data), lambda);
         subset.iter().for_each(|&feature| basis.add(feature));
         basis
     }
@@ -46,7 +46,7 @@ impl Fits for AnyLambda<'_> {
             }
             let basis = self.basis(&subset, lambda);
             let trial = basis.score(&self.common.scorer);
-            Ok(settle(&[&basis], &self.common.scorer, vec![vec![trial]], &[Change::None])?[0].loss)
+            Ok(settle(&self.common, &[&basis], &[vec![trial]], &[Change::None])?[0].loss)
         }))
     }
 

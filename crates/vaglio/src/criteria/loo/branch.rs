@@ -1,6 +1,7 @@
 //! The evaluator of leave-one-out in depth-first search.
 
-use super::evaluator::{Common, LooEvaluator};
+use super::common::Common;
+use super::evaluator::LooEvaluator;
 use super::settle::settle;
 use crate::criteria::kernel::lowest;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -53,8 +54,8 @@ impl<'p, 'd> LooBranch<'p, 'd> {
             return lowest(self.states.iter().zip(&trials).map(|(state, trial)| (state.lambda(), trial.loss)));
         }
         let bases = self.common.bases(&self.selected);
-        let trials = trials.into_iter().map(|trial| vec![trial]).collect();
-        let scores = settle(&bases.iter().collect::<Vec<_>>(), &self.common.scorer, trials, &[change])?;
+        let trials: Vec<Vec<Trial>> = trials.into_iter().map(|trial| vec![trial]).collect();
+        let scores = settle(&self.common, &bases.iter().collect::<Vec<_>>(), &trials, &[change])?;
         Ok(scores.first().copied().unwrap_or(Score::WORST))
     }
 }
@@ -159,7 +160,7 @@ impl Evaluator for LooBranch<'_, '_> {
         let states = &self.states;
         let least = || states.iter().map(Branch::least_weight).fold(f64::INFINITY, f64::min);
         let least_weight = *self.least_weight.get_or_insert_with(least);
-        let (data, scorer) = (&self.common.data, &self.common.scorer);
+        let (data, scorer) = (self.common.data(), &self.common.scorer);
         if later == self.later {
             return Ok(self.within.whole(data).map_or(f64::NEG_INFINITY, |p| p.bound(scorer, least_weight)));
         }

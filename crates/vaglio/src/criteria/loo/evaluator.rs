@@ -1,11 +1,11 @@
 //! The evaluator of leave-one-out.
 
 use super::branch::{LooBranch, Within};
-use super::settle::settle;
+use super::common::Common;
+use super::settle::{careful, settle};
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Winner};
-use vaglio_kernels::Scorer;
-use vaglio_kernels::loo::{Basis, Bounded, Change, Data, Full, Trial, careful_residuals};
+use vaglio_kernels::loo::{Basis, Bounded, Change, Full, Trial};
 
 /// What is kept of the columns that are not selected: nothing, bounds, or G x of each.
 enum States<'d> {
@@ -14,28 +14,7 @@ enum States<'d> {
     Full(Vec<Full<'d>>),
 }
 
-/// What all evaluators of one search share.
-pub(super) struct Common<'d> {
-    pub data: Arc<Data<'d>>,
-    pub scorer: Scorer,
-    pub lambdas: Vec<f64>,
-    /// Whether bounds may leave candidates untried.
-    pub bounded: bool,
-}
-
-impl<'d> Common<'d> {
-    /// The states of a subset as if they had just been built, one per λ.
-    pub fn bases(&self, subset: &[Feature]) -> Vec<Basis<'d>> {
-        let build = |&lambda: &f64| {
-            let mut built = Basis::new(Arc::clone(&self.data), lambda);
-            subset.iter().for_each(|&feature| built.add(feature));
-            built
-        };
-        self.lambdas.iter().map(build).collect()
-    }
-}
-
-/// One state per λ; a subset's score is its lowest over λ.
+/// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
     common: Arc<Common<'d>>,
     states: States<'d>,
@@ -78,8 +57,9 @@ impl<'d> LooEvaluator<'d> {
 
     /// The score of a subset that was just built.
     fn score_of(&self, bases: &[&Basis<'d>]) -> Result<Score> {
-        let trials = bases.iter().map(|basis| vec![basis.score(&self.common.scorer)]).collect();
-        Ok(settle(bases, &self.common.scorer, trials, &[Change::None])?[0])
+        let trials: Vec<Vec<Trial>> =
+            bases.iter().zip(self.common.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
+        Ok(settle(&self.common, bases, &trials, &[Change::None])?[0])
     }
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
@@ -96,7 +76,7 @@ impl<'d> LooEvaluator<'d> {
         let features = states.first().map(|s| s.features().to_vec()).unwrap_or_default();
         self.states = States::Bounded(states);
 
-        let mut wanted = vec![false; self.common.data.columns()];
+        let mut wanted = vec![false; self.common.data().columns()];
         candidates.iter().for_each(|&c| wanted[c] = true);
         let mut order: Vec<usize> = (0..features.len()).filter(|&p| wanted[features[p]]).collect();
         let lowest = |p: usize| bounds.iter().map(|b| b[p]).fold(f64::INFINITY, f64::min);
@@ -125,7 +105,7 @@ impl<'d> LooEvaluator<'d> {
     /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
     fn exact(&mut self, bounds: &[Vec<f64>], batch: &[usize], best: f64, features: &[Feature]) -> Result<Vec<Score>> {
         let States::Bounded(states) = &mut self.states else { return Ok(Vec::new()) };
-        let skipped = Trial { loss: f64::INFINITY, low: 1.0 };
+        let skipped = Trial::of(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
@@ -135,7 +115,7 @@ impl<'d> LooEvaluator<'d> {
             }
         }
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
-        settle(&self.bases(), &self.common.scorer, trials, &changes)
+        settle(&self.common, &self.bases(), &trials, &changes)
     }
 }
 
@@ -157,11 +137,12 @@ impl Evaluator for LooEvaluator<'_> {
     fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.keep_all();
         let States::Full(states) = &mut self.states else { return Ok(()) };
-        let trials: Vec<Vec<Trial>> = states.iter_mut().map(|s| s.trials(&self.common.scorer, candidates)).collect();
+        let trials: Vec<Vec<Trial>> =
+            states.iter_mut().zip(self.common.scorers()).map(|(s, scorer)| s.trials(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
-        scores.copy_from_slice(&settle(&self.bases(), &self.common.scorer, trials, &changes)?);
+        scores.copy_from_slice(&settle(&self.common, &self.bases(), &trials, &changes)?);
         // A constant column has no state of its own.
-        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !self.common.data.is_active(**c)) {
+        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !self.common.data().is_active(**c)) {
             let larger: Vec<Feature> = self.selected.iter().chain([candidate]).copied().collect();
             *score = self.score_of(&self.common.bases(&larger).iter().collect::<Vec<_>>())?;
         }
@@ -169,14 +150,14 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let scorer = &self.common.scorer;
-        let trials = match &mut self.states {
-            States::Basis(all) => all.iter_mut().map(|s| s.removals(scorer, candidates)).collect(),
-            States::Bounded(all) => all.iter_mut().map(|s| s.removals(scorer, candidates)).collect(),
-            States::Full(all) => all.iter_mut().map(|s| s.removals(scorer, candidates)).collect(),
+        let scorers = self.common.scorers();
+        let trials: Vec<Vec<Trial>> = match &mut self.states {
+            States::Basis(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
+            States::Bounded(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
+            States::Full(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
         };
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        scores.copy_from_slice(&settle(&self.bases(), &self.common.scorer, trials, &changes)?);
+        scores.copy_from_slice(&settle(&self.common, &self.bases(), &trials, &changes)?);
         Ok(())
     }
 
@@ -218,13 +199,14 @@ impl Evaluator for LooEvaluator<'_> {
     fn standard_error(&mut self) -> Result<Option<f64>> {
         let score = self.score()?;
         let bases = self.bases();
-        let Some(basis) = bases.iter().find(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
-        let residuals = careful_residuals(basis, &[Change::None]);
+        let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
+        let residuals = careful(&self.common, &bases[first..], &[Change::None]);
         Ok(residuals.first().and_then(|residuals| self.common.scorer.standard_error(residuals)))
     }
 
     fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        if self.common.data.rows().saturating_mul(later.len()).saturating_mul(self.common.lambdas.len()) > MOST {
+        let size = self.common.data().rows().saturating_mul(later.len()).saturating_mul(self.common.lambdas.len());
+        if !self.common.is_whole || size > MOST {
             return Ok(None);
         }
         let larger: Vec<Feature> = self.selected.iter().chain([&feature]).copied().collect();
@@ -233,9 +215,12 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn bound(&mut self, later: &[Feature]) -> Result<f64> {
+        if !self.common.is_whole {
+            return Ok(f64::NEG_INFINITY);
+        }
         let least_weight = self.bases().iter().map(|b| b.least_weight()).fold(f64::INFINITY, f64::min);
         let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
-        let fit = self.within.part(&self.common.data, &members);
+        let fit = self.within.part(self.common.data(), &members);
         Ok(fit.map_or(f64::NEG_INFINITY, |fit| fit.bound(&self.common.scorer, least_weight)))
     }
 

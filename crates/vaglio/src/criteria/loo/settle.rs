@@ -1,25 +1,47 @@
 //! Scores from trials.
 
+use super::common::Common;
 use crate::criteria::kernel::lowest;
+use rayon::prelude::*;
 use vaglio_core::{Result, Score};
-use vaglio_kernels::Scorer;
-use vaglio_kernels::loo::{Basis, Change, Trial, careful, is_weak};
+use vaglio_kernels::loo::{Basis, Change, Trial, careful_residuals, is_weak};
 
-/// The scores of changes of a subset from their trials, one list for each state: those that have lost their digits are
-/// computed with care, then the lowest over λ is taken.
+/// The scores of changes of a subset from their trials, one list for each state, the parts of the rows innermost: those
+/// that have lost their digits are computed with care, then the lowest over λ is taken.
 pub(super) fn settle(
+    common: &Common<'_>,
     bases: &[&Basis<'_>],
-    scorer: &Scorer,
-    mut trials: Vec<Vec<Trial>>,
+    trials: &[Vec<Trial>],
     changes: &[Change],
 ) -> Result<Vec<Score>> {
-    for (basis, trials) in bases.iter().zip(&mut trials) {
-        let weak: Vec<usize> = (0..trials.len()).filter(|&k| is_weak(trials[k].low)).collect();
+    let parts = common.parts.len();
+    let mut losses: Vec<(f64, Vec<f64>)> = Vec::new();
+    for (bases, trials) in bases.chunks(parts).zip(trials.chunks(parts)) {
+        let joined = |k: usize| common.scorer.join(trials.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole)));
+        let mut joint: Vec<f64> = match trials {
+            [only] if common.is_whole => only.iter().map(|trial| trial.loss).collect(),
+            _ => (0..changes.len()).into_par_iter().map(joined).collect(),
+        };
+        let is_concerned = |k: &usize| trials.iter().any(|of_part| is_weak(of_part[*k].low));
+        let weak: Vec<usize> = (0..changes.len()).filter(is_concerned).collect();
         let concerned: Vec<Change> = weak.iter().map(|&k| changes[k]).collect();
-        for (k, loss) in weak.into_iter().zip(careful(basis, scorer, &concerned)) {
-            trials[k].loss = loss;
+        for (k, residuals) in weak.into_iter().zip(careful(common, bases, &concerned)) {
+            joint[k] = common.scorer.loss(&residuals);
         }
+        losses.push((bases.first().map_or(0.0, |basis| basis.lambda()), joint));
     }
-    let joint = |k: usize| lowest(bases.iter().zip(&trials).map(|(basis, trials)| (basis.lambda(), trials[k].loss)));
-    (0..changes.len()).map(joint).collect()
+    (0..changes.len()).map(|k| lowest(losses.iter().map(|(lambda, joint)| (*lambda, joint[k])))).collect()
+}
+
+/// The residuals left out of every change, each row from the state of its part, scaled by √r_j: outputs × rows.
+pub(super) fn careful(common: &Common<'_>, bases: &[&Basis<'_>], changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
+    let mut all = Vec::new();
+    for (basis, part) in bases.iter().zip(&common.parts) {
+        let of_part = careful_residuals(basis, changes);
+        if all.is_empty() {
+            all.clone_from(&of_part);
+        }
+        all.iter_mut().zip(&of_part).for_each(|(all, own)| part.scorer.place(own, all));
+    }
+    all
 }

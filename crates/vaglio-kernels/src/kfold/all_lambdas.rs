@@ -1,0 +1,192 @@
+//! Any loss of one subset for every λ, from one decomposition of the rows.
+
+use super::Rows;
+use super::trials::least;
+use crate::Level;
+use crate::linalg::{self, Failure, Svd};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use pulp::NullaryFnOnce;
+use rayon::prelude::*;
+
+/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centred: residuals held out for any λ and any fold.
+///
+/// With v̂ the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, the rows of fold v held out have
+/// the residuals (G_vv)⁻¹(G y)_v. Where a fold has more rows than there are columns, G_vv = I − BBᵀ is inverted as
+/// I + B(I − BᵀB)⁻¹Bᵀ. Memory 8·m·min(m, s) bytes, and as much again for folds of many rows.
+#[derive(Debug)]
+pub struct AllLambdas<'r, 'd> {
+    rows: &'r Rows<'d>,
+    /// U with v̂ beside it: rows × directions.
+    directions: Array2<f64>,
+    /// Singular values.
+    values: Vec<f64>,
+    /// Uᵀy: directions without v̂ × outputs.
+    along: Array2<f64>,
+    /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
+    grams: Vec<Option<Array2<f64>>>,
+}
+
+/// Digits that a singular value may have lost beside the greatest before they count.
+const SPARE: f64 = 32.0;
+
+impl<'r, 'd> AllLambdas<'r, 'd> {
+    /// Decomposes the active columns of `subset`. Cost O(m·s·min(m, s)).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
+        let data = &rows.data;
+        let mut columns: Vec<usize> = Vec::new();
+        for &feature in subset.iter().filter(|&&feature| data.is_active(feature)) {
+            if !columns.contains(&feature) {
+                columns.push(feature);
+            }
+        }
+        let mut x = Array2::zeros((data.rows(), columns.len()));
+        for (mut to, &feature) in x.columns_mut().into_iter().zip(&columns) {
+            to.assign(&ArrayView1::from(&data.scaled(feature)));
+        }
+        let Svd { u, d, .. } = linalg::svd(x.view())?;
+        drop(x);
+        let mut y = Array2::zeros((data.rows(), data.outputs()));
+        for (o, mut to) in y.columns_mut().into_iter().enumerate() {
+            to.assign(&ArrayView1::from(data.centred(o)));
+        }
+        let along = linalg::gemm(u.t(), y.view());
+        let count = d.len();
+        let mut directions = Array2::zeros((data.rows(), count + usize::from(data.unit().is_some())));
+        directions.slice_mut(s![.., ..count]).assign(&u);
+        if let Some(unit) = data.unit() {
+            directions.column_mut(count).assign(&ArrayView1::from(unit));
+        }
+        let mut out = AllLambdas { rows, directions, values: d.to_vec(), along, grams: Vec::new() };
+        let gram = |fold: usize| {
+            let own = rows.folds.held_out(fold);
+            (own.len() > out.directions.ncols()).then(|| linalg::gram(out.directions.select(Axis(0), own).view()))
+        };
+        out.grams = (0..rows.folds.count()).into_par_iter().map(gram).collect();
+        Ok(out)
+    }
+
+    /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and what
+    /// is left of their digits, for [`super::is_weak`].
+    ///
+    /// That is the least pivot of any G_vv, times min_i (s_i² + λ)/(s_i·s_max) where this is small: an error ε·s_max in X
+    /// moves the fit by ε·s_max·s_i/(s_i² + λ). Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
+    pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
+        let keep: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
+        let mut weights = self.along.clone();
+        weights.rows_mut().into_iter().zip(&keep).for_each(|(mut row, keep)| row *= *keep);
+        let mut roots: Vec<f64> = keep.iter().map(|keep| keep.sqrt()).collect();
+        roots.resize(self.directions.ncols(), 1.0);
+        let of_folds: Vec<(Array2<f64>, f64)> =
+            folds.par_iter().map(|&fold| self.of_fold(fold, weights.view(), &roots)).collect();
+        let outputs = self.rows.data.outputs();
+        let mut out = vec![vec![0.0; self.rows.folds.rows()]; outputs];
+        let mut low = 1.0;
+        for (&fold, (residuals, of_fold)) in folds.iter().zip(of_folds) {
+            low = least(low, of_fold);
+            for (&row, residual) in self.rows.folds.held_out(fold).iter().zip(residuals.rows()) {
+                out.iter_mut().zip(residual).for_each(|(out, e)| out[row] = *e);
+            }
+        }
+        let most = self.values.iter().copied().fold(0.0, f64::max);
+        let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
+        let digits = self.values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, least);
+        (out, low * digits)
+    }
+
+    /// Residuals of a fold, rows × outputs, and the least pivot.
+    fn of_fold(&self, fold: usize, weights: ArrayView2<'_, f64>, roots: &[f64]) -> (Array2<f64>, f64) {
+        let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
+        let mut along = self.directions.select(Axis(0), own);
+        let fitted = linalg::gemm(along.slice(s![.., ..self.values.len()]), weights);
+        let mut residuals =
+            Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centred(o)[own[j]] - fitted[[j, o]]);
+        along *= &ArrayView1::from(roots);
+        match &self.grams[fold] {
+            None => {
+                let mut g = complement(linalg::gemm(along.view(), along.t()));
+                let low = solve(data.level, &mut g, &mut residuals);
+                (residuals, low)
+            }
+            Some(gram) => {
+                let scaled = Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] * (roots[i] * roots[j]));
+                let mut right = standard(linalg::gemm(along.t(), residuals.view()));
+                let low = solve(data.level, &mut complement(scaled), &mut right);
+                (residuals + linalg::gemm(along.view(), right.view()), low)
+            }
+        }
+    }
+}
+
+/// I − A, row after row.
+fn complement(a: Array2<f64>) -> Array2<f64> {
+    let mut out = standard(-a);
+    out.diag_mut().mapv_inplace(|d| 1.0 + d);
+    out
+}
+
+fn standard(a: Array2<f64>) -> Array2<f64> {
+    if a.is_standard_layout() { a } else { a.as_standard_layout().into_owned() }
+}
+
+/// X ← A⁻¹X for a symmetric A in its upper half, which is lost; the least pivot, 0 where A is not positive definite.
+fn solve(level: Level, a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
+    let (size, width) = x.dim();
+    match (a.as_slice_mut(), x.as_slice_mut()) {
+        (Some(a), Some(x)) => level.run(Solve { size, width, a, x }),
+        _ => 0.0,
+    }
+}
+
+/// A = RᵀR, then RᵀZ = X and RX = Z, all by rows.
+struct Solve<'k> {
+    size: usize,
+    width: usize,
+    a: &'k mut [f64],
+    x: &'k mut [f64],
+}
+
+impl NullaryFnOnce for Solve<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Solve { size, width, a, x } = self;
+        let mut low = 1.0;
+        for k in 0..size {
+            let (done, rest) = a.split_at_mut((k + 1) * size);
+            let row = &mut done[k * size + k..];
+            let pivot = row[0];
+            low = least(low, pivot);
+            if low <= 0.0 {
+                return 0.0;
+            }
+            let root = pivot.sqrt();
+            row.iter_mut().for_each(|r| *r /= root);
+            for (i, below) in rest.chunks_exact_mut(size).enumerate() {
+                let (factor, from) = (row[i + 1], k + 1 + i);
+                below[from..].iter_mut().zip(&row[i + 1..]).for_each(|(b, r)| *b -= factor * r);
+            }
+        }
+        for k in 0..size {
+            let row = &a[k * size..(k + 1) * size];
+            let (done, rest) = x.split_at_mut((k + 1) * width);
+            let own = &mut done[k * width..];
+            own.iter_mut().for_each(|x| *x /= row[k]);
+            for (below, factor) in rest.chunks_exact_mut(width).zip(&row[k + 1..]) {
+                below.iter_mut().zip(&*own).for_each(|(b, x)| *b -= factor * x);
+            }
+        }
+        for k in (0..size).rev() {
+            let row = &a[k * size..(k + 1) * size];
+            let (before, rest) = x.split_at_mut((k + 1) * width);
+            let own = &mut before[k * width..];
+            for (below, factor) in rest.chunks_exact(width).zip(&row[k + 1..]) {
+                own.iter_mut().zip(below).for_each(|(x, b)| *x -= factor * b);
+            }
+            own.iter_mut().for_each(|x| *x /= row[k]);
+        }
+        low
+    }
+}

@@ -1,0 +1,87 @@
+//! Products over all rows, from which every fold has its own taken off.
+
+use super::tiles::Sums;
+
+/// The products of all rows of each class, side × side.
+#[derive(Debug)]
+pub(super) struct Totals {
+    of_classes: Vec<Vec<f64>>,
+    /// Where classes that count alike in training have their weight.
+    weight: Option<usize>,
+}
+
+/// The products of one fold, side × side.
+#[derive(Debug)]
+pub(super) struct Split {
+    /// Over the training rows, each weighed as in training.
+    pub training: Vec<f64>,
+    /// Over the rows held out.
+    pub held_out: Vec<f64>,
+    /// What the training products are differences from.
+    pub from: Vec<f64>,
+}
+
+impl Totals {
+    /// `sums` are those of each class in each fold; where classes count alike in training, `weight` is the place of the
+    /// product of the ones-vector with itself.
+    pub fn new(sums: &[Vec<Sums>], side: usize, weight: Option<usize>) -> Self {
+        let mut of_classes = vec![vec![0.0; side * side]; sums.first().map_or(1, Vec::len)];
+        for fold in sums {
+            for (total, own) in of_classes.iter_mut().zip(fold) {
+                add(total, &own.products);
+            }
+        }
+        Totals { of_classes, weight }
+    }
+
+    /// The products of all rows.
+    pub fn all(&self) -> Vec<f64> {
+        let mut all = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
+        self.of_classes.iter().for_each(|total| add(&mut all, total));
+        all
+    }
+
+    /// The products of the training rows and of the rows held out of a fold, from those of its classes.
+    ///
+    /// Balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
+    pub fn split(&self, of_fold: &[Sums]) -> Split {
+        let size = self.of_classes.first().map_or(0, Vec::len);
+        let mut held_out = vec![0.0; size];
+        of_fold.iter().for_each(|own| add(&mut held_out, &own.products));
+        let Some(at) = self.weight else {
+            let from = self.all();
+            let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
+            return Split { training, held_out, from };
+        };
+        let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
+        let empty = vec![0.0; size];
+        for (total, own) in self.of_classes.iter().zip(of_fold) {
+            let own = if own.products.is_empty() { &empty } else { &own.products };
+            let weight = total[at] - own[at];
+            if weight > 0.0 {
+                training.iter_mut().zip(total).zip(own).for_each(|((sum, all), held)| *sum += (all - held) / weight);
+                from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
+            }
+        }
+        Split { training, held_out, from }
+    }
+}
+
+fn add(sum: &mut [f64], other: &[f64]) {
+    sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
+}
+
+/// The least and greatest entry of each column in all other folds, by fold.
+pub(super) fn ranges(sums: &[Vec<Sums>]) -> Vec<Vec<(f64, f64)>> {
+    let others = |fold: usize| {
+        let columns = sums.first().and_then(|fold| fold.first()).map_or(0, |s| s.range.len());
+        let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
+        for sums in sums.iter().enumerate().filter(|(k, _)| *k != fold).flat_map(|(_, classes)| classes) {
+            for (out, range) in out.iter_mut().zip(&sums.range) {
+                *out = (out.0.min(range.0), out.1.max(range.1));
+            }
+        }
+        out
+    };
+    (0..sums.len()).map(others).collect()
+}

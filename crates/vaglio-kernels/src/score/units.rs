@@ -1,0 +1,83 @@
+//! Residuals that are averaged over units of rows before the loss.
+
+use super::{Scorer, Targets};
+use std::sync::Arc;
+
+/// Units of rows, and the loss of their residuals.
+#[derive(Debug)]
+pub(super) struct Units {
+    /// The unit of each row.
+    of_row: Vec<usize>,
+    /// Its share in the unit, over √r_j.
+    steps: Vec<f64>,
+    /// The share of each row in its unit.
+    shares: Vec<f64>,
+    /// Of the units as rows.
+    scorer: Scorer,
+}
+
+impl Scorer {
+    /// The same loss of units of rows: the residual of a unit is Σ_j share_j (y_j − prediction of row j) over its rows.
+    ///
+    /// `of_row` and `shares` have one entry a row; `targets`, equal for all rows of a unit, has one slice per output and
+    /// one entry a unit, and `weights` one entry a unit, all 1 when absent. Cost O(m).
+    #[must_use]
+    pub fn deciding(self, of_row: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
+        let root: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let scaled = |(u, y): (usize, &f64)| root.as_ref().map_or(*y, |root| root[u] * y);
+        let count = targets.first().map_or(0, Vec::len);
+        let of_units = Targets {
+            level: self.targets.level,
+            scaled: targets.iter().map(|y| y.iter().enumerate().map(scaled).collect()).collect(),
+            total_weight: weights.map_or(count as f64, |w| w.iter().sum()),
+            root,
+        };
+        let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
+        let scorer = Scorer::new(Arc::new(of_units), self.measure);
+        let units = Units { of_row: of_row.to_vec(), steps, shares: shares.to_vec(), scorer };
+        Scorer { units: Some(Arc::new(units)), ..self }
+    }
+}
+
+impl Units {
+    pub fn count(&self) -> usize {
+        self.scorer.targets.rows()
+    }
+
+    /// The loss of the units as rows.
+    pub fn scorer(&self) -> &Scorer {
+        &self.scorer
+    }
+
+    /// The unit of a row and the share of the row in it.
+    pub fn share(&self, row: usize) -> (usize, f64) {
+        (self.of_row[row], self.shares[row])
+    }
+
+    /// Adds the rows from `start` to the residuals of their units: outputs × units.
+    pub fn add(&self, sums: &mut [f64], start: usize, residuals: &[Vec<f64>], rows: usize) {
+        for (sums, residual) in sums.chunks_mut(self.count().max(1)).zip(residuals) {
+            for (j, e) in residual[..rows].iter().enumerate() {
+                sums[self.of_row[start + j]] += self.steps[start + j] * e;
+            }
+        }
+    }
+
+    /// The residuals of units, scaled, one per output, from their sums.
+    pub fn scaled(&self, sums: &[f64]) -> Vec<Vec<f64>> {
+        let scaled = |(u, e): (usize, &f64)| self.scorer.targets.root(u) * e;
+        sums.chunks(self.count().max(1)).map(|sums| sums.iter().enumerate().map(scaled).collect()).collect()
+    }
+
+    /// The mean loss over units.
+    pub fn loss(&self, sums: &[f64]) -> f64 {
+        self.scorer.loss(&self.scaled(sums))
+    }
+
+    /// The residuals of units, scaled, from those of rows.
+    pub fn decide(&self, residuals: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let mut sums = vec![0.0; residuals.len() * self.count()];
+        self.add(&mut sums, 0, residuals, self.of_row.len());
+        self.scaled(&sums)
+    }
+}

@@ -19,6 +19,9 @@ pub struct Recipe {
     collinear: Option<f64>,
     condition: Option<f64>,
     bytes: bool,
+    balanced: bool,
+    deciding: Option<usize>,
+    skewed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,6 +46,9 @@ pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
         collinear: None,
         condition: None,
         bytes: false,
+        balanced: false,
+        deciding: None,
+        skewed: false,
     }
 }
 
@@ -105,6 +111,24 @@ impl Recipe {
         Recipe { bytes: true, ..self }
     }
 
+    /// With classes that count alike in training, for [`Recipe::design`].
+    #[must_use]
+    pub fn balanced(self) -> Self {
+        Recipe { balanced: true, ..self }
+    }
+
+    /// With predictions averaged over units of up to so many rows of one target, for [`Recipe::design`].
+    #[must_use]
+    pub fn deciding(self, most: usize) -> Self {
+        Recipe { deciding: Some(most.max(1)), ..self }
+    }
+
+    /// With classes of unlike size: each has about half as many rows as the one before.
+    #[must_use]
+    pub fn skewed(self) -> Self {
+        Recipe { skewed: true, ..self }
+    }
+
     /// The problem.
     #[expect(clippy::expect_used, reason = "a recipe makes finite columns of one length, with at least one row")]
     pub fn problem(&self) -> Problem {
@@ -137,7 +161,11 @@ impl Recipe {
     #[expect(clippy::expect_used, reason = "a test that gives a λ that is not positive is to stop here")]
     pub fn design(&self, lambdas: &[f64], intercept: bool) -> Design {
         let readout = Readout::new(lambdas.to_vec(), intercept).expect("every lambda is positive");
-        Design::identity(&self.problem(), readout)
+        let readout = if self.balanced { readout.balanced() } else { readout };
+        let problem = self.problem();
+        let design = Design::identity(&problem, readout);
+        let Some(most) = self.deciding else { return design };
+        design.deciding_by(&units(&problem, most)).expect("rows of a unit have one target")
     }
 
     /// The columns in their natural scale, about mean 0 and deviation 1.
@@ -170,6 +198,27 @@ impl Recipe {
         column
     }
 
+    /// Classes by rank, of equal size unless they are skewed.
+    fn ranked(&self, values: &[f64], classes: usize) -> Vec<usize> {
+        let count = values.len();
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+        let of_rank = |rank: usize| {
+            if !self.skewed {
+                return rank * classes / count;
+            }
+            let (mut class, mut end) = (0, count.div_ceil(2));
+            while class + 1 < classes && rank >= end {
+                end += (count - end).div_ceil(2);
+                class += 1;
+            }
+            class
+        };
+        let mut class = vec![0; count];
+        order.iter().enumerate().for_each(|(rank, &row)| class[row] = of_rank(rank));
+        class
+    }
+
     /// Outputs × rows.
     fn targets(&self, signals: &[Vec<f64>], random: &mut Random) -> (Array2<f64>, Task) {
         let rows = self.rows.max(1);
@@ -184,13 +233,13 @@ impl Recipe {
                 (Array2::from_shape_fn((self.outputs, rows), |(o, row)| values[o * rows + row]), Task::Regression)
             }
             Kind::Binary => {
-                let class = ranked(&mixture(), 2);
+                let class = self.ranked(&mixture(), 2);
                 let targets = Array2::from_shape_fn((1, rows), |(_, row)| if class[row] == 1 { 1.0 } else { -1.0 });
                 (targets, Task::Binary { negative: Some("no".into()), positive: "yes".into() })
             }
             Kind::Multiclass(classes) => {
                 let angle: Vec<f64> = mixture().iter().zip(mixture()).map(|(a, b)| turn(*a, b)).collect();
-                let class = ranked(&angle, classes);
+                let class = self.ranked(&angle, classes);
                 let code = |(k, row): (usize, usize)| if class[row] == k { 1.0 } else { -1.0 };
                 let labels = (0..classes).map(|k| format!("class {k}")).collect();
                 (Array2::from_shape_fn((classes, rows), code), Task::Multiclass { labels })
@@ -205,13 +254,28 @@ fn turn(a: f64, b: f64) -> f64 {
     if a >= 0.0 { part } else { 2.0 - part }
 }
 
-/// Classes of equal size by rank.
-fn ranked(values: &[f64], classes: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
-    let mut class = vec![0; values.len()];
-    order.iter().enumerate().for_each(|(rank, &row)| class[row] = rank * classes / values.len());
-    class
+/// Units of up to `most` rows of equal targets, as they stand, in lengths from 1 up in turn.
+fn units(problem: &Problem, most: usize) -> Vec<u32> {
+    let targets = problem.targets();
+    let (mut open, mut count): (Vec<(usize, u32, usize)>, u32) = (Vec::new(), 0);
+    let unit = |row: usize| {
+        if let Some(place) = open.iter().position(|(like, ..)| targets.column(*like) == targets.column(row)) {
+            let (_, unit, left) = &mut open[place];
+            *left -= 1;
+            let own = *unit;
+            if *left == 0 {
+                open.remove(place);
+            }
+            return own;
+        }
+        count += 1;
+        let length = 1 + count as usize % most;
+        if length > 1 {
+            open.push((row, count, length - 1));
+        }
+        count
+    };
+    (0..problem.rows()).map(unit).collect()
 }
 
 /// A problem from columns and targets (one list per output) that are written out, with names `x0`, … and `y0`, ….

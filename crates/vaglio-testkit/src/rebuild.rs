@@ -19,7 +19,7 @@ pub fn problem_of(design: &Design) -> Result<Problem> {
 pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     let columns = design.columns().select(features);
     let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
-    Ok(like(design, &problem, readout(design)?))
+    like(design, &problem, readout(design)?)
 }
 
 /// The design with more columns, each of one value.
@@ -30,7 +30,7 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
     let mut columns = design.columns().clone();
     values.iter().for_each(|&value| columns.push(vec![value; design.rows()]));
     let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
-    Ok(like(design, &problem, readout(design)?))
+    like(design, &problem, readout(design)?)
 }
 
 /// The design with other λ.
@@ -38,11 +38,11 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
 /// # Errors
 /// [`Error::NotAvailable`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
 pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
-    let readout = Readout::new(lambdas, readout(design)?.intercept)?;
-    Ok(like(design, &problem_of(design)?, readout))
+    like(design, &problem_of(design)?, readout_over(&readout(design)?, lambdas)?)
 }
 
-/// The design with all row weights and all λ times `factor`, which changes no fit.
+/// The design with all row weights and all λ times `factor`, which changes no fit; the λ stay where weights are
+/// balanced, because then a common factor has no meaning.
 ///
 /// # Errors
 /// [`Error::NotAvailable`] without a ridge readout.
@@ -50,8 +50,8 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     let weights = (0..design.rows()).map(|row| factor * design.weights().map_or(1.0, |w| w[row])).collect();
     let problem = problem_with(design, design.columns().clone(), Some(weights))?;
     let old = readout(design)?;
-    let readout = Readout::new(old.lambdas.iter().map(|l| factor * l).collect(), old.intercept)?;
-    Ok(like(design, &problem, readout))
+    let by = if old.balanced { 1.0 } else { factor };
+    like(design, &problem, readout_over(&old, old.lambdas.iter().map(|l| by * l).collect())?)
 }
 
 /// The problem without weights.
@@ -108,10 +108,17 @@ pub fn wide(problem: &Problem) -> Problem {
     problem.select_rows(&order.into_iter().take(keep).map(|(_, row)| row).collect::<Vec<_>>())
 }
 
-/// The design of a problem, with the seed and the in-fold standardizing of another.
-fn like(design: &Design, problem: &Problem, readout: Readout) -> Design {
+/// The design of a problem, with the seed, the units and the in-fold standardizing of another.
+fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
-    if design.is_standardized_in_folds() { made.standardizing_in_folds() } else { made }
+    let made = if design.is_standardized_in_folds() { made.standardizing_in_folds() } else { made };
+    let Some(decisions) = design.decisions() else { return Ok(made) };
+    made.deciding_by(&decisions.of_row().iter().map(|&unit| unit as u32).collect::<Vec<_>>())
+}
+
+/// The readout over other λ; it does not search between them.
+fn readout_over(readout: &Readout, lambdas: Vec<f64>) -> Result<Readout> {
+    Ok(Readout { balanced: readout.balanced, ..Readout::new(lambdas, readout.intercept)? })
 }
 
 fn readout(design: &Design) -> Result<Readout> {

@@ -118,7 +118,8 @@ impl Criterion for KFold {
         });
         let scorer = scorer(design, Arc::clone(rows.targets()), self.loss, None);
         if readout.refine {
-            return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer }))));
+            let at_once = !readout.balanced && !design.is_standardized_in_folds();
+            return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer, at_once }))));
         }
         let lambdas = readout.lambdas.clone();
         let way: Box<dyn Way + 'd> = if choice.engine == "primal" {

@@ -1,0 +1,92 @@
+//! One subset for many λ, which k-fold decomposes once: every λ equals plain retraining.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score};
+use vaglio::criteria::{By, Engine, KFold};
+use vaglio_testkit::data::{self, Recipe};
+
+const LAMBDAS: [f64; 10] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 1.0, 10.0, 1e2, 1e4, 1e6];
+
+fn near(expected: Score, found: Score, empty: f64, what: &str) {
+    let scale = expected.loss.abs().max(1e-6 * empty);
+    assert!((expected.loss - found.loss).abs() <= 1e-8 * scale, "{what}: {found:?} is not {expected:?}");
+}
+
+/// Every λ alone, and the lowest of all of them.
+fn check(recipe: &Recipe, criterion: &KFold, subset: &[Feature], what: &str) {
+    for intercept in [true, false] {
+        let score = |lambdas: &[f64]| -> (Score, Score, f64) {
+            let design: Design = recipe.design(lambdas, intercept).seeded(3);
+            let criterion: &dyn Criterion = criterion;
+            let mut evaluator = criterion.open(&design, &Outline::forward(design.features(), 3)).unwrap();
+            evaluator.reset(subset).unwrap();
+            let empty = criterion.evaluate(&design, &[]).unwrap().loss;
+            (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap(), empty)
+        };
+        for lambda in LAMBDAS {
+            let (defined, found, empty) = score(&[lambda]);
+            near(defined, found, empty, &format!("{what}, intercept {intercept}, lambda {lambda:e}"));
+        }
+        let (defined, found, empty) = score(&LAMBDAS);
+        near(defined, found, empty, &format!("{what}, intercept {intercept}, every lambda"));
+    }
+}
+
+fn kinds() -> Vec<(&'static str, KFold)> {
+    let dual = KFold { engine: Engine::Dual, ..KFold::default() };
+    vec![
+        ("three folds", KFold { folds: Some(3), ..dual.clone() }),
+        ("folds of one or two rows", KFold { folds: Some(14), shuffle: true, ..dual.clone() }),
+        ("groups", KFold { by: Some(By::Groups), ..dual }),
+    ]
+}
+
+#[test]
+fn numbers_of_one_and_several_outputs() {
+    let recipes = [
+        ("plain", data::regression(24, 5, 61).groups(7)),
+        ("weighted", data::regression(24, 5, 62).groups(7).weighted().bytes()),
+        ("three outputs", data::regression(24, 5, 63).groups(7).outputs(3).weighted()),
+        ("duplicates", data::regression(24, 4, 64).groups(7).duplicates(3)),
+        ("constants", data::regression(24, 4, 67).groups(7).constants(2)),
+        ("collinear", data::regression(24, 6, 65).groups(7).collinear(1e-3)),
+        ("unlike scale", data::regression(24, 6, 66).groups(7).condition(1e6)),
+    ];
+    for (name, recipe) in recipes {
+        for (kind, criterion) in kinds() {
+            let all: Vec<Feature> = (0..recipe.problem().columns().len()).collect();
+            check(&recipe, &criterion, &all, &format!("{name}, {kind}"));
+            check(&recipe, &criterion, &[], &format!("{name}, {kind}, no column"));
+        }
+    }
+}
+
+#[test]
+fn more_columns_than_rows() {
+    for (kind, criterion) in kinds() {
+        let recipe = data::regression(16, 30, 68).groups(5);
+        check(&recipe, &criterion, &(0..30).collect::<Vec<_>>(), kind);
+    }
+}
+
+#[test]
+fn classes_by_units_and_balanced() {
+    let plain = || data::multiclass(30, 5, 3, 69);
+    let stratified = KFold { folds: Some(4), stratified: true, engine: Engine::Dual, ..KFold::default() };
+    let recipes = [
+        ("plain", plain()),
+        ("units", plain().weighted().deciding(4)),
+        ("balanced", plain().skewed().balanced()),
+        ("balanced units", plain().skewed().balanced().deciding(3)),
+    ];
+    for (name, recipe) in recipes {
+        for loss in [Loss::Squared, Loss::Absolute, Loss::BalancedError] {
+            check(
+                &recipe,
+                &KFold { loss, ..stratified.clone() },
+                &[0, 1, 2, 3, 4],
+                &format!("{name}, {}", loss.name()),
+            );
+        }
+    }
+}

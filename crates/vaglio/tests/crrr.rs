@@ -61,6 +61,7 @@ fn leaving_one_row_out_equals_retraining() -> Kept {
 fn holding_folds_out_equals_retraining() -> Kept {
     let plain = || KFold { folds: Some(3), ..KFold::default() };
     let kinds = [
+        ("contiguous", plain()),
         ("stratified", KFold { stratified: true, ..plain() }),
         ("shuffled", KFold { stratified: true, shuffle: true, ..plain() }),
         ("groups", KFold { by: Some(By::Groups), folds: None, ..KFold::default() }),

@@ -44,7 +44,8 @@ fn every_loss_of_every_criterion_equals_retraining() -> Kept {
                 steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within).within("loo"))?;
                 let stratified = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
                 let groups = KFold { by: Some(By::Groups), loss, ..KFold::default() };
-                for criterion in [stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
+                let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
+                for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
                     if criterion.check(&design).is_ok() {
                         steps(&criterion, &design).map_err(|b| b.within(&within).within("kfold"))?;
                     }

@@ -14,7 +14,7 @@ use super::linear::Linear;
 use super::refined::Refined;
 use any_lambda::AnyLambda;
 use cost::choose;
-use dual::{Dual, Part, Parts};
+use dual::{Dual, Part, Parts, has_states};
 use evaluator::{KFoldEvaluator, Shared};
 use ndarray::Array2;
 use primal::Primal;
@@ -249,6 +249,8 @@ impl KFold {
         };
         let (lambdas, outputs) =
             (design.readout().map_or_else(Vec::new, |r| r.lambdas.clone()), design.targets().nrows());
-        Ok(Some(Parts { parts, scorer: scorer.clone(), permuted, lambdas, outputs }))
+        let entries = design.rows() * design.candidates().len();
+        let has_states = has_states(parts.len() as f64, lambdas.len() as f64, entries as f64);
+        Ok(Some(Parts { parts, scorer: scorer.clone(), permuted, lambdas, outputs, has_states }))
     }
 }

@@ -1,6 +1,7 @@
 //! Which way is the cheapest.
 
 use super::Engine;
+use super::dual::has_states;
 use crate::criteria::balance;
 use vaglio_core::{Design, Estimate, Outline};
 use vaglio_kernels::kfold::{Backward, Folds, Moments};
@@ -43,7 +44,8 @@ pub(super) fn choose(design: &Design, folds: &Folds, outline: &Outline, wish: En
         pairs: pairs as f64,
     };
     let (primal, dual) = (extent.primal(outline), extent.dual(outline));
-    let of_dual = |reason: &str| Estimate { reason: format!("rows held out, {reason}"), ..dual.clone() };
+    let how = if dual.reason.is_empty() { String::new() } else { format!("; {}", dual.reason) };
+    let of_dual = |reason: &str| Estimate { reason: format!("rows held out, {reason}{how}"), ..dual.clone() };
     let of_primal = |reason: &str| Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() };
     if design.is_standardized_in_folds() {
         return of_primal("since only these can standardize in each fold");
@@ -110,6 +112,14 @@ impl Extent {
         let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
         let step = rows * 4.0 * size;
         let trial = rows * (6.0 + 2.0 * outputs);
+        if !has_states(parts, self.lambdas, rows * columns) {
+            return Estimate {
+                engine: "dual",
+                reason: "refitted from the rows, since there are too many class totals to keep a state of each".into(),
+                flops: outline.trials * self.folds * (2.0 * rows + 4.0 * self.lambdas * size) * size * size,
+                bytes: 8.0 * rows * size * self.folds,
+            };
+        }
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         Estimate {
             engine: "dual",

@@ -29,6 +29,8 @@ pub(super) struct Parts<'d> {
     pub permuted: Scorer,
     pub lambdas: Vec<f64>,
     pub outputs: usize,
+    /// Whether states are made; otherwise trials are refitted from the rows.
+    pub has_states: bool,
 }
 
 impl<'d> Parts<'d> {
@@ -79,8 +81,24 @@ pub(super) struct Dual<'d> {
     parts: Arc<Parts<'d>>,
     states: Vec<HoldOut<'d>>,
     selected: Vec<Feature>,
-    /// Residuals of the subset for each λ, and whether they are weak, where there is no state of it.
-    current: Option<Vec<(Vec<Vec<f64>>, bool)>>,
+    /// The subset for each λ, where there is no state of it.
+    current: Option<Vec<AtOnce>>,
+}
+
+/// A subset for one λ without a state.
+#[derive(Clone, Default)]
+struct AtOnce {
+    /// Held out, scaled by √r_j: outputs × rows as given.
+    residuals: Vec<Vec<f64>>,
+    is_weak: bool,
+}
+
+/// Doubles beyond which the states of several parts are not made, and subsets are refitted from the rows.
+const MOST: f64 = (1u64 << 28) as f64;
+
+/// Whether states are made for so many parts, λ and entries of the columns.
+pub(super) fn has_states(parts: f64, lambdas: f64, entries: f64) -> bool {
+    parts <= 1.0 || parts * (1.0 + lambdas) * entries <= MOST
 }
 
 impl<'d> Dual<'d> {
@@ -95,6 +113,11 @@ impl<'d> Dual<'d> {
         }
     }
 
+    /// Trials that are to be refitted from the rows.
+    fn unknown(&self, candidates: &[Feature]) -> Vec<Vec<Tried>> {
+        vec![vec![Tried::UNKNOWN; candidates.len()]; self.parts.lambdas.len()]
+    }
+
     fn scored(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<Tried>> {
         let parts = Arc::clone(&self.parts);
         let scorers = parts.parts.iter().map(|part| &part.permuted).cycle();
@@ -104,15 +127,15 @@ impl<'d> Dual<'d> {
     }
 
     /// All λ of the subset from one decomposition of each part.
-    fn at_once(&mut self) -> Result<&[(Vec<Vec<f64>>, bool)]> {
+    fn at_once(&mut self) -> Result<&[AtOnce]> {
         if self.current.is_none() {
             let parts = &self.parts;
-            let mut of_lambdas = vec![(Vec::new(), false); parts.lambdas.len()];
+            let mut of_lambdas = vec![AtOnce::default(); parts.lambdas.len()];
             for part in &parts.parts {
                 let all = AllLambdas::new(&part.rows, &self.selected).map_err(failed)?;
                 let found: Vec<(Vec<Vec<f64>>, f64)> =
                     parts.lambdas.par_iter().map(|&lambda| all.residuals(lambda, &part.folds)).collect();
-                for ((residuals, weak), (own, low)) in of_lambdas.iter_mut().zip(found) {
+                for (AtOnce { residuals, is_weak: weak }, (own, low)) in of_lambdas.iter_mut().zip(found) {
                     if residuals.is_empty() {
                         *residuals = vec![vec![0.0; own.first().map_or(0, Vec::len)]; parts.outputs];
                     }
@@ -130,7 +153,7 @@ impl Way for Dual<'_> {
     fn current(&mut self) -> Result<Vec<Tried>> {
         if self.states.is_empty() {
             let parts = Arc::clone(&self.parts);
-            let score = |(residuals, is_weak): &(Vec<Vec<f64>>, bool)| Tried {
+            let score = |AtOnce { residuals, is_weak }: &AtOnce| Tried {
                 loss: if *is_weak { f64::NAN } else { parts.scorer.loss(residuals) },
                 is_weak: *is_weak,
             };
@@ -140,11 +163,17 @@ impl Way for Dual<'_> {
     }
 
     fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        if !self.parts.has_states {
+            return Ok(self.unknown(candidates));
+        }
         self.build();
         Ok(self.scored(|state, scorer| state.additions(scorer, candidates)))
     }
 
     fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        if !self.parts.has_states {
+            return Ok(self.unknown(candidates));
+        }
         self.build();
         Ok(self.scored(|state, scorer| state.removals(scorer, candidates)))
     }
@@ -171,7 +200,7 @@ impl Way for Dual<'_> {
 
     fn spread(&mut self, lambda: usize) -> Result<Spread> {
         if self.states.is_empty() {
-            let (residuals, is_weak) = &self.at_once()?[lambda];
+            let AtOnce { residuals, is_weak } = &self.at_once()?[lambda];
             return Ok(if *is_weak { Spread::Unknown } else { Spread::Residuals(residuals.clone()) });
         }
         let (parts, count) = (Arc::clone(&self.parts), self.parts.parts.len());
@@ -181,7 +210,7 @@ impl Way for Dual<'_> {
 
     fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>> {
         let built;
-        let states = if self.states.is_empty() {
+        let states = if self.states.is_empty() && self.parts.has_states {
             built = self.parts.states(&self.selected);
             &built
         } else {
@@ -194,5 +223,55 @@ impl Way for Dual<'_> {
 
     fn engine(&self) -> &'static str {
         "dual"
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::KFold;
+    use super::super::evaluator::{KFoldEvaluator, Shared};
+    use super::*;
+    use crate::criteria::balance;
+    use crate::criteria::kernel::{kernel_data, scorer};
+    use vaglio_core::{Criterion, Evaluator, Loss, Score};
+    use vaglio_kernels::kfold::Folds;
+    use vaglio_testkit::data;
+
+    #[test]
+    fn without_states_every_subset_is_refitted() {
+        let design = data::binary(24, 6, 3).skewed().balanced().design(&[0.1, 1.0], true);
+        let kfold = KFold { folds: Some(3), stratified: true, loss: Loss::Absolute, ..KFold::default() };
+        let folds = Folds::new(&kfold.folds_of(&design).unwrap());
+        let rows = Rows::new(kernel_data(&design, true).unwrap(), folds, true, false);
+        let rows = Arc::new(rows.balancing(balance::classes_of(&design).unwrap().of_row));
+        let scorer = scorer(&design, Arc::clone(rows.targets()), Loss::Absolute, None);
+        let mut parts = kfold.parts(&design, &rows, &scorer).unwrap().unwrap();
+        assert!(parts.has_states);
+        parts.has_states = false;
+        let shared = Shared { rows, scorer, lambdas: vec![0.1, 1.0] };
+        let mut evaluator = KFoldEvaluator::new(shared, Box::new(Dual::new(parts)));
+        let near = |subset: &[Feature], found: Score| {
+            let defined = kfold.evaluate(&design, subset).unwrap();
+            assert!(
+                (defined.loss - found.loss).abs() < 1e-10 * defined.loss,
+                "{subset:?}: {found:?} is not {defined:?}"
+            );
+        };
+        evaluator.reset(&[4, 1]).unwrap();
+        let mut scores = [Score::WORST; 2];
+        evaluator.score_additions(&[0, 5], &mut scores).unwrap();
+        near(&[4, 1, 0], scores[0]);
+        near(&[4, 1, 5], scores[1]);
+        evaluator.score_removals(&[4, 1], &mut scores).unwrap();
+        near(&[1], scores[0]);
+        near(&[4], scores[1]);
+        evaluator.add(5).unwrap();
+        near(&[4, 1, 5], evaluator.score().unwrap());
+        assert!(evaluator.standard_error().unwrap().unwrap() > 0.0);
+        let mut child = evaluator.branch(0, &[2, 3]).unwrap().unwrap();
+        near(&[4, 1, 5, 0], child.score().unwrap());
+        child.score_additions(&[2, 3], &mut scores).unwrap();
+        near(&[4, 1, 5, 0, 3], scores[1]);
     }
 }

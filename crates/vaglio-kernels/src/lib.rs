@@ -11,6 +11,7 @@ pub mod lars;
 pub mod level;
 pub mod linalg;
 pub mod loo;
+pub mod reservoir;
 pub mod ridge;
 mod score;
 mod wide;

@@ -99,13 +99,18 @@ mod backend {
         let s = view(&a).thin_svd().map_err(|_| Failure::NoConvergence)?;
         Ok(Svd { u: owned(s.U()), d: s.S().column_vector().iter().copied().collect(), v: owned(s.V()) })
     }
+
+    pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
+        let values = view(&a).eigenvalues().map_err(|_| Failure::NoConvergence)?;
+        Ok(values.iter().fold(0.0, |most: f64, value| most.max(value.re.hypot(value.im))))
+    }
 }
 
 #[cfg(feature = "lapack")]
 mod backend {
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
-    use ndarray_linalg::{Cholesky, Eigh, InverseC, JobSvd, QR, SVDDC, SolveC, UPLO};
+    use ndarray_linalg::{Cholesky, EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, SolveC, UPLO};
     use openblas_src as _;
 
     /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
@@ -152,6 +157,11 @@ mod backend {
             (Some(u), Some(vt)) => Ok(Svd { u, d, v: vt.reversed_axes() }),
             _ => Err(Failure::NoConvergence),
         }
+    }
+
+    pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
+        let values = plain(a).eigvals().map_err(|_| Failure::NoConvergence)?;
+        Ok(values.iter().fold(0.0, |most: f64, value| most.max(value.re.hypot(value.im))))
     }
 }
 
@@ -223,6 +233,19 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     backend::svd(a)
 }
 
+/// The largest |eigenvalue| of a square matrix, 0 of an empty one. Cost O(n³).
+///
+/// # Errors
+/// [`Failure::NoConvergence`].
+pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
+    finite(&a)?;
+    if a.is_empty() {
+        return Ok(0.0);
+    }
+    let radius = backend::spectral_radius(a)?;
+    if radius.is_finite() { Ok(radius) } else { Err(Failure::NoConvergence) }
+}
+
 fn finite(a: &ArrayView2<f64>) -> Result<(), Failure> {
     if a.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(Failure::NoConvergence) }
 }
@@ -280,6 +303,25 @@ mod tests {
             close(&r.t().dot(&r), &a.t().dot(&a));
             assert!(r.indexed_iter().all(|((i, j), v)| i <= j || *v == 0.0));
         }
+    }
+
+    #[test]
+    fn the_spectral_radius_is_the_largest_eigenvalue() {
+        // A rotation by any angle, scaled; a triangle; a companion matrix of x² − x − 1.
+        let (sin, cos) = 0.7f64.sin_cos();
+        let golden = (1.0 + 5.0f64.sqrt()) / 2.0;
+        for (a, radius) in [
+            (ndarray::array![[2.0 * cos, -2.0 * sin], [2.0 * sin, 2.0 * cos]], 2.0),
+            (ndarray::array![[1.0, 5.0, 7.0], [0.0, -3.0, 2.0], [0.0, 0.0, 2.5]], 3.0),
+            (ndarray::array![[1.0, 1.0], [1.0, 0.0]], golden),
+            (Array2::zeros((0, 0)), 0.0),
+        ] {
+            assert!((spectral_radius(a.view()).unwrap() - radius).abs() < 1e-13, "{a}");
+        }
+        let symmetric = gram(matrix(30, 12).view());
+        let most = eigh(symmetric.view()).unwrap().0[11];
+        assert!((spectral_radius(symmetric.view()).unwrap() / most - 1.0).abs() < 1e-12);
+        assert!(spectral_radius(Array2::from_elem((2, 2), f64::NAN).view()).is_err());
     }
 
     #[test]

@@ -1,0 +1,240 @@
+//! The states of a leaky echo-state network.
+//!
+//! x(t) = (1 − a)·x(t−1) + a·tanh(b + W_in·u(t) + W·x(t−1)), with x = 0 before the first step of a series. The sum of a
+//! unit is taken in this order: bias, inputs, then the units it is connected from, each in increasing order. It depends
+//! neither on the number of threads nor on units that it is not connected from.
+
+use crate::Level;
+use crate::elementary::tanh;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+use rayon::prelude::*;
+
+/// Connections W among units, in rows of the units that they lead to.
+#[derive(Debug, Clone, Copy)]
+pub struct Connections<'a> {
+    /// Where the row of each unit starts, and the end of the last: units + 1 numbers.
+    pub starts: &'a [usize],
+    /// The unit that each connection comes from, in increasing order within a row.
+    pub sources: &'a [u32],
+    /// The weight of each connection.
+    pub weights: &'a [f64],
+}
+
+/// A leaky echo-state network, laid out for fast steps.
+#[derive(Debug, Clone)]
+pub struct Reservoir {
+    /// Units, rounded up to whole blocks.
+    padded: usize,
+    leak: f64,
+    bias: Vec<f64>,
+    /// Input after input, `padded` weights each.
+    input: Vec<f64>,
+    recurrent: Recurrent,
+}
+
+/// W in blocks of units, so that a step works on all units of a block at once.
+#[derive(Debug, Clone)]
+enum Recurrent {
+    /// Blocks of eight units, each with as many slots as its fullest unit has connections.
+    Sparse { starts: Vec<usize>, slots: Vec<Slot> },
+    /// Blocks of 32 units, each with the weights from every unit.
+    Dense { units: usize, weights: Vec<[f64; DENSE]> },
+}
+
+/// One connection of each of eight units; of weight 0 where a unit has no more.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    sources: [u32; Wide::WIDTH],
+    weights: [f64; Wide::WIDTH],
+}
+
+/// Units in a dense block: enough sums under way to hide the time that one addition takes.
+const DENSE: usize = 4 * Wide::WIDTH;
+/// Steps that are kept together before they are written to the columns.
+const TILE: usize = 8;
+/// States that are held twice while series are walked side by side.
+const BATCH: usize = 1 << 23;
+
+impl Reservoir {
+    /// A network of `bias.len()` units; `input` holds one weight a unit for each input, input after input.
+    ///
+    /// Cost O(connections + units · inputs); memory at most eight times that of the connections.
+    ///
+    /// # Panics
+    /// When sizes do not fit, or a connection comes from a unit that is not there.
+    pub fn new(connections: Connections<'_>, input: &[f64], bias: &[f64], leak: f64) -> Self {
+        let units = bias.len();
+        assert_eq!(connections.starts.len(), units + 1, "one row of connections a unit");
+        assert!(connections.sources.iter().all(|&j| (j as usize) < units), "connections come from units");
+        assert!(units == 0 && input.is_empty() || units > 0 && input.len() % units == 0, "one weight a unit and input");
+        let recurrent = Recurrent::new(connections, units);
+        let block = match recurrent {
+            Recurrent::Sparse { .. } => Wide::WIDTH,
+            Recurrent::Dense { .. } => DENSE,
+        };
+        let padded = units.next_multiple_of(block);
+        let pad = |values: &[f64]| values.iter().copied().chain(std::iter::repeat_n(0.0, padded - units)).collect();
+        let bias: Vec<f64> = pad(bias);
+        let input = input.chunks(units.max(1)).flat_map(|weights| -> Vec<f64> { pad(weights) }).collect();
+        Reservoir { padded, leak, bias, input, recurrent }
+    }
+
+    /// The states of the units `wanted` over all rows: one column of rows for each.
+    ///
+    /// `inputs` are columns of rows; `lengths` are those of the series, one after the other. Series are walked in
+    /// parallel. Cost O(rows · (connections + units · (inputs + 1))).
+    ///
+    /// # Panics
+    /// When sizes do not fit.
+    pub fn states(&self, level: Level, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
+        let rows: usize = lengths.iter().sum();
+        assert!(inputs.iter().all(|column| column.len() == rows), "every input has one entry a row");
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        assert_eq!(inputs.len() * self.padded, self.input.len(), "one column an input");
+        let mut columns = vec![vec![0.0; rows]; wanted.len()];
+        let (mut first, mut start) = (0, 0);
+        while first < lengths.len() {
+            let mut last = first + 1;
+            let mut taken = lengths[first];
+            while last < lengths.len() && (taken + lengths[last]) * wanted.len() <= BATCH {
+                taken += lengths[last];
+                last += 1;
+            }
+            let begins = |series: usize| start + lengths[first..series].iter().sum::<usize>();
+            let batch: Vec<(usize, usize)> = (first..last).map(|s| (begins(s), lengths[s])).collect();
+            let walked: Vec<Vec<f64>> =
+                batch.par_iter().map(|&(begin, length)| self.walk(level, inputs, begin, length, wanted)).collect();
+            columns.par_iter_mut().enumerate().for_each(|(k, column)| {
+                for (states, &(begin, length)) in walked.iter().zip(&batch) {
+                    column[begin..begin + length].copy_from_slice(&states[k * length..(k + 1) * length]);
+                }
+            });
+            (first, start) = (last, start + taken);
+        }
+        columns
+    }
+
+    /// The states over one series of `length` rows from row `begin`, unit after unit.
+    fn walk(&self, level: Level, inputs: &[&[f64]], begin: usize, length: usize, wanted: &[usize]) -> Vec<f64> {
+        let mut out = vec![0.0; wanted.len() * length];
+        let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
+        let mut recent = vec![0.0; TILE * self.padded];
+        for step in 0..length {
+            level.run(Drive { reservoir: self, inputs, row: begin + step, state: &state, to: &mut next });
+            tanh(level, &mut next);
+            level.run(Leak { rate: self.leak, state: &mut state, to: &next });
+            let place = step % TILE;
+            recent[place * self.padded..(place + 1) * self.padded].copy_from_slice(&state);
+            if place + 1 == TILE || step + 1 == length {
+                for (k, &unit) in wanted.iter().enumerate() {
+                    let to = &mut out[k * length + step - place..=k * length + step];
+                    to.iter_mut().zip(recent[unit..].iter().step_by(self.padded)).for_each(|(to, x)| *to = *x);
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Recurrent {
+    fn new(connections: Connections<'_>, units: usize) -> Self {
+        let Connections { starts, sources, weights } = connections;
+        let row = |unit: usize| starts[unit]..starts[unit + 1];
+        let (mut begins, mut slots) = (vec![0], Vec::new());
+        for block in (0..units).step_by(Wide::WIDTH) {
+            let rows: Vec<_> = (block..units.min(block + Wide::WIDTH)).map(row).collect();
+            for k in 0..rows.iter().map(ExactSizeIterator::len).max().unwrap_or(0) {
+                let mut slot = Slot { sources: [0; Wide::WIDTH], weights: [0.0; Wide::WIDTH] };
+                for (lane, row) in rows.iter().enumerate().filter(|(_, row)| k < row.len()) {
+                    slot.sources[lane] = sources[row.start + k];
+                    slot.weights[lane] = weights[row.start + k];
+                }
+                slots.push(slot);
+            }
+            begins.push(slots.len());
+        }
+        // A slot, whose states lie apart, takes about as long as four places of a dense block.
+        if 32 * slots.len() < units * units || units < DENSE {
+            return Recurrent::Sparse { starts: begins, slots };
+        }
+        let mut dense = vec![[0.0; DENSE]; units.div_ceil(DENSE) * units];
+        for unit in 0..units {
+            for at in row(unit) {
+                dense[unit / DENSE * units + sources[at] as usize][unit % DENSE] = weights[at];
+            }
+        }
+        Recurrent::Dense { units, weights: dense }
+    }
+}
+
+/// `to` = b + W_in·u + W·x.
+struct Drive<'a> {
+    reservoir: &'a Reservoir,
+    inputs: &'a [&'a [f64]],
+    row: usize,
+    state: &'a [f64],
+    to: &'a mut [f64],
+}
+
+impl NullaryFnOnce for Drive<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Drive { reservoir, inputs, row, state, to } = self;
+        to.copy_from_slice(&reservoir.bias);
+        for (column, weights) in inputs.iter().zip(reservoir.input.chunks_exact(reservoir.padded)) {
+            let value = column[row];
+            to.iter_mut().zip(weights).for_each(|(to, weight)| *to += weight * value);
+        }
+        match &reservoir.recurrent {
+            Recurrent::Sparse { starts, slots } => {
+                for (chunk, bounds) in to.as_chunks_mut::<{ Wide::WIDTH }>().0.iter_mut().zip(starts.windows(2)) {
+                    let mut sum = Wide::load(chunk);
+                    for slot in &slots[bounds[0]..bounds[1]] {
+                        let states: [f64; Wide::WIDTH] = std::array::from_fn(|l| state[slot.sources[l] as usize]);
+                        sum = sum + Wide::load(&slot.weights) * Wide::load(&states);
+                    }
+                    sum.store(chunk);
+                }
+            }
+            Recurrent::Dense { units, weights } => {
+                for (chunk, weights) in to.as_chunks_mut::<DENSE>().0.iter_mut().zip(weights.chunks_exact(*units)) {
+                    let parts = chunk.as_chunks_mut::<{ Wide::WIDTH }>().0;
+                    let mut sums: [Wide; 4] = std::array::from_fn(|p| Wide::load(&parts[p]));
+                    for (weights, x) in weights.iter().zip(state) {
+                        let x = Wide::splat(*x);
+                        let weights = weights.as_chunks::<{ Wide::WIDTH }>().0;
+                        for (sum, weights) in sums.iter_mut().zip(weights) {
+                            *sum = *sum + Wide::load(weights) * x;
+                        }
+                    }
+                    for (sum, part) in sums.into_iter().zip(parts) {
+                        sum.store(part);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// x = (1 − a)·x + a·`to`.
+struct Leak<'a> {
+    rate: f64,
+    state: &'a mut [f64],
+    to: &'a [f64],
+}
+
+impl NullaryFnOnce for Leak<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Leak { rate, state, to } = self;
+        let kept = 1.0 - rate;
+        state.iter_mut().zip(to).for_each(|(x, t)| *x = kept * *x + rate * t);
+    }
+}

@@ -14,6 +14,8 @@ mod progress;
 
 #[cfg(feature = "mrmr")]
 use vaglio_mrmr as _;
+#[cfg(feature = "reservoir")]
+use vaglio_reservoir as _;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

@@ -50,6 +50,11 @@ pub trait FittedMap: Debug + Send + Sync {
 
     /// The input columns from which the output column `name` is made.
     fn sources(&self, name: &str) -> Vec<String>;
+
+    /// Whether the columns that the map makes of one are a block, as the levels of a text column are.
+    fn makes_blocks(&self) -> bool {
+        true
+    }
 }
 
 /// A target was replaced by (y − `shift`) / `scale`.

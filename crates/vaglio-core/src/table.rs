@@ -109,6 +109,11 @@ impl Table {
         self.origins.as_deref()
     }
 
+    /// Where row `row` stood before any were dropped or put in another order.
+    pub fn origin(&self, row: usize) -> usize {
+        self.origins.as_ref().and_then(|origins| origins.get(row)).copied().unwrap_or(row)
+    }
+
     /// Names of the columns, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str())

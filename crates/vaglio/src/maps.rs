@@ -2,6 +2,8 @@
 
 mod one_hot;
 mod standardize;
+mod window;
 
 pub use one_hot::{FittedOneHot, OneHot};
 pub use standardize::{FittedStandardize, Scope, Standardize};
+pub use window::{FittedWindow, Window};

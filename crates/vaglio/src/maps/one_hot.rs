@@ -57,7 +57,7 @@ impl FittedMap for FittedOneHot {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {
             match self.columns.iter().find(|known| known.column == name) {
-                Some(known) => out.extend(known.indicators(&cells)?),
+                Some(known) => out.extend(known.indicators(&cells, |row| table.origin(row))?),
                 None => out.push((name, cells)),
             }
         }
@@ -82,14 +82,14 @@ impl Levels {
         self.levels.iter().map(|level| format!("{}={level}", self.column))
     }
 
-    fn indicators(&self, cells: &Cells) -> Result<Vec<(String, Cells)>> {
+    fn indicators(&self, cells: &Cells, origin: impl Fn(usize) -> usize) -> Result<Vec<(String, Cells)>> {
         let mut indicators = vec![vec![0u8; cells.len()]; self.levels.len()];
         for row in 0..cells.len() {
             let label = cells.label(row);
             let level = self.levels.binary_search(&label).ok();
             match level.and_then(|level| indicators.get_mut(level)).and_then(|column| column.get_mut(row)) {
                 Some(cell) => *cell = 1,
-                None => return Err(self.unknown(row, &label)),
+                None => return Err(self.unknown(origin(row), &label)),
             }
         }
         let cells = indicators.into_iter().map(|bytes| Cells::Numbers(Numbers::from(bytes)));

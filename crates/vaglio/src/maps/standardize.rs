@@ -84,7 +84,7 @@ impl FittedMap for FittedStandardize {
             match values.iter().position(|x| !x.is_finite()) {
                 Some(row) => Err(Error::Numerical(format!(
                     "row {}, column `{name}`: the standardized value overflows; rescale the column",
-                    row + 1
+                    table.origin(row) + 1
                 ))),
                 None => Ok((name, Cells::Numbers(Numbers::from(values)))),
             }

@@ -1,6 +1,7 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
 use super::roles::Roles;
+use super::series::{Rows, numbers_of};
 use super::targets::{encode, task};
 use super::{DataSpec, ValidPipeline};
 use crate::read::{Selection as Choice, read_header, read_table};
@@ -42,6 +43,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     super::roles::check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     let sha256 = hash(&train_path)?;
     let rows = table.rows();
+    let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let (train, test) = match (&spec.test, spec.test_fraction) {
         (Some(test), _) => (table, Some(roles.read_test(&folder.join(test), &header)?)),
         (None, Some(fraction)) => {
@@ -51,13 +53,11 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         (None, None) => (table, None),
     };
     let rows = if spec.test_fraction.is_some() { train.rows() } else { rows };
-    let train = Parts::take(&roles, train)?;
-    let task = task(spec, &train.targets)?;
-    let mut targets = encode(&task, &train.targets, "data.target")?;
-
-    let mut table = train.rest;
-    let (maps, scales) = pipeline.fit_maps(&mut table, &mut targets, &task, train.weights.as_deref())?;
-    let (columns, names) = numeric(table)?;
+    let parts = Parts::take(&roles, train)?;
+    let task = task(spec, &parts.targets)?;
+    let mut train = parts.rows(&task, "data.target")?;
+    let (maps, scales) = pipeline.fit_maps(&mut train, &task)?;
+    let (columns, names) = numeric(&mut train.table)?;
     if names.is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
@@ -69,20 +69,11 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         }
         None => None,
     };
-    let mut problem = assemble(columns, names, targets, spec, task)?.with_blocks(blocks);
+    let mut problem = assemble(columns, names, std::mem::take(&mut train.targets), spec, task)?.with_blocks(blocks);
     if let Some(how) = pipeline.in_folds()? {
         problem = problem.standardized_in_folds(how);
     }
-    if let Some(groups) = train.groups {
-        problem = problem.with_groups(groups)?;
-    }
-    if let Some(folds) = train.assignment {
-        problem = problem.with_assignment(folds)?;
-    }
-    let train = match train.weights {
-        Some(weights) => problem.with_weights(weights)?,
-        None => problem,
-    };
+    let train = train.complete(problem)?;
     Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256 })
 }
 
@@ -107,19 +98,14 @@ impl ValidPipeline {
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
-    pub(crate) fn fit_maps(
-        &self,
-        table: &mut Table,
-        targets: &mut Array2<f64>,
-        task: &Task,
-        weights: Option<&[f64]>,
-    ) -> Result<FittedMaps> {
+    pub(crate) fn fit_maps(&self, rows: &mut Rows, task: &Task) -> Result<FittedMaps> {
         let (mut maps, mut scales) = (Vec::new(), None);
         for (index, map) in self.preprocess.iter().enumerate() {
             let under = |e: Error| e.under(&format!("preprocess[{index}]"));
-            let fitted = map.fit(table, weights).map_err(under)?;
-            *table = fitted.transform(std::mem::take(table))?;
+            let fitted = map.fit(&rows.table, rows.weights.as_deref()).map_err(under)?;
+            rows.map(&*fitted)?;
             maps.push(fitted);
+            let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
             let outputs = targets.nrows();
             for (output, mut target) in targets.rows_mut().into_iter().enumerate() {
                 let Some(scale) = map.fit_target(&target.to_vec(), weights).map_err(under)? else { continue };
@@ -149,8 +135,9 @@ struct Parts {
 impl Parts {
     fn take(roles: &Roles<'_>, mut table: Table) -> Result<Self> {
         let spec = roles.spec;
-        // A column may give the groups and the folds alike.
-        let folds = roles.assignment.and_then(|name| table.get(name)).map(group_numbers);
+        // A column may give the series, the groups and the folds alike.
+        let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
+        let (assignment, groups) = (numbers(roles.assignment), numbers(roles.groups()));
         let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {
@@ -164,15 +151,21 @@ impl Parts {
             },
             None => None,
         };
-        let groups = spec.groups.as_ref().and_then(|name| table.take(name)).map(|cells| group_numbers(&cells));
-        if let Some(name) = roles.assignment {
+        for (_, name) in roles.of_rows() {
             table.take(name);
         }
         let mut targets = Vec::new();
         for name in spec.target.names() {
             targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
         }
-        Ok(Parts { targets, weights, groups, assignment: folds, rest: table })
+        Ok(Parts { targets, weights, groups, assignment, rest: table })
+    }
+
+    /// The rows with coded targets.
+    fn rows(self, task: &Task, field: &str) -> Result<Rows> {
+        let Parts { targets, weights, groups, assignment, rest: table } = self;
+        let targets = encode(task, &targets, field, |row| table.origin(row))?;
+        Ok(Rows { table, targets, weights, groups, assignment })
     }
 }
 
@@ -194,11 +187,15 @@ fn assemble(
 fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for (index, name) in names.iter().enumerate() {
-        let source = maps.iter().rev().try_fold(name.clone(), |name, map| match &map.sources(&name)[..] {
-            [source] => Some(source.clone()),
-            _ => None,
-        });
-        let Some(source) = source.filter(|source| source != name) else { continue };
+        let (mut source, mut is_block) = (name.clone(), false);
+        for map in maps.iter().rev() {
+            let [from] = &map.sources(&source)[..] else { break };
+            is_block |= map.makes_blocks() && *from != source;
+            source.clone_from(from);
+        }
+        if !is_block {
+            continue;
+        }
         match blocks.iter_mut().find(|block| block.name == source) {
             Some(block) => block.columns.push(index),
             None => blocks.push(Block { name: source, columns: vec![index] }),
@@ -214,29 +211,25 @@ fn test_problem(
     names: &[String],
     task: &Task,
 ) -> Result<Problem> {
-    let parts = Parts::take(roles, table)?;
-    let targets = encode(task, &parts.targets, "data.test")?;
-    let mut table = parts.rest;
+    let mut rows = Parts::take(roles, table)?.rows(task, "data.test")?;
     for map in maps {
-        table = map.transform(table)?;
+        rows.map(&**map)?;
     }
-    let (columns, found) = numeric(table)?;
+    let (columns, found) = numeric(&mut rows.table)?;
     let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
     let order: Vec<usize> = names
         .iter()
         .map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name)))
         .collect::<Result<_>>()?;
+    let targets = std::mem::take(&mut rows.targets);
     let problem = assemble(columns.select(&order), names.to_vec(), targets, roles.spec, task.clone())?;
-    match parts.weights {
-        Some(weights) => problem.with_weights(weights),
-        None => Ok(problem),
-    }
+    Rows { groups: None, assignment: None, ..rows }.complete(problem)
 }
 
-/// The columns of a table that has no text left.
-pub(crate) fn numeric(table: Table) -> Result<(Columns, Vec<String>)> {
+/// The columns of a table that has no text left; its rows stay.
+pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
     let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
-    for (name, cells) in table.into_columns() {
+    for (name, cells) in table.take_columns() {
         match cells {
             Cells::Numbers(numbers) => {
                 columns.push(numbers);
@@ -256,28 +249,29 @@ pub(crate) fn numeric(table: Table) -> Result<(Columns, Vec<String>)> {
     Ok((columns, names))
 }
 
-fn group_numbers(cells: &Cells) -> Vec<u32> {
-    let mut numbers = std::collections::HashMap::new();
-    (0..cells.len())
-        .map(|row| {
-            let next = numbers.len() as u32;
-            *numbers.entry(cells.label(row)).or_insert(next)
-        })
-        .collect()
-}
-
-/// Sets a share of the rows aside by the seed; rows of one group stay together.
+/// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together.
 fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
     let rows = table.rows();
-    let groups = match spec.groups.as_ref().and_then(|name| table.get(name)) {
-        Some(cells) => group_numbers(cells),
-        None => (0..rows as u32).collect(),
+    let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
+        (Some(cells), series) => (numbers_of(cells), if series.is_some() { "groups of series" } else { "groups" }),
+        (None, Some(series)) => (series.to_vec(), "series"),
+        (None, None) if spec.time.is_some() => (vec![0; rows], "series"),
+        (None, None) => ((0..rows as u32).collect(), "rows"),
     };
+    let series = table.series().unwrap_or_default();
+    if let Some(row) = (1..series.len()).find(|&row| series[row] == series[row - 1] && groups[row] != groups[row - 1]) {
+        return Err(Error::setting(
+            "data.groups",
+            format!(
+                "row {} is of another group than other rows of its series, and test rows are taken by groups; leave it out",
+                table.origin(row) + 1
+            ),
+        ));
+    }
     let count = groups.iter().max().map_or(0, |g| *g as usize + 1);
     let order = shuffled(count, seed);
     let aside = (fraction * count as f64).round() as usize;
     if aside == 0 || aside >= count {
-        let what = if spec.groups.is_some() { "groups" } else { "rows" };
         return Err(Error::setting(
             "data.test_fraction",
             format!("{fraction} of {count} {what} leaves one side empty"),

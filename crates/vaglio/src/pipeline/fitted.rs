@@ -2,6 +2,7 @@
 
 use super::ValidPipeline;
 use super::metrics::unscale;
+use super::series::Rows;
 use crate::linfa_face::{FitError, TargetValue, chosen, default_target, problem, write};
 use crate::selector::Selection;
 use linfa::Float;
@@ -35,11 +36,23 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
         let raw = problem(dataset)?;
         let weights = raw.weights().map(|w| w.to_vec());
-        let mut table = table(raw.names(), raw.columns())?;
-        let mut targets = raw.targets().as_ref().clone();
-        let (maps, scales) = self.fit_maps(&mut table, &mut targets, raw.task(), weights.as_deref())?;
-        let (columns, names) = super::data::numeric(table)?;
-        let mut mapped = Problem::new(columns, names, targets, raw.target_names().to_vec(), raw.task().clone())?;
+        let mut rows = Rows {
+            table: table(raw.names(), raw.columns())?,
+            targets: raw.targets().as_ref().clone(),
+            weights: weights.clone(),
+            groups: None,
+            assignment: None,
+        };
+        let (maps, scales) = self.fit_maps(&mut rows, raw.task())?;
+        if rows.table.rows() != raw.rows() {
+            return Err(Error::setting(
+                "preprocess",
+                "rows are dropped, which a linfa dataset cannot follow; use vaglio::pipeline::run",
+            )
+            .into());
+        }
+        let (columns, names) = super::data::numeric(&mut rows.table)?;
+        let mut mapped = Problem::new(columns, names, rows.targets, raw.target_names().to_vec(), raw.task().clone())?;
         if let Some(how) = self.in_folds()? {
             mapped = mapped.standardized_in_folds(how);
         }
@@ -83,7 +96,7 @@ impl<E, I> FittedPipeline<E, I> {
         for map in &self.maps {
             table = map.transform(table)?;
         }
-        let (columns, names) = super::data::numeric(table)?;
+        let (columns, names) = super::data::numeric(&mut table)?;
         if names != self.names {
             return Err(Error::Shape("the columns are not those of the training rows".into()));
         }

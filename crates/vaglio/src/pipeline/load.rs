@@ -9,12 +9,10 @@ use vaglio_core::{Error, Place, Result, Role, descriptions};
 const LATER_KEYS: &[(&str, &str)] = &[
     ("evaluate", "leave it out, and give `data.test` or `data.test_fraction` for honest figures"),
     ("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has"),
-    ("data.series", "use `data.groups` for rows that belong together"),
-    ("data.time", "leave it out"),
 ];
 
 /// Kinds that the format names and this version does not have.
-const LATER_KINDS: &[(&str, &[&str])] = &[("learner", &["fs_ls_svm", "elm", "reservoir"])];
+const LATER_KINDS: &[(&str, &[&str])] = &[("learner", &["fs_ls_svm", "elm"])];
 
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
@@ -59,10 +57,6 @@ fn refuse_later(document: &Document) -> Result<()> {
                 place: document.place(key),
             });
         }
-    }
-    let maps = (0..).map_while(|k| document.get(&format!("preprocess[{k}]")).map(|_| format!("preprocess[{k}]")));
-    for path in maps {
-        refuse_kind(document, &path, &["window"], Role::Map)?;
     }
     for (path, kinds) in LATER_KINDS {
         let role = Role::ALL.into_iter().find(|r| r.name() == *path).unwrap_or(Role::Map);

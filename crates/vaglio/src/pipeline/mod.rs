@@ -11,6 +11,7 @@ mod record;
 mod roles;
 mod run;
 mod schema;
+mod series;
 mod targets;
 
 pub use data::{Prepared, prepare};
@@ -123,6 +124,12 @@ pub struct DataSpec {
     /// The column of groups: rows with one value stay together.
     #[serde(default)]
     pub groups: Option<String>,
+    /// The column that says which time series a row belongs to; these are also the groups unless `groups` is given.
+    #[serde(default)]
+    pub series: Option<String>,
+    /// The column by which the rows of a series are put in order; without `series` all rows are one.
+    #[serde(default)]
+    pub time: Option<String>,
     /// Columns that are not features.
     #[serde(default)]
     pub exclude: Vec<String>,
@@ -292,6 +299,9 @@ impl ValidPipeline {
         }
         if data.target.names().is_empty() {
             return Err(Error::setting("data.target", "at least one column is needed"));
+        }
+        if data.time.is_some() && data.time == data.series {
+            return Err(Error::setting("data.time", "it is the column of the series; give the column of the times"));
         }
         if data.positive.is_some() && matches!(data.task, Some(TaskKind::Regression | TaskKind::Multiclass)) {
             return Err(Error::setting("data.positive", "it is for `task: binary` only"));

@@ -2,14 +2,15 @@
 
 use super::data::{hex, numeric};
 use super::metrics::unscale;
+use super::series::Order;
 use crate::linfa_face::largest;
 use crate::read::{Selection as Choice, read_header, read_table, system};
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetScale, Task};
+use vaglio_core::{Cells, Error, FittedMap, Model, Result, Table, TargetScale, Task};
 
 /// The version of the format that this program writes and reads.
 const SCHEMA: &str = "vaglio.model/1";
@@ -34,6 +35,12 @@ pub struct SavedModel {
     pub inputs: Vec<String>,
     /// The trained model.
     pub model: Box<dyn Model>,
+    /// The column that says which time series a row belongs to, if the training rows had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// The column by which the rows of a series are put in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
 }
 
 /// Predictions for the rows of a file.
@@ -45,6 +52,12 @@ pub struct Predictions {
     pub values: Array2<f64>,
     /// The label of each row, for classes.
     pub labels: Option<Vec<String>>,
+    /// The row of the data that each prediction is for, from 0 and increasing; rows that maps dropped have none.
+    pub rows: Vec<usize>,
+    /// The columns of series and time, for these rows.
+    pub keys: Vec<(String, Cells)>,
+    /// Whether some rows have no prediction.
+    pub dropped: bool,
 }
 
 #[derive(Deserialize)]
@@ -76,7 +89,13 @@ impl SavedModel {
             }
             sources = before;
         }
-        SavedModel { task, outputs, target_scales, sources, maps, inputs, model }
+        SavedModel { task, outputs, target_scales, sources, maps, inputs, model, series: None, time: None }
+    }
+
+    /// The same for rows that follow each other as these columns of a data file say.
+    #[must_use]
+    pub fn ordered_by(self, series: Option<String>, time: Option<String>) -> Self {
+        SavedModel { series, time, ..self }
     }
 
     /// The text of the model file.
@@ -114,11 +133,26 @@ impl SavedModel {
             .map_err(|e| refused(format!("it holds a component that this program does not have: {e}")))
     }
 
-    /// Predicts the rows of a table that has at least the columns `sources`; others are ignored.
+    /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
+    ///
+    /// The predictions are in the order of the table's rows, whatever the order of time.
     ///
     /// # Errors
-    /// A missing column; a cell that the maps were not prepared for.
+    /// A missing column; a cell that the maps were not prepared for; times that are text, or twice in a series.
     pub fn predict(&self, mut table: Table) -> Result<Predictions> {
+        let names = [&self.series, &self.time];
+        for name in names.into_iter().flatten() {
+            if table.get(name).is_none() {
+                return Err(Error::unknown("data", "column", name, table.names()));
+            }
+        }
+        let all = table.rows();
+        let mut keys: Vec<(String, Cells)> =
+            names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
+        table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
+        for name in names.into_iter().flatten() {
+            table.take(name);
+        }
         for map in &self.maps {
             table = map.transform(table)?;
         }
@@ -130,11 +164,19 @@ impl SavedModel {
             let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
             kept.push((name.clone(), cells.ok_or_else(missing)?));
         }
-        let columns = if kept.is_empty() { vaglio_core::Columns::new(rows) } else { numeric(Table::new(kept)?)?.0 };
-        let mut values = self.model.predict(&columns, None)?;
+        let columns =
+            if kept.is_empty() { vaglio_core::Columns::new(rows) } else { numeric(&mut Table::new(kept)?)?.0 };
+        let mut values = self.model.predict(&columns, table.series())?;
         unscale(&mut values, self.target_scales.as_deref());
         if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
-            return Err(Error::Numerical(format!("row {}: the prediction overflows", row + 1)));
+            return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
+        }
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.sort_by_key(|&row| table.origin(row));
+        let origins: Vec<usize> = order.iter().map(|&row| table.origin(row)).collect();
+        values = values.select(Axis(1), &order);
+        if !keys.is_empty() {
+            keys = Table::new(keys)?.select_rows(&origins).into_columns();
         }
         let label = |row: usize| {
             let of_row = values.column(row).to_vec();
@@ -146,7 +188,7 @@ impl SavedModel {
             }
         };
         let labels = (self.task != Task::Regression).then(|| (0..values.ncols()).map(label).collect());
-        Ok(Predictions { outputs: self.outputs.clone(), values, labels })
+        Ok(Predictions { outputs: self.outputs.clone(), values, labels, dropped: rows < all, rows: origins, keys })
     }
 
     /// Predicts the rows of a data file, columns matched by name.
@@ -155,12 +197,15 @@ impl SavedModel {
     /// Those of reading the file and of [`SavedModel::predict`].
     pub fn predict_file(&self, path: &Path) -> Result<Predictions> {
         let header = read_header(path)?;
-        if let Some(missing) = self.sources.iter().find(|name| !header.contains(name)) {
+        let ordered = [&self.series, &self.time].into_iter().flatten();
+        if let Some(missing) = self.sources.iter().chain(ordered.clone()).find(|name| !header.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         // A model without columns still has as many predictions as the file has rows.
-        let wanted: Vec<String> =
-            if self.sources.is_empty() { header.into_iter().take(1).collect() } else { self.sources.clone() };
+        let mut wanted: Vec<String> = self.sources.iter().chain(ordered).cloned().collect();
+        if wanted.is_empty() {
+            wanted.extend(header.into_iter().take(1));
+        }
         self.predict(read_table(path, &Choice::only(wanted))?).map_err(|error| error.in_file(path))
     }
 }
@@ -168,19 +213,26 @@ impl SavedModel {
 impl Predictions {
     /// The predictions as CSV: `prediction` (one per output, named where there are several) and `label` for classes.
     ///
+    /// The columns of series and time stand before them; where there are none and rows were dropped, `row`, from 1.
+    ///
     /// # Errors
     /// [`Error::Shape`] when a name cannot be written.
     pub fn to_csv(&self) -> Result<String> {
         let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let mut header: Vec<String> = match self.outputs.as_slice() {
-            [_] => vec!["prediction".into()],
-            several => several.iter().map(|name| format!("prediction_{name}")).collect(),
-        };
+        let numbered = self.keys.is_empty() && self.dropped;
+        let mut header: Vec<String> = self.keys.iter().map(|(name, _)| name.clone()).collect();
+        header.extend(numbered.then(|| "row".to_owned()));
+        match self.outputs.as_slice() {
+            [_] => header.push("prediction".into()),
+            several => header.extend(several.iter().map(|name| format!("prediction_{name}"))),
+        }
         header.extend(self.labels.as_ref().map(|_| "label".to_owned()));
         writer.write_record(&header).map_err(|e| failed(&e))?;
         for (row, column) in self.values.columns().into_iter().enumerate() {
-            let mut record: Vec<String> = column.iter().map(|v| serde_json::json!(v).to_string()).collect();
+            let mut record: Vec<String> = self.keys.iter().map(|(_, cells)| cells.label(row)).collect();
+            record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
+            record.extend(column.iter().map(|v| serde_json::json!(v).to_string()));
             record.extend(self.labels.as_ref().map(|labels| labels[row].clone()));
             writer.write_record(&record).map_err(|e| failed(&e))?;
         }

@@ -1,5 +1,6 @@
 //! What the columns of a table mean beside features.
 
+use super::series::Order;
 use super::{DataSpec, Target};
 use crate::read::{Selection as Choice, read_header, read_table};
 use std::path::Path;
@@ -14,14 +15,25 @@ pub(super) struct Roles<'p> {
 
 impl Roles<'_> {
     /// The columns that say something of the rows and are no features, with the setting that names each.
-    fn of_rows(&self) -> Vec<(&'static str, &str)> {
-        let DataSpec { weights, groups, .. } = self.spec;
+    pub fn of_rows(&self) -> Vec<(&'static str, &str)> {
+        let DataSpec { weights, groups, series, time, .. } = self.spec;
         let named = [
             ("data.weights", weights.as_deref()),
             ("data.groups", groups.as_deref()),
+            ("data.series", series.as_deref()),
+            ("data.time", time.as_deref()),
             ("criterion.assignment", self.assignment),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
+    }
+
+    /// The column whose values are the groups.
+    pub fn groups(&self) -> Option<&str> {
+        self.spec.groups.as_deref().or(self.spec.series.as_deref())
+    }
+
+    pub fn order(&self) -> Order<'_> {
+        Order { series: self.spec.series.as_deref(), time: self.spec.time.as_deref() }
     }
 
     pub fn check_names(&self, header: &[String]) -> Result<()> {
@@ -67,12 +79,13 @@ impl Roles<'_> {
         let optional = |name: &String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
         let unused = self.unused();
         let wanted: Vec<String> = train_header.iter().filter(|n| !unused.contains(n)).cloned().collect();
+        let ordered = [&self.spec.series, &self.spec.time];
+        let optional = |name: &String| optional(name) && !ordered.contains(&&Some(name.clone()));
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
             return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
         }
         let table = read_table(path, &Choice::only(wanted))?;
-        check_weights(self.spec, &table).map_err(|error| error.in_file(path))?;
-        Ok(table)
+        check_weights(self.spec, &table).and_then(|()| self.order().arrange(table)).map_err(|error| error.in_file(path))
     }
 }
 

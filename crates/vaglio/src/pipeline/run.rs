@@ -103,7 +103,9 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
     let outputs = prepared.train.target_names().to_vec();
     let task = prepared.train.task().clone();
+    let (series, time) = pipeline.data.as_ref().map_or((None, None), |d| (d.series.clone(), d.time.clone()));
     let model = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
+    let model = model.ordered_by(series, time);
     let resolved = resolved(pipeline, options)?;
     let text = record.to_text()?;
     let report = Report {
@@ -158,6 +160,9 @@ impl Prepared {
         let Some(test) = &self.test else { return Ok(None) };
         let predictions = self.predict(model, test)?;
         let counting = counting(test, model);
+        if counting.as_ref().is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
+            return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
+        }
         Ok(Some(TestFigures::of(test.task(), test.targets().view(), predictions.view(), counting.as_deref())))
     }
 

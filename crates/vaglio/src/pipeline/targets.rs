@@ -118,8 +118,13 @@ fn same_label(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Targets as outputs × rows, classes coded ±1.
-pub(super) fn encode(task: &Task, targets: &[(String, Cells)], field: &str) -> Result<Array2<f64>> {
+/// Targets as outputs × rows, classes coded ±1; `origin` says where a row stands in its file.
+pub(super) fn encode(
+    task: &Task,
+    targets: &[(String, Cells)],
+    field: &str,
+    origin: impl Fn(usize) -> usize,
+) -> Result<Array2<f64>> {
     let rows = targets.first().map_or(0, |(_, cells)| cells.len());
     let mut out = Vec::new();
     for (name, cells) in targets {
@@ -151,7 +156,7 @@ pub(super) fn encode(task: &Task, targets: &[(String, Cells)], field: &str) -> R
                         && !yes
                         && !same_label(&label, negative)
                     {
-                        return Err(unknown(row + 1, &label, vec![negative, positive]));
+                        return Err(unknown(origin(row) + 1, &label, vec![negative, positive]));
                     }
                     out.push(sign(yes));
                 }
@@ -161,7 +166,7 @@ pub(super) fn encode(task: &Task, targets: &[(String, Cells)], field: &str) -> R
                 for row in 0..rows {
                     let label = cells.label(row);
                     let Some(class) = labels.iter().position(|l| same_label(l, &label)) else {
-                        return Err(unknown(row + 1, &label, labels.iter().map(String::as_str).collect()));
+                        return Err(unknown(origin(row) + 1, &label, labels.iter().map(String::as_str).collect()));
                     };
                     of_row.push(class);
                 }

@@ -1,0 +1,263 @@
+//! Columns at earlier steps of their series.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use vaglio_core::{Cells, Error, FittedMap, Map, Result, Table};
+
+/// Replaces columns of numbers by their values some steps earlier in the same series: column `x` becomes `x` for a lag
+/// of 0, `x_lag1` for 1, and so on.
+///
+/// Rows without full history, the first max(lags) of each series, are dropped, and so are series that have no others.
+/// Without series the whole table is one. Cost O(rows · columns · lags).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Window {
+    /// How many steps back, each once; 0 is the step itself.
+    pub lags: Vec<usize>,
+    /// The columns; all columns of numbers when absent. Others stay as they are.
+    pub columns: Option<Vec<String>>,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Window { lags: vec![0, 1, 2], columns: None }
+    }
+}
+
+vaglio_core::describe!(
+    Map,
+    Window,
+    "window",
+    "columns at earlier steps of their time series",
+    "preprocess: [{kind: window, lags: [0, 1, 2]}]"
+);
+
+/// The columns that [`Window`] takes, and how far back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedWindow {
+    lags: Vec<usize>,
+    columns: Vec<String>,
+}
+
+#[typetag::serde(name = "window")]
+impl Map for Window {
+    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let columns = match &self.columns {
+            Some(columns) => columns.clone(),
+            None => {
+                let numbers = table.columns().iter().filter(|(_, cells)| cells.numbers().is_some());
+                numbers.map(|(name, _)| name.clone()).collect()
+            }
+        };
+        for (index, name) in columns.iter().enumerate() {
+            let field = format!("columns[{index}]");
+            match table.get(name) {
+                None => return Err(Error::unknown(field, "column", name, table.names())),
+                Some(Cells::Text(_)) => {
+                    return Err(Error::setting(
+                        field,
+                        format!("the column `{name}` holds text; put {{kind: one_hot}} before `window`"),
+                    ));
+                }
+                Some(Cells::Numbers(_)) => {}
+            }
+        }
+        let fitted = FittedWindow { lags: self.lags.clone(), columns };
+        let mut made: Vec<String> = table.names().flat_map(|name| fitted.outputs(name)).collect();
+        made.sort_unstable();
+        if let Some(twice) = made.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::setting("lags", format!("a second column `{}` would be made; rename one", twice[0])));
+        }
+        if fitted.kept(table).is_empty() {
+            return Err(Error::setting(
+                "lags",
+                format!("no series has more than {} rows, so none has its full history", fitted.longest()),
+            ));
+        }
+        Ok(Box::new(fitted))
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.lags.is_empty() {
+            return Err(Error::setting("lags", "at least one lag is needed; 0 is the row itself"));
+        }
+        if let Some(index) = (0..self.lags.len()).find(|&k| self.lags[..k].contains(&self.lags[k])) {
+            return Err(Error::setting(format!("lags[{index}]"), format!("{} stands twice", self.lags[index])));
+        }
+        let Some(columns) = &self.columns else { return Ok(()) };
+        if columns.is_empty() {
+            return Err(Error::setting("columns", "it is empty; leave it out for all columns of numbers"));
+        }
+        if let Some(index) = (0..columns.len()).find(|&k| columns[..k].contains(&columns[k])) {
+            return Err(Error::setting(format!("columns[{index}]"), format!("`{}` stands twice", columns[index])));
+        }
+        Ok(())
+    }
+}
+
+#[typetag::serde(name = "window")]
+impl FittedMap for FittedWindow {
+    fn transform(&self, mut table: Table) -> Result<Table> {
+        let kept = self.kept(&table);
+        let (rows, longest) = (table.rows(), self.longest());
+        if kept.is_empty() && rows > 0 {
+            return Err(Error::Shape(format!(
+                "no series has more than {longest} rows, and lags up to {longest} need as many before a row"
+            )));
+        }
+        for series in series(&table).into_iter().filter(|series| series.len() <= longest) {
+            let (first, count) = (table.origin(series.start) + 1, series.len());
+            tracing::warn!(
+                "the series of row {first} has {count} rows and lags need {longest} before each; it is dropped"
+            );
+        }
+        let mut out = Vec::new();
+        for (name, cells) in table.take_columns() {
+            if !self.columns.contains(&name) {
+                out.push((name, at(&cells, &kept, 0)));
+                continue;
+            }
+            if cells.numbers().is_none() {
+                return Err(Error::Shape(format!(
+                    "column `{name}` holds text, and in the training rows it held numbers"
+                )));
+            }
+            out.extend(self.lags.iter().map(|&lag| (lagged(&name, lag), at(&cells, &kept, lag))));
+        }
+        table.select_rows(&kept).with_columns(out)
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        let made = |source: &&String| self.lags.iter().any(|&lag| lagged(source, lag) == name);
+        vec![self.columns.iter().find(made).map_or(name, String::as_str).to_owned()]
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+impl FittedWindow {
+    fn longest(&self) -> usize {
+        self.lags.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The rows that have their full history.
+    fn kept(&self, table: &Table) -> Vec<usize> {
+        let longest = self.longest();
+        series(table).into_iter().flat_map(|series| series.skip(longest)).collect()
+    }
+
+    /// The columns that are made of the column `name`.
+    fn outputs(&self, name: &str) -> Vec<String> {
+        match self.columns.iter().any(|column| column == name) {
+            true => self.lags.iter().map(|&lag| lagged(name, lag)).collect(),
+            false => vec![name.to_owned()],
+        }
+    }
+}
+
+fn lagged(name: &str, lag: usize) -> String {
+    if lag == 0 { name.to_owned() } else { format!("{name}_lag{lag}") }
+}
+
+/// The cells `lag` rows before each of `rows`.
+fn at(cells: &Cells, rows: &[usize], lag: usize) -> Cells {
+    let rows: Vec<usize> = rows.iter().map(|row| row - lag).collect();
+    match cells {
+        Cells::Numbers(numbers) => Cells::Numbers(numbers.select_rows(&rows)),
+        Cells::Text(text) => Cells::Text(rows.iter().filter_map(|&row| text.get(row)).cloned().collect()),
+    }
+}
+
+/// The rows of each series, which stand together.
+fn series(table: &Table) -> Vec<Range<usize>> {
+    let Some(series) = table.series() else { return vec![0..table.rows()] };
+    let mut start = 0;
+    let ends = series.chunk_by(|a, b| a == b).map(|run| {
+        let rows = start..start + run.len();
+        start = rows.end;
+        rows
+    });
+    ends.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::Numbers;
+
+    fn numbers(values: &[f64]) -> Cells {
+        Cells::Numbers(Numbers::from(values.to_vec()))
+    }
+
+    fn table() -> Table {
+        let text = Cells::Text(["p", "q", "r", "s", "t", "u"].map(str::to_owned).to_vec());
+        let x = numbers(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.5]);
+        let y = numbers(&[-1.0, -2.0, -3.0, -4.0, -5.0, -6.0]);
+        let columns = vec![("x".to_owned(), x), ("t".to_owned(), text), ("y".to_owned(), y)];
+        Table::new(columns).unwrap().with_series(vec![4, 4, 4, 0, 0, 7]).unwrap()
+    }
+
+    fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
+        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
+        map.check()?;
+        map.fit(table, None)
+    }
+
+    fn values(table: &Table, name: &str) -> Vec<f64> {
+        table.get(name).unwrap().numbers().unwrap().values().into_owned()
+    }
+
+    #[test]
+    fn history_stays_inside_a_series() {
+        let fitted = fit(r#"{"kind": "window", "lags": [1, 0], "columns": ["x"]}"#, &table()).unwrap();
+        let out = fitted.transform(table()).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["x_lag1", "x", "t", "y"]);
+        assert_eq!(values(&out, "x"), [2.0, 3.0, 5.0]);
+        assert_eq!(values(&out, "x_lag1"), [1.0, 2.0, 4.0]);
+        assert_eq!(values(&out, "y"), [-2.0, -3.0, -5.0]);
+        assert_eq!((out.series(), out.origins()), (Some(&[4, 4, 0][..]), Some(&[1, 2, 4][..])));
+        assert_eq!(
+            (fitted.sources("x_lag1"), fitted.sources("x"), fitted.sources("t")),
+            (vec!["x".into()], vec!["x".into()], vec!["t".into()])
+        );
+    }
+
+    #[test]
+    fn without_series_the_table_is_one_and_all_numbers_are_taken() {
+        let table =
+            Table::new(vec![("x".into(), numbers(&[1.0, 2.0, 4.0])), ("z".into(), numbers(&[0.0, 1.0, 0.0]))]).unwrap();
+        let out = fit(r#"{"kind": "window", "lags": [2]}"#, &table).unwrap().transform(table).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["x_lag2", "z_lag2"]);
+        assert_eq!((values(&out, "x_lag2"), values(&out, "z_lag2")), (vec![1.0], vec![0.0]));
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_refused() {
+        for (json, words) in [
+            (r#"{"kind": "window", "lags": []}"#, "lags: at least one"),
+            (r#"{"kind": "window", "lags": [0, 2, 2]}"#, "lags[2]: 2 stands twice"),
+            (r#"{"kind": "window", "columns": []}"#, "columns: it is empty"),
+            (r#"{"kind": "window", "lags": [0], "columns": ["x", "x"]}"#, "columns[1]: `x` stands twice"),
+            (r#"{"kind": "window", "lags": [1], "columns": ["yy"]}"#, "did you mean `y`?"),
+            (r#"{"kind": "window", "lags": [1], "columns": ["t"]}"#, "holds text"),
+            (r#"{"kind": "window", "lags": [3]}"#, "no series has more than 3 rows"),
+            (r#"{"kind": "window", "lags": [18446744073709551615, 1]}"#, "no series has more than"),
+        ] {
+            let error = fit(json, &table()).unwrap_err().to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+        let clash =
+            Table::new(vec![("x".into(), numbers(&[1.0, 2.0])), ("x_lag1".into(), numbers(&[0.5, 1.0]))]).unwrap();
+        let error = fit(r#"{"kind": "window", "lags": [0, 1], "columns": ["x"]}"#, &clash).unwrap_err();
+        assert!(error.to_string().contains("a second column `x_lag1`"), "{error}");
+        let fitted = fit(r#"{"kind": "window", "lags": [2]}"#, &table()).unwrap();
+        let short = Table::new(vec![("x".into(), numbers(&[1.0, 2.0]))]).unwrap();
+        assert!(fitted.transform(short).unwrap_err().to_string().contains("no series has more than 2 rows"));
+        let text = Table::new(vec![("x".into(), Cells::Text(vec!["a".into(); 3]))]).unwrap();
+        assert!(fitted.transform(text).unwrap_err().to_string().contains("holds text"));
+    }
+}

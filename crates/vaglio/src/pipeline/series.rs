@@ -1,0 +1,130 @@
+//! Rows in the order of their series, and what belongs to rows when maps drop some.
+
+use ndarray::{Array2, Axis};
+use std::collections::HashMap;
+use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table};
+
+/// Which columns say how rows follow each other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Order<'a> {
+    /// The series that a row belongs to.
+    pub series: Option<&'a str>,
+    /// When it comes in its series.
+    pub time: Option<&'a str>,
+}
+
+impl Order<'_> {
+    /// Puts the series in the order in which they first appear, and the rows of each in the order of time, or of the
+    /// file without one. The table remembers the series and where each row stood. Cost O(rows · log rows).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for times that are text, or the same twice in a series.
+    pub fn arrange(self, table: Table) -> Result<Table> {
+        let column = |name: Option<&str>| name.and_then(|name| table.get(name));
+        let (labels, times) = (column(self.series), column(self.time));
+        if labels.is_none() && times.is_none() {
+            return Ok(table);
+        }
+        let series = labels.map_or_else(|| vec![0; table.rows()], numbers_of);
+        let of_row = |row: usize| {
+            let series = labels.map(|labels| format!(", series `{}`", labels.label(row))).unwrap_or_default();
+            format!("row {}{series}", table.origin(row) + 1)
+        };
+        let mut order: Vec<usize> = (0..table.rows()).collect();
+        match times {
+            None => order.sort_by_key(|&row| series[row]),
+            Some(Cells::Text(text)) => {
+                let row = text.iter().position(|time| time.parse::<f64>().is_err()).unwrap_or(0);
+                let time = text.get(row).map_or("", String::as_str);
+                return Err(Error::Shape(format!(
+                    "{}, column `{}`: the time `{time}` is text; times are numbers",
+                    of_row(row),
+                    self.time.unwrap_or_default()
+                )));
+            }
+            Some(Cells::Numbers(numbers)) => {
+                let times = numbers.view().values();
+                order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
+                let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
+                if let Some(pair) = order.windows(2).find(twice) {
+                    let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+                    return Err(Error::Shape(format!(
+                        "{}, column `{}`: the time {} is that of row {} of the same series; a time stands once",
+                        of_row(second),
+                        self.time.unwrap_or_default(),
+                        times[second],
+                        table.origin(first) + 1
+                    )));
+                }
+            }
+        }
+        let ordered = table.select_rows(&order);
+        match labels {
+            Some(_) => ordered.with_series(order.iter().map(|&row| series[row]).collect()),
+            None => Ok(ordered),
+        }
+    }
+}
+
+/// Labels as numbers from 0, in the order in which they first appear.
+pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
+    let mut numbers = HashMap::new();
+    (0..cells.len())
+        .map(|row| {
+            let next = numbers.len() as u32;
+            *numbers.entry(cells.label(row)).or_insert(next)
+        })
+        .collect()
+}
+
+/// A table with what belongs to its rows.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub table: Table,
+    /// Outputs × rows.
+    pub targets: Array2<f64>,
+    pub weights: Option<Vec<f64>>,
+    pub groups: Option<Vec<u32>>,
+    pub assignment: Option<Vec<u32>>,
+}
+
+impl Rows {
+    /// Applies a map to the table; everything else follows the rows that it keeps.
+    pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
+        let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
+        self.table = map.transform(std::mem::take(&mut self.table))?;
+        let after = (0..self.table.rows()).map(|row| self.table.origin(row));
+        if after.len() == before.len() && after.eq(before.iter().copied()) {
+            return Ok(());
+        }
+        let places: HashMap<usize, usize> = before.iter().enumerate().map(|(row, &origin)| (origin, row)).collect();
+        let kept: Option<Vec<usize>> =
+            (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
+        let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
+        self.targets = self.targets.select(Axis(1), &kept).as_standard_layout().into_owned();
+        let numbers = |values: &mut Option<Vec<u32>>| {
+            *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
+        };
+        numbers(&mut self.groups);
+        numbers(&mut self.assignment);
+        self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
+        Ok(())
+    }
+
+    /// A problem with the series, groups, folds and weights of these rows.
+    pub fn complete(&self, mut problem: Problem) -> Result<Problem> {
+        if let Some(groups) = &self.groups {
+            problem = problem.with_groups(groups.clone())?;
+        }
+        if let Some(folds) = &self.assignment {
+            problem = problem.with_assignment(folds.clone())?;
+        }
+        if let Some(series) = self.table.series() {
+            problem = problem.with_series(series.to_vec())?;
+        }
+        match &self.weights {
+            Some(weights) => problem.with_weights(weights.clone()),
+            None => Ok(problem),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Echo-state networks: a learner for [vaglio](vaglio_core), for time series.
+//!
+//! `use vaglio_reservoir as _;` in a program makes `learner: reservoir` known to its pipeline files; [`Reservoir`] is the
+//! learner.
+
+mod model;
+mod network;
+
+pub use model::EchoState;
+
+use model::States;
+use network::Network;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use vaglio_core::{Columns, Design, Error, Lambda, Learner, LinearForm, Numbers, Problem, Readout, Result, describe};
+
+/// A leaky echo-state network with a ridge readout; selection walks its nodes.
+///
+/// With u(t) the columns of a row and x = 0 before the first row of each series,
+/// x(t) = (1 − a)·x(t−1) + a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimises Σ (y − wᵀx − v)² + λ‖w‖². Each entry of
+/// W is there with probability `connectivity` and then normal; W is rescaled so that its largest |eigenvalue| is
+/// `spectral_radius`. W_in and b are uniform in [−1, 1] times their scaling. All are drawn from the seed: W, row after row,
+/// for each entry first whether it is there; then b; then W_in, column after column.
+///
+/// Columns are `node1`, `node2`, …, and with `direct` the problem's own after these. Cost O(rows · connections) for the
+/// states and O(units³) for the spectral radius; memory 8 bytes a row and unit.
+///
+/// # Example
+/// ```
+/// use vaglio_core::LinearForm;
+/// use vaglio_reservoir::Reservoir;
+/// let problem = vaglio_testkit::data::regression(30, 2, 1).problem();
+/// let design = Reservoir { units: 20, connectivity: 0.3, ..Reservoir::default() }.design(&problem)?;
+/// assert_eq!((design.features(), design.names()[0].as_str()), (20, "node1"));
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// H. Jaeger, *The "echo state" approach to analysing and training recurrent neural networks*, GMD report 148, 2001;
+/// with leaks: H. Jaeger, M. Lukoševičius, D. Popovici and U. Siewert, *Optimization and applications of echo state
+/// networks with leaky-integrator neurons*, Neural Networks 20(3), 2007, equation 2 with the noise left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reservoir {
+    /// How many nodes the network has, 1 to 20000.
+    pub units: usize,
+    /// The largest |eigenvalue| of W, positive.
+    pub spectral_radius: f64,
+    /// The probability of each connection, above 0 and at most 1.
+    pub connectivity: f64,
+    /// The share a of the new state, above 0 and at most 1.
+    pub leak_rate: f64,
+    /// The largest weight of an input.
+    pub input_scaling: f64,
+    /// The largest bias.
+    pub bias_scaling: f64,
+    /// Rows at the start of each series that are not trained on.
+    pub warmup: usize,
+    /// Whether the problem's own columns are candidates beside the nodes.
+    pub direct: bool,
+    /// Whether each row is decided by itself, or each series by the mean over its rows.
+    pub decision: Decision,
+    /// The seed of the network; that of the pipeline when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    pub lambda: Lambda,
+    /// Whether there is an intercept; it is not penalised.
+    pub intercept: bool,
+}
+
+/// What is decided at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Every row.
+    #[default]
+    Step,
+    /// Every series: predictions are averaged over its rows after warm-up.
+    Series,
+}
+
+impl Default for Reservoir {
+    fn default() -> Self {
+        Reservoir {
+            units: 200,
+            spectral_radius: 0.9,
+            connectivity: 0.1,
+            leak_rate: 1.0,
+            input_scaling: 1.0,
+            bias_scaling: 0.0,
+            warmup: 0,
+            direct: false,
+            decision: Decision::Step,
+            seed: None,
+            lambda: Lambda::default(),
+            intercept: true,
+        }
+    }
+}
+
+describe!(
+    Learner,
+    Reservoir,
+    "reservoir",
+    "a ridge readout of the states of a leaky echo-state network, for time series",
+    "learner: {kind: reservoir, units: 200, spectral_radius: 0.9, leak_rate: 1.0, lambda: 1.0}"
+);
+
+/// The largest network.
+const MOST_UNITS: usize = 20_000;
+
+impl LinearForm for Reservoir {
+    fn readout(&self) -> Result<Readout> {
+        Readout::of(&self.lambda, self.intercept)
+    }
+
+    fn design(&self, problem: &Problem) -> Result<Design> {
+        self.check()?;
+        let columns = problem.columns();
+        let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
+        self.check_series(problem, &lengths)?;
+        let network = Network::draw(self, columns.len(), self.seed.unwrap_or(problem.seed()))?;
+        let mut start = 0;
+        let mut kept = Vec::with_capacity(problem.rows());
+        for length in &lengths {
+            kept.extend(start + self.warmup..start + length);
+            start += length;
+        }
+        let rows = if self.warmup == 0 { problem.clone() } else { problem.select_rows(&kept) };
+        let wanted: Vec<usize> = (0..self.units).collect();
+        let mut states = Columns::new(rows.rows());
+        for column in network.states(self.leak_rate, columns, &lengths, &wanted)? {
+            let column = if self.warmup == 0 { column } else { kept.iter().map(|&row| column[row]).collect() };
+            states.push(column);
+        }
+        let mut names: Vec<String> = (1..=self.units).map(|node| format!("node{node}")).collect();
+        if self.direct {
+            for (k, name) in rows.names().iter().enumerate() {
+                if names[..self.units].contains(name) {
+                    let message = format!("the column `{name}` has the name of a node; rename it");
+                    return Err(Error::setting("direct", message));
+                }
+                names.push(name.clone());
+                states.push(match rows.columns().column(k) {
+                    vaglio_core::Column::Double(values) => Numbers::Double(values.to_vec()),
+                    vaglio_core::Column::Byte(values) => Numbers::Byte(values.to_vec()),
+                });
+            }
+        }
+        let Reservoir { leak_rate, warmup, decision, .. } = *self;
+        let map = States { network, inputs: columns.len(), leak_rate, warmup, decision };
+        let design = Design::mapped(&rows, states, names, self.readout()?, Arc::new(map))?;
+        match rows.series() {
+            Some(series) if decision == Decision::Series => design.deciding_by(series),
+            _ => Ok(design),
+        }
+    }
+}
+
+impl Reservoir {
+    /// Refuses series that are too short, or cannot be decided as one.
+    fn check_series(&self, problem: &Problem, lengths: &[usize]) -> Result<()> {
+        if let Some(k) = lengths.iter().position(|&length| length <= self.warmup) {
+            return Err(Error::setting(
+                "warmup",
+                format!(
+                    "series {} in order of appearance has {} rows, and none is left after {} of warm-up; lower it or leave the series out",
+                    k + 1,
+                    lengths[k],
+                    self.warmup
+                ),
+            ));
+        }
+        if self.decision == Decision::Step {
+            return Ok(());
+        }
+        if problem.series().is_none() {
+            return Err(Error::setting(
+                "decision",
+                "`series` needs the series of each row; give data.series or use `step`",
+            ));
+        }
+        let (targets, mut start) = (problem.targets(), 0);
+        for (k, length) in lengths.iter().enumerate() {
+            if (start..start + length).any(|row| targets.column(row) != targets.column(start)) {
+                let message = format!(
+                    "the rows of series {} in order of appearance have unlike targets and cannot be decided as one; use `step`",
+                    k + 1
+                );
+                return Err(Error::setting("decision", message));
+            }
+            start += length;
+        }
+        Ok(())
+    }
+}
+
+#[typetag::serde(name = "reservoir")]
+impl Learner for Reservoir {
+    fn linear_form(&self) -> Option<&dyn LinearForm> {
+        Some(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(1..=MOST_UNITS).contains(&self.units) {
+            return Err(Error::setting("units", format!("{} is not between 1 and {MOST_UNITS}", self.units)));
+        }
+        for (field, share) in [("connectivity", self.connectivity), ("leak_rate", self.leak_rate)] {
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(Error::setting(field, format!("{share} is not above 0 and at most 1")));
+            }
+        }
+        if !(self.spectral_radius > 0.0 && self.spectral_radius.is_finite()) {
+            return Err(Error::setting(
+                "spectral_radius",
+                format!("{} is not a positive finite number", self.spectral_radius),
+            ));
+        }
+        for (field, scaling) in [("input_scaling", self.input_scaling), ("bias_scaling", self.bias_scaling)] {
+            if !(scaling >= 0.0 && scaling.is_finite()) {
+                return Err(Error::setting(field, format!("{scaling} is not a finite number from 0")));
+            }
+        }
+        self.readout().map(|_| ())
+    }
+}
+
+/// The lengths of series that follow each other; one series where none are given.
+fn lengths(rows: usize, series: Option<&[u32]>) -> Result<Vec<usize>> {
+    match series {
+        None => Ok(vec![rows]),
+        Some(series) if series.len() != rows => Err(Error::Shape(format!("{} series for {rows} rows", series.len()))),
+        Some(series) => Ok(series.chunk_by(|a, b| a == b).map(<[u32]>::len).collect()),
+    }
+}

@@ -1,0 +1,197 @@
+//! The network: how it is drawn, and what of it some nodes need.
+
+use crate::Reservoir;
+use ndarray::Array2;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Columns, Error, Feature, Result};
+use vaglio_kernels::reservoir::Connections;
+use vaglio_kernels::{Level, linalg};
+
+/// The weights of a network of as many nodes as `bias` is long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Network {
+    /// Where the connections to each node start, and the end of the last.
+    starts: Vec<usize>,
+    /// The node that each connection comes from, in increasing order for each node that they lead to.
+    sources: Vec<u32>,
+    /// W.
+    weights: Vec<f64>,
+    /// W_in, input after input.
+    input: Vec<f64>,
+    /// b.
+    bias: Vec<f64>,
+}
+
+/// Random numbers of a seed.
+struct Random(ChaCha8Rng);
+
+impl Random {
+    /// Uniform in [0, 1).
+    fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal, by Box and Muller from two uniform numbers.
+    fn normal(&mut self) -> f64 {
+        let (radius, angle) = (self.uniform(), self.uniform());
+        (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    }
+}
+
+impl Network {
+    /// Draws a network: first W, row after row, for each entry whether it is there and then its value; then b; then
+    /// W_in, input after input.
+    ///
+    /// Cost O(units³) for the spectral radius.
+    pub fn draw(settings: &Reservoir, inputs: usize, seed: u64) -> Result<Self> {
+        let units = settings.units;
+        let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+        let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for _ in 0..units {
+            for source in 0..units as u32 {
+                if random.uniform() < settings.connectivity {
+                    sources.push(source);
+                    weights.push(random.normal());
+                }
+            }
+            starts.push(sources.len());
+        }
+        let mut scaled = |scaling: f64| scaling * (2.0 * random.uniform() - 1.0);
+        let bias = (0..units).map(|_| scaled(settings.bias_scaling)).collect();
+        let input = (0..inputs * units).map(|_| scaled(settings.input_scaling)).collect();
+        let mut network = Network { starts, sources, weights, input, bias };
+        let radius = network.spectral_radius()?;
+        let factor = settings.spectral_radius / radius;
+        if radius == 0.0 || !factor.is_finite() {
+            return Err(Error::setting(
+                "connectivity",
+                format!(
+                    "the {} connections that {} of {units} units draws make no cycle, so their spectral radius is 0; raise connectivity or units",
+                    network.sources.len(),
+                    settings.connectivity
+                ),
+            ));
+        }
+        network.weights.iter_mut().for_each(|weight| *weight *= factor);
+        Ok(network)
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// The largest |eigenvalue| of W; exactly 0 where no node reaches itself.
+    fn spectral_radius(&self) -> Result<f64> {
+        if !self.has_cycle() {
+            return Ok(0.0);
+        }
+        let mut dense = Array2::zeros((self.nodes(), self.nodes()));
+        for node in 0..self.nodes() {
+            for (source, weight) in self.incoming(node) {
+                dense[[node, source]] = weight;
+            }
+        }
+        linalg::spectral_radius(dense.view())
+            .map_err(|failure| Error::Numerical(format!("the spectral radius cannot be computed: {failure}")))
+    }
+
+    /// The connections that lead to a node: where from, and their weights.
+    fn incoming(&self, node: usize) -> impl Iterator<Item = (usize, f64)> {
+        let row = self.starts[node]..self.starts[node + 1];
+        self.sources[row.clone()].iter().map(|&source| source as usize).zip(self.weights[row].iter().copied())
+    }
+
+    /// Whether some node reaches itself: taking nodes away to which none of the others leads does not end with none.
+    fn has_cycle(&self) -> bool {
+        let mut leads_to = vec![Vec::new(); self.nodes()];
+        for node in 0..self.nodes() {
+            self.incoming(node).for_each(|(source, _)| leads_to[source].push(node));
+        }
+        let mut waits_for: Vec<usize> = (0..self.nodes()).map(|node| self.incoming(node).count()).collect();
+        let mut free: Vec<usize> = (0..self.nodes()).filter(|&node| waits_for[node] == 0).collect();
+        let mut taken = 0;
+        while let Some(source) = free.pop() {
+            taken += 1;
+            for &node in &leads_to[source] {
+                waits_for[node] -= 1;
+                if waits_for[node] == 0 {
+                    free.push(node);
+                }
+            }
+        }
+        taken < self.nodes()
+    }
+
+    /// The network of the nodes from which one of `wanted` can be reached, in increasing order, and of the inputs that
+    /// drive these or are among `direct`: with the numbers that both had.
+    pub fn reaching(&self, wanted: &[usize], direct: &[Feature]) -> (Self, Vec<usize>, Vec<Feature>) {
+        let mut is_kept = vec![false; self.nodes()];
+        let mut open = wanted.to_vec();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut is_kept[node], true) {
+                open.extend(self.incoming(node).map(|(source, _)| source).filter(|&source| !is_kept[source]));
+            }
+        }
+        let nodes: Vec<usize> = (0..self.nodes()).filter(|&node| is_kept[node]).collect();
+        let all: Vec<&[f64]> = self.input.chunks_exact(self.nodes()).collect();
+        let drives = |feature: Feature| all.get(feature).is_some_and(|column| nodes.iter().any(|&k| column[k] != 0.0));
+        let last = all.len().max(direct.iter().map(|feature| feature + 1).max().unwrap_or(0));
+        let inputs: Vec<Feature> = (0..last).filter(|&f| direct.contains(&f) || drives(f)).collect();
+        let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for &node in &nodes {
+            for (source, weight) in self.incoming(node) {
+                // A node that leads to a kept one is kept.
+                if let Ok(at) = nodes.binary_search(&source) {
+                    sources.push(at as u32);
+                    weights.push(weight);
+                }
+            }
+            starts.push(sources.len());
+        }
+        let pairs = inputs.iter().flat_map(|&feature| nodes.iter().map(move |&node| (feature, node)));
+        let input = pairs.map(|(feature, node)| all.get(feature).map_or(0.0, |column| column[node])).collect();
+        let bias = nodes.iter().map(|&node| self.bias[node]).collect();
+        (Network { starts, sources, weights, input, bias }, nodes, inputs)
+    }
+
+    /// Refuses parts of which a file says that they are a network of so many inputs and that are none.
+    pub fn check(&self, inputs: usize) -> Result<()> {
+        let nodes = self.nodes();
+        let refuse = |what: &str| Err(Error::Shape(format!("the network's {what}")));
+        let Network { starts, sources, weights, input, bias } = self;
+        if Some(starts.len()) != nodes.checked_add(1) || starts.first() != Some(&0) || !starts.is_sorted() {
+            return refuse("connections are not those of its nodes");
+        }
+        if starts.last() != Some(&sources.len()) || weights.len() != sources.len() {
+            return refuse("connections are not as many as their weights");
+        }
+        if nodes.checked_mul(inputs) != Some(input.len()) {
+            return refuse("input weights are not one a node and input");
+        }
+        let is_row = |bounds: &[usize]| sources[bounds[0]..bounds[1]].is_sorted_by(|a, b| a < b);
+        if !sources.iter().all(|&source| (source as usize) < nodes) || !starts.windows(2).all(is_row) {
+            return refuse("connections come from nodes that it does not have, or twice from one");
+        }
+        if !weights.iter().chain(input).chain(bias).all(|value| value.is_finite()) {
+            return refuse("weights are not all finite");
+        }
+        Ok(())
+    }
+
+    /// The states of the nodes `wanted`, a column each; series of these `lengths` follow each other.
+    pub fn states(&self, leak: f64, inputs: &Columns, lengths: &[usize], wanted: &[usize]) -> Result<Vec<Vec<f64>>> {
+        let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
+        let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
+        let connections = Connections { starts: &self.starts, sources: &self.sources, weights: &self.weights };
+        let reservoir = vaglio_kernels::reservoir::Reservoir::new(connections, &self.input, &self.bias, leak);
+        let states = reservoir.states(Level::best(), &slices, lengths, wanted);
+        if states.iter().flatten().all(|state| state.is_finite()) {
+            return Ok(states);
+        }
+        Err(Error::Numerical("the sum at a node overflows; standardize the columns or lower input_scaling".into()))
+    }
+}

@@ -6,22 +6,16 @@ use common::{Folder, pipeline, table};
 #[test]
 fn what_is_not_available_says_so() {
     let folder = Folder::new("later");
-    folder.write("train.csv", table(20, 4, &[("class", &common::side), ("id", &|row, _| (row / 4).to_string())]));
+    folder.write("train.csv", table(20, 4, &[("class", &common::side)]));
     let settings = [
-        "learner: crrr",
         "learner: {kind: fs_ls_svm, landmarks: 4}",
         "learner: elm",
-        "learner: {kind: reservoir}",
-        "preprocess: [{kind: window, lags: [0, 1]}]",
-        "preprocess: [standardize, window]",
         "evaluate: {nested: {folds: 5}}",
         "evaluate:",
         "limits: {time: 10m, memory: 8GiB}",
     ];
-    let mut all: Vec<String> =
+    let all: Vec<String> =
         settings.iter().map(|s| pipeline(s).replace("target: y", "target: class, exclude: [y]")).collect();
-    all.push(pipeline("").replace("target: y", "target: y, exclude: [class], series: id"));
-    all.push(pipeline("").replace("target: y", "target: y, exclude: [class], time: id"));
     for yaml in all {
         folder.write("p.yaml", &yaml);
         for command in [&["run", "p.yaml", "--out", "out"][..], &["plan", "p.yaml"]] {

@@ -67,7 +67,7 @@ impl Reservoir {
         let units = bias.len();
         assert_eq!(connections.starts.len(), units + 1, "one row of connections a unit");
         assert!(connections.sources.iter().all(|&j| (j as usize) < units), "connections come from units");
-        assert!(units == 0 && input.is_empty() || units > 0 && input.len() % units == 0, "one weight a unit and input");
+        assert!(input.len().is_multiple_of(units), "one weight a unit and input");
         let recurrent = Recurrent::new(connections, units);
         let block = match recurrent {
             Recurrent::Sparse { .. } => Wide::WIDTH,

@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use vaglio::core::{Error, Loss};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::maps::Standardize;
+use vaglio::maps::{Standardize, Window};
 use vaglio::search::Greedy;
 use vaglio::{FitError, Pipeline, Selector};
 
@@ -151,4 +151,21 @@ fn settings_are_checked_before_the_data_and_values_with_them() {
         matches!(error, FitError::Vaglio(Error::NonFinite { row: 5, ref column, .. }) if column == "feature-2"),
         "{error}"
     );
+}
+
+#[test]
+fn a_map_that_drops_rows_is_refused() {
+    let (x, y) = records(20);
+    let window = |lags: Vec<usize>| {
+        let map = Window { lags, columns: None };
+        Pipeline::new(Loo::default(), Greedy::new(1), Rls::default())
+            .preprocess(map)
+            .fit(&Dataset::new(x.clone(), y.clone()))
+    };
+    let error = window(vec![0, 1]).unwrap_err();
+    assert!(matches!(error, FitError::Vaglio(Error::Setting { .. })), "{error}");
+    assert!(error.to_string().contains("rows are dropped, which a linfa dataset cannot follow"), "{error}");
+    let fitted = window(vec![0]).unwrap();
+    let predicted: Array1<f64> = fitted.predict(&x);
+    assert_eq!(predicted.len(), 20);
 }

@@ -50,9 +50,9 @@ impl Net {
     fn naive(&self, inputs: &[Vec<f64>], lengths: &[usize], leak: f64) -> Vec<Vec<f64>> {
         let units = self.bias.len();
         let mut dense = vec![vec![0.0; units]; units];
-        for unit in 0..units {
+        for (unit, row) in dense.iter_mut().enumerate() {
             for at in self.starts[unit]..self.starts[unit + 1] {
-                dense[unit][self.sources[at] as usize] = self.weights[at];
+                row[self.sources[at] as usize] = self.weights[at];
             }
         }
         let mut out = vec![Vec::new(); units];

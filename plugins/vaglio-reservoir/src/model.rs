@@ -47,7 +47,8 @@ impl TryFrom<Stored> for EchoState {
             return Err(Error::Shape(format!("the readout stands on column {unknown} of {known}")));
         }
         let finite = coefficients.weights.iter().chain(&coefficients.intercept).all(|value| value.is_finite());
-        if !finite || !lambda.is_finite() || !(leak_rate > 0.0 && leak_rate <= 1.0) {
+        let in_range = lambda.is_finite() && leak_rate > 0.0 && leak_rate <= 1.0;
+        if !(finite && in_range) {
             return Err(Error::Shape("a number of the model is out of its range".into()));
         }
         Ok(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })

@@ -17,7 +17,7 @@ fn problem(lengths: &[usize]) -> Problem {
     for _ in 0..2 {
         columns.push(series.iter().map(|s| random.normal() + 0.5 * f64::from(s % 2)).collect::<Vec<f64>>());
     }
-    let targets = Array2::from_shape_fn((1, rows), |(_, row)| if series[row] % 2 == 0 { 1.0 } else { -1.0 });
+    let targets = Array2::from_shape_fn((1, rows), |(_, row)| if series[row].is_multiple_of(2) { 1.0 } else { -1.0 });
     let task = Task::Binary { negative: Some("a".into()), positive: "b".into() };
     let problem = Problem::new(columns, vec!["u".into(), "v".into()], targets, vec!["y".into()], task).unwrap();
     problem.with_series(series).unwrap().seeded(3)

@@ -174,7 +174,7 @@ fn at(cells: &Cells, rows: &[usize], lag: usize) -> Cells {
 
 /// The rows of each series, which stand together.
 fn series(table: &Table) -> Vec<Range<usize>> {
-    let Some(series) = table.series() else { return vec![0..table.rows()] };
+    let Some(series) = table.series() else { return std::iter::once(0..table.rows()).collect() };
     let mut start = 0;
     let ends = series.chunk_by(|a, b| a == b).map(|run| {
         let rows = start..start + run.len();
@@ -233,6 +233,18 @@ mod tests {
         let out = fit(r#"{"kind": "window", "lags": [2]}"#, &table).unwrap().transform(table).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["x_lag2", "z_lag2"]);
         assert_eq!((values(&out, "x_lag2"), values(&out, "z_lag2")), (vec![1.0], vec![0.0]));
+    }
+
+    #[test]
+    fn the_laws_of_a_map_hold_but_for_repeated_rows() {
+        use vaglio_testkit::{data, map};
+        let window = Window { lags: vec![2, 0], columns: None };
+        for table in [data::table(20, 5, 41), data::mixed_table(20, 5, 42)] {
+            map::repeatable(&window, &table).unwrap();
+            map::fixed(&window, &table).unwrap();
+            map::sources(&window, &table).unwrap();
+            map::saved(&window, &table).unwrap();
+        }
     }
 
     #[test]

@@ -40,6 +40,14 @@ impl<'a> Column<'a> {
         self.len() == 0
     }
 
+    /// The entry of `row`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> f64 {
+        with_entries!(self, x => x[row].double())
+    }
+
     /// The entries from `start` to `end`.
     pub(crate) fn rows(&self, start: usize, end: usize) -> Column<'a> {
         match self {

@@ -4,7 +4,9 @@
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
 pub mod column;
+pub mod distinct;
 pub mod elementary;
+pub mod entropy;
 pub mod hsic;
 pub mod kfold;
 pub mod lars;
@@ -14,6 +16,9 @@ pub mod loo;
 pub mod reservoir;
 pub mod ridge;
 mod score;
+pub mod similarity;
+pub mod tile;
+pub mod vectors;
 mod wide;
 
 pub use column::Column;

@@ -1,0 +1,170 @@
+//! Landmarks: few rows that stand for many, by their quadratic Rényi entropy.
+
+use crate::similarity::{Kernel, Similarity};
+use crate::tile::Tile;
+use crate::{Column, Level};
+use rayon::prelude::*;
+
+/// How often every row is proposed at most.
+const PASSES: usize = 3;
+/// A swap must lower the sum of the kernels by so large a part of it: less is rounding.
+const LEAST: f64 = 1e-9;
+/// Rows whose kernels with the landmarks are computed together.
+const BATCH: usize = 64;
+/// Rows among them that one task takes.
+const TASK: usize = 8;
+
+/// Rows that were chosen as landmarks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmarks {
+    /// The rows.
+    pub rows: Vec<usize>,
+    /// The swaps that led to them: the row that was given up, and the one that took its place.
+    pub swaps: Vec<(usize, usize)>,
+    /// How many rows were proposed.
+    pub proposals: usize,
+    /// −log(1/N² Σ_ij k(u_i, u_j)); +∞ where the sum is 0, NaN where it overflows.
+    pub entropy: f64,
+}
+
+/// Chooses `count` of the rows `order` so that −log(1/N² Σ_ij k(u_i, u_j)) is large, by swaps.
+///
+/// The first `count` rows are the start. The others are proposed in their order, and again from the first, each in
+/// place of the landmark whose exchange lowers S = Σ_ij k(u_i, u_j) most; a swap that lowers S is made. It ends when
+/// every row was proposed in vain since the last swap (no single swap helps any more), or each three times. With the
+/// row sums s_i = Σ_j k(u_i, u_j) kept, a swap of r for c lowers S by 2s_r − k_rr + 2k_cr − 2Σ_j k_cj − k_cc.
+///
+/// Cost O(N·n) for the kernels of a row and O(N) for its proposal; memory 8·N² bytes.
+///
+/// # Reference
+/// J. A. K. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor and J. Vandewalle, *Least squares support vector
+/// machines*, World Scientific 2002, chapter 6: swaps at random, without row sums.
+pub fn landmarks(
+    level: Level,
+    kernel: Kernel,
+    columns: &[Column<'_>],
+    mut order: Vec<usize>,
+    count: usize,
+) -> Landmarks {
+    let mut others = order.split_off(count.min(order.len()));
+    let mut set = Set::new(level, kernel, columns, order);
+    let (mut swaps, mut proposals, mut refused) = (Vec::new(), 0, 0);
+    'passes: for _ in 0..PASSES {
+        set.sum();
+        for start in (0..others.len()).step_by(BATCH) {
+            let batch = start..others.len().min(start + BATCH);
+            let mut proposed = set.compare(&others[batch.clone()]);
+            for at in batch {
+                let (before, later) = proposed.split_at_mut(at - start + 1);
+                let row = &before[at - start];
+                proposals += 1;
+                if let Some(place) = set.exchangeable(row) {
+                    swaps.push((set.rows[place], row.row));
+                    others[at] = set.rows[place];
+                    later.iter_mut().for_each(|l| l.kernels[place] = kernel.of(level, &row.entries, &l.entries));
+                    set.exchange(place, row);
+                    refused = 0;
+                } else {
+                    refused += 1;
+                    if refused >= others.len() {
+                        break 'passes;
+                    }
+                }
+            }
+        }
+    }
+    set.sum();
+    let size = set.rows.len() as f64;
+    Landmarks { entropy: -(set.total / (size * size)).ln(), rows: set.rows, swaps, proposals }
+}
+
+/// A row with its kernels with the landmarks.
+struct Proposed {
+    row: usize,
+    entries: Vec<f64>,
+    /// k_cj for every landmark j.
+    kernels: Vec<f64>,
+    /// k_cc.
+    own: f64,
+}
+
+/// The landmarks as they stand.
+struct Set<'k> {
+    level: Level,
+    kernel: Kernel,
+    columns: &'k [Column<'k>],
+    rows: Vec<usize>,
+    /// Their entries.
+    tile: Tile,
+    /// k_ij.
+    gram: Vec<Vec<f64>>,
+    /// s_i = Σ_j k_ij.
+    sums: Vec<f64>,
+    /// Σ_i s_i.
+    total: f64,
+}
+
+impl<'k> Set<'k> {
+    fn new(level: Level, kernel: Kernel, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
+        let mut tile = Tile::new(rows.len(), columns.len());
+        for (place, &row) in rows.iter().enumerate() {
+            columns.iter().enumerate().for_each(|(i, column)| tile.set(place, i, column.get(row)));
+        }
+        let mut set = Set { level, kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
+        set.gram = set.compare(&set.rows).into_iter().map(|row| row.kernels).collect();
+        set
+    }
+
+    /// Sums anew, so that no rounding is carried on.
+    fn sum(&mut self) {
+        self.sums = self.gram.iter().map(|row| row.iter().sum()).collect();
+        self.total = self.sums.iter().sum();
+    }
+
+    /// The kernels of `rows` with the landmarks, in parallel.
+    fn compare(&self, rows: &[usize]) -> Vec<Proposed> {
+        let some = |rows: &[usize]| -> Vec<Proposed> {
+            let entries: Vec<Vec<f64>> =
+                rows.iter().map(|&row| self.columns.iter().map(|column| column.get(row)).collect()).collect();
+            let points = Similarity::new(self.kernel, rows.len(), self.columns.len(), |k, i| entries[k][i]);
+            let kernels = points.of(self.level, &self.tile);
+            let one = |(k, entries): (usize, Vec<f64>)| Proposed {
+                row: rows[k],
+                own: self.kernel.of(self.level, &entries, &entries),
+                entries,
+                kernels: kernels.column(k).collect(),
+            };
+            entries.into_iter().enumerate().map(one).collect()
+        };
+        let parts: Vec<Vec<Proposed>> = rows.par_chunks(TASK).map(some).collect();
+        parts.into_iter().flatten().collect()
+    }
+
+    /// The landmark in whose place `row` lowers the sum most, the first among equals, if it does.
+    fn exchangeable(&self, row: &Proposed) -> Option<usize> {
+        let mut best = (None, f64::NEG_INFINITY);
+        let mut shared = 0.0;
+        for (place, ((sum, k), own)) in self.sums.iter().zip(&row.kernels).zip(&self.gram).enumerate() {
+            shared += k;
+            let lower = 2.0 * (sum + k) - own[place];
+            if lower > best.1 {
+                best = (Some(place), lower);
+            }
+        }
+        // The comparison is false for NaN, from kernels that overflow.
+        best.0.filter(|_| best.1 - 2.0 * shared - row.own > LEAST * self.total.abs())
+    }
+
+    fn exchange(&mut self, place: usize, row: &Proposed) {
+        for (other, &k) in row.kernels.iter().enumerate() {
+            self.sums[other] += k - self.gram[other][place];
+            self.gram[other][place] = k;
+        }
+        self.gram[place].clone_from(&row.kernels);
+        self.gram[place][place] = row.own;
+        self.sums[place] = self.gram[place].iter().sum();
+        self.total = self.sums.iter().sum();
+        row.entries.iter().enumerate().for_each(|(i, &value)| self.tile.set(place, i, value));
+        self.rows[place] = row.row;
+    }
+}

@@ -1,0 +1,125 @@
+//! Kernels of rows with points: the blocks of a kernel matrix.
+
+use crate::Level;
+use crate::elementary;
+use crate::tile::Tile;
+use crate::vectors::Vectors;
+
+/// A positive semidefinite function of two rows u and v.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kernel {
+    /// exp(−‖u − v‖²/2b²) with b the bandwidth.
+    Gaussian {
+        /// b > 0.
+        bandwidth: f64,
+    },
+    /// (uᵀv + offset)^degree; with degree 1 and offset 0 the linear kernel uᵀv.
+    Polynomial {
+        /// At least 1.
+        degree: u32,
+        /// At least 0.
+        offset: f64,
+    },
+}
+
+impl Kernel {
+    /// k(u, v), with the bits that [`Similarity::of`] gives. Cost O(inputs).
+    pub fn of(self, level: Level, u: &[f64], v: &[f64]) -> f64 {
+        let pairs = u.iter().zip(v);
+        let mut value = [match self {
+            Kernel::Gaussian { .. } => pairs.fold(0.0, |sum, (u, v)| sum + (u - v) * (u - v)),
+            Kernel::Polynomial { offset, .. } => pairs.fold(offset, |sum, (u, v)| sum + v * u),
+        }];
+        self.finish(level, &mut value);
+        value[0]
+    }
+
+    /// From squared distances, or products with the offset added, to kernels.
+    fn finish(self, level: Level, values: &mut [f64]) {
+        match self {
+            Kernel::Gaussian { bandwidth } => {
+                let scale = -0.5 / (bandwidth * bandwidth);
+                values.iter_mut().for_each(|v| *v *= scale);
+                elementary::exp(level, values);
+            }
+            Kernel::Polynomial { degree, .. } => values.iter_mut().for_each(|v| *v = power(*v, degree)),
+        }
+    }
+}
+
+/// x^n by squaring, n ≥ 1, with the same products on every machine.
+fn power(x: f64, n: u32) -> f64 {
+    let (mut square, mut rest, mut product) = (x, n, None);
+    while rest > 0 {
+        if rest % 2 == 1 {
+            product = Some(product.map_or(square, |p: f64| p * square));
+        }
+        rest /= 2;
+        if rest > 0 {
+            square *= square;
+        }
+    }
+    product.unwrap_or(1.0)
+}
+
+/// A kernel with the points that rows are compared with.
+#[derive(Debug, Clone)]
+pub struct Similarity {
+    kernel: Kernel,
+    points: Vectors,
+    start: Vec<f64>,
+}
+
+impl Similarity {
+    /// `count` points of `inputs` entries; `entry(k, i)` is entry i of point k.
+    pub fn new(kernel: Kernel, count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let start = match kernel {
+            Kernel::Gaussian { .. } => 0.0,
+            Kernel::Polynomial { offset, .. } => offset,
+        };
+        Similarity { kernel, points: Vectors::new(count, inputs, entry), start: vec![start; count] }
+    }
+
+    /// k(u, p_k), rows × points. Cost O(rows·points·inputs).
+    ///
+    /// # Panics
+    /// When the tile has another number of columns than the points have entries.
+    pub fn of(&self, level: Level, rows: &Tile) -> Tile {
+        let mut out = match self.kernel {
+            Kernel::Gaussian { .. } => self.points.squared_distances(level, rows),
+            Kernel::Polynomial { .. } => self.points.products(level, rows, &self.start),
+        };
+        self.kernel.finish(level, out.entries());
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_repeated_products() {
+        for n in 1..12 {
+            assert!((power(1.7, n) / 1.7f64.powi(n as i32) - 1.0).abs() < 1e-14);
+        }
+        assert_eq!((power(-3.0, 1), power(-3.0, 3), power(0.0, 2)), (-3.0, -27.0, 0.0));
+    }
+
+    #[test]
+    fn a_pair_has_the_bits_of_the_block() {
+        let entry = |k: usize, i: usize| ((k * 29 + i * 13) % 17) as f64 / 5.0 - 1.0;
+        let row = |k: usize| (0..6).map(|i| entry(k, i)).collect::<Vec<f64>>();
+        let mut tile = Tile::new(11, 6);
+        (0..11).for_each(|j| (0..6).for_each(|i| tile.set(j, i, entry(j + 2, i))));
+        for kernel in [Kernel::Gaussian { bandwidth: 0.7 }, Kernel::Polynomial { degree: 3, offset: 1.0 }] {
+            for level in Level::available() {
+                let block = Similarity::new(kernel, 5, 6, entry).of(level, &tile);
+                for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {
+                    let pair = kernel.of(level, &row(j + 2), &row(k));
+                    assert_eq!(block.get(j, k).to_bits(), pair.to_bits());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Rows of several columns, laid out so that eight rows are worked on as one.
+
+use crate::Column;
+use crate::wide::Wide;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows that are worked on together: so many rows of a hundred columns stay in the second-level cache.
+const ROWS: usize = 128;
+
+/// Some rows of several columns: for every eight rows the eight entries of each column, filled up with zeros.
+///
+/// Memory 8·columns·(rows rounded up to eight) bytes.
+#[derive(Debug, Clone)]
+pub struct Tile {
+    rows: usize,
+    columns: usize,
+    chunks: Vec<Chunk>,
+}
+
+pub(crate) type Chunk = [f64; Wide::WIDTH];
+
+impl Tile {
+    /// All entries 0.
+    pub fn new(rows: usize, columns: usize) -> Self {
+        Tile { rows, columns, chunks: vec![[0.0; Wide::WIDTH]; rows.div_ceil(Wide::WIDTH) * columns] }
+    }
+
+    /// The rows `rows` of the columns. Cost O(rows·columns).
+    ///
+    /// # Panics
+    /// When a column has no such row.
+    pub fn of(columns: &[Column<'_>], rows: Range<usize>) -> Self {
+        let mut tile = Tile::new(rows.len(), columns.len());
+        for (k, column) in columns.iter().enumerate() {
+            match column.rows(rows.start, rows.end) {
+                Column::Double(x) => tile.fill(k, x.iter().copied()),
+                Column::Byte(x) => tile.fill(k, x.iter().map(|&b| f64::from(b))),
+            }
+        }
+        tile
+    }
+
+    fn fill(&mut self, column: usize, values: impl Iterator<Item = f64>) {
+        values.enumerate().for_each(|(row, value)| self.set(row, column, value));
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// An entry.
+    ///
+    /// # Panics
+    /// When there is no such entry.
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        self.chunks[row / Wide::WIDTH * self.columns + column][row % Wide::WIDTH]
+    }
+
+    /// Sets an entry.
+    ///
+    /// # Panics
+    /// When there is no such entry.
+    pub fn set(&mut self, row: usize, column: usize, value: f64) {
+        self.chunks[row / Wide::WIDTH * self.columns + column][row % Wide::WIDTH] = value;
+    }
+
+    /// The entries of a column, in the order of the rows.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn column(&self, column: usize) -> impl Iterator<Item = f64> {
+        (0..self.rows).map(move |row| self.get(row, column))
+    }
+
+    /// Whether every entry is a finite number.
+    pub fn is_finite(&self) -> bool {
+        (0..self.columns).all(|k| self.column(k).all(f64::is_finite))
+    }
+
+    /// All entries in the order of the memory, those that fill up included: for functions of single entries.
+    pub fn entries(&mut self) -> &mut [f64] {
+        self.chunks.as_flattened_mut()
+    }
+
+    /// The entries of the eight rows from 8·`chunk` on, a column after the other.
+    pub(crate) fn eight(&self, chunk: usize) -> &[Chunk] {
+        &self.chunks[chunk * self.columns..(chunk + 1) * self.columns]
+    }
+
+    pub(crate) fn eight_mut(&mut self, chunk: usize) -> &mut [Chunk] {
+        &mut self.chunks[chunk * self.columns..(chunk + 1) * self.columns]
+    }
+}
+
+/// `columns` columns of `rows` entries, from tiles that `make` gives for ranges of rows. In parallel over tiles.
+///
+/// `make` gives a row the same entries whichever range it stands in, so that the bits depend neither on the tiles nor
+/// on the number of threads.
+///
+/// # Errors
+/// The first error of `make` in the order of the rows.
+///
+/// # Panics
+/// When a tile has fewer columns.
+pub fn by_tiles<E: Send>(
+    rows: usize,
+    columns: usize,
+    make: impl Fn(Range<usize>) -> Result<Tile, E> + Sync,
+) -> Result<Vec<Vec<f64>>, E> {
+    let mut made = vec![vec![0.0; rows]; columns];
+    let mut parts: Vec<Vec<&mut [f64]>> = (0..rows.div_ceil(ROWS)).map(|_| Vec::with_capacity(columns)).collect();
+    for column in &mut made {
+        parts.iter_mut().zip(column.chunks_mut(ROWS)).for_each(|(part, slice)| part.push(slice));
+    }
+    let one = |(at, mut part): (usize, Vec<&mut [f64]>)| {
+        let tile = make(at * ROWS..rows.min((at + 1) * ROWS))?;
+        for (k, to) in part.iter_mut().enumerate() {
+            for (chunk, to) in to.chunks_mut(Wide::WIDTH).enumerate() {
+                to.copy_from_slice(&tile.eight(chunk)[k][..to.len()]);
+            }
+        }
+        Ok(())
+    };
+    let done: Vec<Result<(), E>> = parts.into_par_iter().enumerate().map(one).collect();
+    done.into_iter().collect::<Result<(), E>>()?;
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_hold_what_the_columns_hold() {
+        let x: Vec<f64> = (0..300).map(f64::from).collect();
+        let bytes: Vec<u8> = (0..300).map(|j| (j % 250) as u8).collect();
+        let columns = [Column::Double(&x), Column::Byte(&bytes)];
+        for rows in [0, 1, 8, 13, 300] {
+            let columns = columns.map(|c| c.rows(0, rows));
+            let copy = by_tiles(rows, 2, |range| Ok::<_, ()>(Tile::of(&columns, range))).unwrap();
+            assert_eq!(copy[0], x[..rows]);
+            assert!(copy[1].iter().zip(&bytes).all(|(a, b)| *a == f64::from(*b)));
+        }
+        let tile = Tile::of(&columns, 3..16);
+        assert_eq!((tile.rows(), tile.columns(), tile.get(12, 0)), (13, 2, 15.0));
+        assert_eq!(tile.column(0).sum::<f64>(), (3..16).map(f64::from).sum::<f64>());
+    }
+
+    #[test]
+    fn the_first_error_comes_through() {
+        let failing = |range: Range<usize>| if range.start < 200 { Ok(Tile::new(range.len(), 1)) } else { Err(range) };
+        assert_eq!(by_tiles(1000, 1, failing).unwrap_err().start, 2 * ROWS);
+    }
+}

@@ -1,0 +1,137 @@
+//! Products and distances of rows with vectors, a block of both at a time.
+
+use crate::Level;
+use crate::tile::Tile;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// Vectors that are worked on together: eight rows against so many keep their sums in registers.
+const GROUP: usize = 4;
+
+/// Vectors of equal length, against which rows are held.
+///
+/// Every sum runs over the inputs in their order, so a result depends on its row and its vector alone: not on which
+/// others go with them, the level or the number of threads.
+#[derive(Debug, Clone)]
+pub struct Vectors {
+    count: usize,
+    inputs: usize,
+    /// For every group, the entries of its vectors for input 0, input 1, …; filled up with zeros.
+    packed: Vec<[f64; GROUP]>,
+}
+
+impl Vectors {
+    /// `count` vectors of `inputs` entries; `entry(k, i)` is entry i of vector k.
+    pub fn new(count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let mut packed = vec![[0.0; GROUP]; count.div_ceil(GROUP) * inputs];
+        for k in 0..count {
+            for i in 0..inputs {
+                packed[k / GROUP * inputs + i][k % GROUP] = entry(k, i);
+            }
+        }
+        Vectors { count, inputs, packed }
+    }
+
+    /// Number of vectors.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no vector.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// start_k + Σ_i w_ki x_i, rows × vectors. Cost O(rows·vectors·inputs).
+    ///
+    /// # Panics
+    /// When the tile has another number of columns than the vectors have entries, or `start` another length.
+    pub fn products(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
+        assert_eq!(start.len(), self.count, "one start a vector");
+        self.against::<false>(level, x, start)
+    }
+
+    /// Σ_i (x_i − w_ki)², rows × vectors, by differences: no digit is lost far from the origin. Cost
+    /// O(rows·vectors·inputs).
+    ///
+    /// # Panics
+    /// When the tile has another number of columns than the vectors have entries.
+    pub fn squared_distances(&self, level: Level, x: &Tile) -> Tile {
+        self.against::<true>(level, x, &[])
+    }
+
+    fn against<const DISTANCE: bool>(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
+        assert_eq!(x.columns(), self.inputs, "one column an entry of the vectors");
+        let mut out = Tile::new(x.rows(), self.count);
+        level.run(Against::<DISTANCE> { vectors: self, x, start, out: &mut out });
+        out
+    }
+}
+
+struct Against<'k, const DISTANCE: bool> {
+    vectors: &'k Vectors,
+    x: &'k Tile,
+    start: &'k [f64],
+    out: &'k mut Tile,
+}
+
+impl<const DISTANCE: bool> NullaryFnOnce for Against<'_, DISTANCE> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Against { vectors: Vectors { inputs, packed, count }, x, start, out } = self;
+        for chunk in 0..x.rows().div_ceil(Wide::WIDTH) {
+            let x = x.eight(chunk);
+            let out = out.eight_mut(chunk);
+            for first in (0..*count).step_by(GROUP) {
+                let weights = &packed[first / GROUP * inputs..][..*inputs];
+                let mut sums: [Wide; GROUP] =
+                    std::array::from_fn(|k| Wide::splat(start.get(first + k).copied().unwrap_or(0.0)));
+                for (x, w) in x.iter().zip(weights) {
+                    let x = Wide::load(x);
+                    for k in 0..GROUP {
+                        let w = Wide::splat(w[k]);
+                        sums[k] = sums[k] + if DISTANCE { (x - w) * (x - w) } else { w * x };
+                    }
+                }
+                for (sum, to) in sums.iter().zip(&mut out[first..]) {
+                    sum.store(to);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Column;
+
+    fn entry(k: usize, i: usize) -> f64 {
+        ((k * 31 + i * 17 + k * i * 7) % 23) as f64 / 7.0 - 1.4
+    }
+
+    #[test]
+    fn every_level_has_the_bits_of_the_plain_sums() {
+        for (rows, count, inputs) in [(0, 3, 2), (1, 1, 1), (9, 5, 7), (130, 9, 3), (16, 0, 4), (7, 3, 0)] {
+            let columns: Vec<Vec<f64>> = (0..inputs).map(|i| (0..rows).map(|j| entry(j + 3, i)).collect()).collect();
+            let columns: Vec<Column<'_>> = columns.iter().map(|c| Column::Double(c)).collect();
+            let (x, vectors) = (Tile::of(&columns, 0..rows), Vectors::new(count, inputs, entry));
+            let start: Vec<f64> = (0..count).map(|k| k as f64 / 3.0).collect();
+            for level in Level::available() {
+                let products = vectors.products(level, &x, &start);
+                let distances = vectors.squared_distances(level, &x);
+                assert_eq!((products.rows(), products.columns(), distances.rows()), (rows, count, rows));
+                for (j, k) in (0..rows).flat_map(|j| (0..count).map(move |k| (j, k))) {
+                    let (mut sum, mut square) = (start[k], 0.0);
+                    for i in 0..inputs {
+                        sum += entry(k, i) * x.get(j, i);
+                        square += (x.get(j, i) - entry(k, i)) * (x.get(j, i) - entry(k, i));
+                    }
+                    assert_eq!(products.get(j, k).to_bits(), sum.to_bits(), "row {j} of vector {k}");
+                    assert_eq!(distances.get(j, k).to_bits(), square.to_bits(), "row {j} of vector {k}");
+                }
+            }
+        }
+    }
+}

@@ -12,6 +12,10 @@ mod commands;
 mod failure;
 mod progress;
 
+#[cfg(feature = "elm")]
+use vaglio_elm as _;
+#[cfg(feature = "lssvm")]
+use vaglio_lssvm as _;
 #[cfg(feature = "mrmr")]
 use vaglio_mrmr as _;
 #[cfg(feature = "reservoir")]

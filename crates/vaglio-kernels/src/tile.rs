@@ -81,12 +81,23 @@ impl Tile {
 
     /// Whether every entry is a finite number.
     pub fn is_finite(&self) -> bool {
-        (0..self.columns).all(|k| self.column(k).all(f64::is_finite))
+        let (whole, rest) = (self.rows / Wide::WIDTH * self.columns, self.rows % Wide::WIDTH);
+        let (whole, last) = self.chunks.split_at(whole);
+        whole.as_flattened().iter().all(|v| v.is_finite())
+            && last.iter().all(|chunk| chunk[..rest].iter().all(|v| v.is_finite()))
     }
 
     /// All entries in the order of the memory, those that fill up included: for functions of single entries.
     pub fn entries(&mut self) -> &mut [f64] {
         self.chunks.as_flattened_mut()
+    }
+
+    /// Multiplies every column by a factor of its own.
+    pub fn scale(&mut self, factor: impl Fn(usize) -> f64) {
+        let factors: Vec<f64> = (0..self.columns).map(factor).collect();
+        for eight in self.chunks.chunks_mut(self.columns.max(1)) {
+            eight.iter_mut().zip(&factors).for_each(|(chunk, f)| chunk.iter_mut().for_each(|v| *v *= f));
+        }
     }
 
     /// The entries of the eight rows from 8·`chunk` on, a column after the other.
@@ -151,6 +162,19 @@ mod tests {
         let tile = Tile::of(&columns, 3..16);
         assert_eq!((tile.rows(), tile.columns(), tile.get(12, 0)), (13, 2, 15.0));
         assert_eq!(tile.column(0).sum::<f64>(), (3..16).map(f64::from).sum::<f64>());
+    }
+
+    #[test]
+    fn only_rows_count_as_entries() {
+        for (row, finite) in [(0, false), (9, false), (12, false), (13, true), (15, true)] {
+            let mut tile = Tile::new(13, 2);
+            tile.set(row, 1, f64::NAN);
+            assert_eq!(tile.is_finite(), finite, "{row}");
+        }
+        let mut tile = Tile::new(9, 2);
+        tile.entries().fill(3.0);
+        tile.scale(|k| k as f64);
+        assert_eq!((tile.get(8, 0), tile.get(8, 1)), (0.0, 3.0));
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! The hidden layer.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Columns, Error, Result};
+use vaglio_kernels::tile::{Tile, by_tiles};
+use vaglio_kernels::vectors::Vectors;
+use vaglio_kernels::{Column, Level, elementary};
+
+/// The function of a hidden unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// tanh(wᵀu + b).
+    #[default]
+    Tanh,
+    /// 1/(1 + exp(−(wᵀu + b))).
+    Sigmoid,
+    /// max(0, wᵀu + b).
+    Relu,
+    /// exp(−|b|·‖u − w‖²).
+    Rbf,
+}
+
+impl Activation {
+    /// Applies it to a tile of wᵀu + b, or of ‖u − w‖² for `rbf`, one unit a column.
+    fn apply(self, level: Level, units: &[Unit], tile: &mut Tile) {
+        match self {
+            Activation::Tanh => elementary::tanh(level, tile.entries()),
+            Activation::Sigmoid => {
+                tile.entries().iter_mut().for_each(|v| *v = -*v);
+                elementary::exp(level, tile.entries());
+                tile.entries().iter_mut().for_each(|v| *v = 1.0 / (1.0 + *v));
+            }
+            Activation::Relu => tile.entries().iter_mut().for_each(|v| *v = if *v > 0.0 { *v } else { 0.0 }),
+            Activation::Rbf => {
+                tile.scale(|k| units.get(k).map_or(0.0, |unit| -unit.bias.abs()));
+                elementary::exp(level, tile.entries());
+            }
+        }
+    }
+}
+
+/// One hidden unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unit {
+    pub bias: f64,
+    /// One an input.
+    pub weights: Vec<f64>,
+}
+
+/// The first `count` units that follow from a seed, each from a stream of its own. Cost O(count · inputs).
+pub(crate) fn draw(seed: u64, count: usize, inputs: usize, input_scaling: f64, bias_scaling: f64) -> Vec<Unit> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let unit = |k: usize| {
+        random.set_stream(k as u64);
+        random.set_word_pos(0);
+        let bias = bias_scaling * uniform(&mut random);
+        Unit { bias, weights: (0..inputs).map(|_| input_scaling * uniform(&mut random)).collect() }
+    };
+    (0..count).map(unit).collect()
+}
+
+/// Uniform in [−1, 1).
+fn uniform(random: &mut ChaCha8Rng) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// The outputs of `units` on every row, one column a unit. Cost O(rows · inputs · units).
+///
+/// A row's outputs depend on its inputs and their unit alone, bit for bit.
+///
+/// # Errors
+/// [`Error::Numerical`] where a sum overflows.
+pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) -> Result<Columns> {
+    let mut made = Columns::new(inputs.rows());
+    if units.is_empty() {
+        return Ok(made);
+    }
+    let level = Level::best();
+    let columns: Vec<Column<'_>> = (0..inputs.len()).map(|f| kernel_column(inputs.column(f))).collect();
+    let vectors = Vectors::new(units.len(), inputs.len(), |k, i| units[k].weights[i]);
+    let biases: Vec<f64> = units.iter().map(|unit| unit.bias).collect();
+    let outputs = by_tiles(inputs.rows(), units.len(), |rows| {
+        let x = Tile::of(&columns, rows);
+        let mut tile = match activation {
+            Activation::Rbf => vectors.squared_distances(level, &x),
+            _ => vectors.products(level, &x, &biases),
+        };
+        if !tile.is_finite() {
+            return Err(Error::Numerical("the input of a hidden unit overflows; standardize the columns".into()));
+        }
+        activation.apply(level, units, &mut tile);
+        Ok(tile)
+    })?;
+    outputs.into_iter().for_each(|column| made.push(column));
+    Ok(made)
+}
+
+/// A column as the kernels take it.
+fn kernel_column(column: vaglio_core::Column<'_>) -> Column<'_> {
+    match column {
+        vaglio_core::Column::Double(values) => Column::Double(values),
+        vaglio_core::Column::Byte(values) => Column::Byte(values),
+    }
+}

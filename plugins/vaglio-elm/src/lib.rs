@@ -1,0 +1,152 @@
+//! Extreme learning machines: a ridge readout of a random hidden layer, as a learner of [vaglio](vaglio_core).
+//!
+//! `use vaglio_elm as _;` in a program makes `learner: elm` known to its pipeline files; [`Elm`] is the learner.
+
+mod hidden;
+mod model;
+
+pub use hidden::Activation;
+pub use model::ElmModel;
+
+use model::RandomLayer;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::Arc;
+use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Numbers, Problem, Readout, Result, describe};
+
+/// An extreme learning machine: ridge on hidden units whose weights are drawn at random and never trained.
+///
+/// Unit k of a row u is h_k(u) = g(w_kᵀu + b_k) with every entry of w_k uniform in ±`input_scaling` and b_k uniform in
+/// ±`bias_scaling`; an `rbf` unit is exp(−|b_k|·‖u − w_k‖²), with w_k its centre. The columns that are searched are
+/// `unit1`, `unit2`, … and, with `direct`, the problem's own after them. Inputs should be of like scale: standardize.
+///
+/// A unit is drawn from a stream of its own, its bias first, so fewer units are the first of more, and a column that is
+/// appended changes no other weight. Row weights play no part in the map. Cost O(rows · inputs · units), in parallel
+/// over rows; memory 8 · rows · units bytes.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Learner, Model};
+/// use vaglio_elm::Elm;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let model = Elm { units: 10, ..Elm::default() }.fit(&problem, &[0, 7, 12], None)?;
+/// assert_eq!(model.inputs(), [0, 1, 2, 3, 4]);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// G.-B. Huang, Q.-Y. Zhu and C.-K. Siew, *Extreme learning machine: theory and applications*, Neurocomputing
+/// 70(1–3):489–501, 2006; radial units: G.-B. Huang and C.-K. Siew, *Extreme learning machine with randomly assigned RBF
+/// kernels*, International Journal of Information Technology 11(1), 2005; selection of units with direct inputs:
+/// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten and B. Schrauwen, *Optimized parameter search for large
+/// datasets of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters
+/// 2013, section 5.4.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Elm {
+    /// Number of hidden units, from 1 to 1000000.
+    pub units: usize,
+    /// The function g of a unit.
+    pub activation: Activation,
+    /// Weights are uniform between minus this and this; > 0.
+    pub input_scaling: f64,
+    /// Biases are uniform between minus this and this; ≥ 0, and > 0 for `rbf`, whose width is one over the root of a
+    /// bias.
+    pub bias_scaling: f64,
+    /// Whether the problem's own columns are searched as well, after the units.
+    pub direct: bool,
+    /// The seed of weights and biases; without one, the pipeline's.
+    pub seed: Option<u64>,
+    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    pub lambda: Lambda,
+    /// Whether there is an intercept; it is not penalised.
+    pub intercept: bool,
+}
+
+impl Default for Elm {
+    fn default() -> Self {
+        Elm {
+            units: 100,
+            activation: Activation::Tanh,
+            input_scaling: 1.0,
+            bias_scaling: 1.0,
+            direct: true,
+            seed: None,
+            lambda: Lambda::default(),
+            intercept: true,
+        }
+    }
+}
+
+/// As many units as a layer may have.
+const MOST_UNITS: usize = 1_000_000;
+
+impl LinearForm for Elm {
+    fn readout(&self) -> Result<Readout> {
+        Readout::of(&self.lambda, self.intercept)
+    }
+
+    fn design(&self, problem: &Problem) -> Result<Design> {
+        let seed = self.seed.unwrap_or(problem.seed());
+        let inputs = problem.columns().len();
+        let layer = RandomLayer {
+            activation: self.activation,
+            units: hidden::draw(seed, self.units, inputs, self.input_scaling, self.bias_scaling),
+            inputs,
+            direct: self.direct,
+        };
+        let mut columns = hidden::outputs(self.activation, &layer.units, problem.columns())?;
+        let known: HashSet<&str> = problem.names().iter().map(String::as_str).collect();
+        let mut names: Vec<String> = (1..=self.units).map(|k| unlike(format!("unit{k}"), &known)).collect();
+        if self.direct {
+            for (feature, name) in problem.names().iter().enumerate() {
+                columns.push(match problem.columns().column(feature) {
+                    vaglio_core::Column::Double(values) => Numbers::Double(values.to_vec()),
+                    vaglio_core::Column::Byte(values) => Numbers::Byte(values.to_vec()),
+                });
+                names.push(name.clone());
+            }
+        }
+        Design::mapped(problem, columns, names, self.readout()?, Arc::new(layer))
+    }
+}
+
+/// The name with underscores behind it until no column bears it.
+fn unlike(mut name: String, known: &HashSet<&str>) -> String {
+    while known.contains(name.as_str()) {
+        name.push('_');
+    }
+    name
+}
+
+#[typetag::serde(name = "elm")]
+impl Learner for Elm {
+    fn linear_form(&self) -> Option<&dyn LinearForm> {
+        Some(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(1..=MOST_UNITS).contains(&self.units) {
+            return Err(Error::setting("units", format!("{} is not between 1 and {MOST_UNITS}", self.units)));
+        }
+        if !(self.input_scaling.is_finite() && self.input_scaling > 0.0) {
+            return Err(Error::setting("input_scaling", format!("{} is not a positive number", self.input_scaling)));
+        }
+        if !(self.bias_scaling.is_finite() && self.bias_scaling >= 0.0) {
+            return Err(Error::setting("bias_scaling", format!("{} is negative or not finite", self.bias_scaling)));
+        }
+        if self.activation == Activation::Rbf && self.bias_scaling == 0.0 {
+            let message = "0 makes every `rbf` unit constant; its width comes from the bias, so give a positive number";
+            return Err(Error::setting("bias_scaling", message));
+        }
+        self.readout().map(|_| ())
+    }
+}
+
+describe!(
+    Learner,
+    Elm,
+    "elm",
+    "extreme learning machine: ridge on hidden units with random weights, and on the inputs themselves",
+    "learner: {kind: elm, units: 100, activation: tanh, input_scaling: 1.0, direct: true, lambda: 1.0}"
+);

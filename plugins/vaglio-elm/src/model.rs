@@ -1,0 +1,153 @@
+//! The trained machine.
+
+use crate::hidden::{self, Activation, Unit};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained};
+
+/// The hidden layer as it was drawn, with all its units.
+#[derive(Debug)]
+pub(crate) struct RandomLayer {
+    pub activation: Activation,
+    pub units: Vec<Unit>,
+    /// Number of the problem's columns.
+    pub inputs: usize,
+    /// Whether these follow the units.
+    pub direct: bool,
+}
+
+impl FeatureMap for RandomLayer {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Box<dyn Model>> {
+        let own = |feature: Feature| feature.checked_sub(self.units.len()).filter(|i| self.direct && *i < self.inputs);
+        if let Some(unknown) = subset.iter().find(|f| **f >= self.units.len() && own(**f).is_none()) {
+            return Err(Error::Shape(format!("the hidden layer makes no column {unknown}")));
+        }
+        let direct = subset.iter().filter_map(|&f| own(f));
+        let mut inputs: Vec<Feature> =
+            if subset.iter().any(|f| *f < self.units.len()) { (0..self.inputs).collect() } else { direct.collect() };
+        inputs.sort_unstable();
+        inputs.dedup();
+        let mut units = Vec::new();
+        let mut columns = Vec::with_capacity(subset.len());
+        for &feature in subset {
+            columns.push(match own(feature) {
+                Some(input) => Source::Input(inputs.partition_point(|i| *i < input)),
+                None => {
+                    units.extend(self.units.get(feature).cloned());
+                    Source::Unit(units.len() - 1)
+                }
+            });
+        }
+        let Trained { lambda, coefficients } = readout;
+        Ok(Box::new(ElmModel { inputs, activation: self.activation, units, columns, lambda, coefficients }))
+    }
+}
+
+/// Where a column comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Source {
+    /// The output of the unit of this place among the model's.
+    Unit(usize),
+    /// The input of this place among the model's.
+    Input(usize),
+}
+
+/// A readout of some hidden units and inputs: no other unit is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub struct ElmModel {
+    inputs: Vec<Feature>,
+    activation: Activation,
+    units: Vec<Unit>,
+    columns: Vec<Source>,
+    lambda: f64,
+    coefficients: Coefficients,
+}
+
+/// What a file holds, not yet checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    inputs: Vec<Feature>,
+    activation: Activation,
+    units: Vec<Unit>,
+    columns: Vec<Source>,
+    lambda: f64,
+    coefficients: Coefficients,
+}
+
+impl TryFrom<Stored> for ElmModel {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        let Stored { inputs, activation, units, columns, lambda, coefficients } = stored;
+        let refused = |what: &str| Err(Error::Shape(what.into()));
+        if !inputs.is_sorted_by(|a, b| a < b) {
+            return refused("the inputs are not in increasing order");
+        }
+        if units.iter().any(|unit| unit.weights.len() != inputs.len()) {
+            return refused("a hidden unit has not one weight for each input");
+        }
+        let is_there = |source: &Source| match *source {
+            Source::Unit(unit) => unit < units.len(),
+            Source::Input(input) => input < inputs.len(),
+        };
+        if !columns.iter().all(is_there) {
+            return refused("a column comes from a unit or an input that is not there");
+        }
+        coefficients.check(columns.len())?;
+        let finite = |all: &[f64]| all.iter().all(|v| v.is_finite());
+        let layer = units.iter().all(|unit| unit.bias.is_finite() && finite(&unit.weights));
+        let readout = coefficients.weights.iter().all(|v| v.is_finite()) && finite(&coefficients.intercept);
+        if !(layer && readout && lambda.is_finite()) {
+            return refused("the model holds a number that is not finite");
+        }
+        Ok(ElmModel { inputs, activation, units, columns, lambda, coefficients })
+    }
+}
+
+impl ElmModel {
+    /// The chosen columns, in the order of the coefficients.
+    fn chosen(&self, inputs: &Columns) -> Result<Columns> {
+        if inputs.len() != self.inputs.len() {
+            return Err(Error::Shape(format!("{} columns, and the model reads {}", inputs.len(), self.inputs.len())));
+        }
+        let mut all = hidden::outputs(self.activation, &self.units, inputs)?;
+        let mut places = Vec::with_capacity(self.columns.len());
+        for source in &self.columns {
+            places.push(match *source {
+                Source::Unit(unit) => unit,
+                Source::Input(input) => {
+                    all.push(inputs.column(input).values().into_owned());
+                    all.len() - 1
+                }
+            });
+        }
+        // Each stands in the order of the subset already, unless units and inputs alternate.
+        Ok(if places.is_sorted_by(|a, b| a < b) && places.len() == all.len() { all } else { all.select(&places) })
+    }
+}
+
+#[typetag::serde(name = "elm_model")]
+impl Model for ElmModel {
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
+        self.coefficients.of_columns(&self.chosen(inputs)?)
+    }
+
+    fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
+        self.chosen(inputs).map(Some)
+    }
+
+    fn lambda(&self) -> Option<f64> {
+        Some(self.lambda)
+    }
+
+    fn coefficients(&self) -> Option<&Coefficients> {
+        Some(&self.coefficients)
+    }
+}

@@ -1,0 +1,124 @@
+//! Components of a kernel as they are seen on landmarks.
+
+use crate::Scaling;
+use crate::kernel::Fixed;
+use crate::landmarks::{Chosen, kernel_column};
+use crate::model::LsSvmModel;
+use ndarray::Array2;
+use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, Result, Trained};
+use vaglio_kernels::linalg::eigh;
+use vaglio_kernels::similarity::Similarity;
+use vaglio_kernels::tile::{Tile, by_tiles};
+use vaglio_kernels::vectors::Vectors;
+use vaglio_kernels::{Column, Level};
+
+/// The part of the largest eigenvalue below which one is rounding.
+const SMALLEST: f64 = 1e-12;
+
+/// Components of the problem's columns.
+#[derive(Debug)]
+pub(crate) struct ComponentMap {
+    inputs: Vec<Feature>,
+    kernel: Fixed,
+    /// Landmarks × inputs.
+    landmarks: Vec<Vec<f64>>,
+    /// Components × landmarks: the scaled eigenvectors.
+    components: Vec<Vec<f64>>,
+}
+
+/// The components of landmarks: K̃ = C·D·Cᵀ, each column of C scaled. Cost O(N²·inputs + N³).
+///
+/// # Errors
+/// [`Error::Numerical`] for kernels that overflow or are all 0.
+pub(crate) fn decompose(chosen: Chosen, scaling: Scaling) -> Result<ComponentMap> {
+    let Chosen { inputs, kernel, landmarks } = chosen;
+    let count = landmarks.len();
+    let mut tile = Tile::new(count, inputs.len());
+    for (row, landmark) in landmarks.iter().enumerate() {
+        landmark.iter().enumerate().for_each(|(i, &value)| tile.set(row, i, value));
+    }
+    let gram = similarity(kernel, &landmarks, inputs.len()).of(Level::best(), &tile);
+    if !gram.is_finite() {
+        return Err(overflow());
+    }
+    let gram = Array2::from_shape_fn((count, count), |(i, j)| gram.get(i.max(j), i.min(j)));
+    let failed = |failure| Error::Numerical(format!("the kernel matrix of the landmarks: {failure}; standardize"));
+    let (values, vectors) = eigh(gram.view()).map_err(failed)?;
+    let largest = values.last().copied().unwrap_or(0.0);
+    if !(largest > 0.0 && largest.is_finite()) {
+        return Err(Error::Numerical(format!(
+            "the largest eigenvalue of the landmarks' kernel matrix is {largest}; standardize the columns, or use the `rbf` kernel"
+        )));
+    }
+    let component = |k: usize| {
+        let vector = vectors.column(k);
+        let peak = vector.iter().fold(0.0, |peak: f64, v| if v.abs() > peak.abs() { *v } else { peak });
+        let scale = match scaling {
+            Scaling::Gram => 1.0 / values[k].sqrt(),
+            Scaling::Entropy => (count as f64).sqrt() / values[k],
+        };
+        vector.iter().map(|v| v * scale.copysign(peak)).collect()
+    };
+    let components = (0..count).rev().filter(|&k| values[k] > SMALLEST * largest).map(component).collect();
+    Ok(ComponentMap { inputs, kernel, landmarks, components })
+}
+
+impl ComponentMap {
+    /// The columns of the problem's.
+    pub fn columns(&self, columns: &Columns) -> Result<Columns> {
+        let inputs: Vec<Column<'_>> = self.inputs.iter().map(|&f| kernel_column(columns.column(f))).collect();
+        columns_of(self.kernel, &self.landmarks, &self.components, &inputs, columns.rows())
+    }
+}
+
+impl FeatureMap for ComponentMap {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Box<dyn Model>> {
+        let component = |&feature: &Feature| {
+            let found = self.components.get(feature).cloned();
+            found.ok_or_else(|| Error::Shape(format!("there is no component {}", feature + 1)))
+        };
+        let components: Vec<Vec<f64>> = subset.iter().map(component).collect::<Result<_>>()?;
+        // Without a component, nothing of the map is needed.
+        let (inputs, landmarks) = if components.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            (self.inputs.clone(), self.landmarks.clone())
+        };
+        Ok(Box::new(LsSvmModel::new(inputs, self.kernel, landmarks, components, readout)))
+    }
+}
+
+/// Σ_j c_ij k(u, ũ_j) for every row u of the inputs and component i. Cost O(rows·landmarks·(inputs + components)).
+///
+/// A row's components depend on its inputs alone, bit for bit, and not on which other components are asked for.
+///
+/// # Errors
+/// [`Error::Numerical`] for kernels that overflow.
+pub(crate) fn columns_of(
+    kernel: Fixed,
+    landmarks: &[Vec<f64>],
+    components: &[Vec<f64>],
+    inputs: &[Column<'_>],
+    rows: usize,
+) -> Result<Columns> {
+    let level = Level::best();
+    let points = similarity(kernel, landmarks, inputs.len());
+    let mixed = Vectors::new(components.len(), landmarks.len(), |i, j| components[i][j]);
+    let start = vec![0.0; components.len()];
+    let made = by_tiles(rows, components.len(), |range| {
+        let kernels = points.of(level, &Tile::of(inputs, range));
+        let tile = mixed.products(level, &kernels, &start);
+        if tile.is_finite() { Ok(tile) } else { Err(overflow()) }
+    })?;
+    let mut columns = Columns::new(rows);
+    made.into_iter().for_each(|column| columns.push(column));
+    Ok(columns)
+}
+
+fn similarity(kernel: Fixed, landmarks: &[Vec<f64>], inputs: usize) -> Similarity {
+    Similarity::new(kernel.kernel(), landmarks.len(), inputs, |k, i| landmarks[k][i])
+}
+
+fn overflow() -> Error {
+    Error::Numerical("the kernel of some rows overflows; standardize the columns, or lower the degree".into())
+}

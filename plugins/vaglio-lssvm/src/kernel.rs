@@ -1,0 +1,209 @@
+//! The kernel, as settings and as it is used.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Error, Result};
+use vaglio_kernels::similarity::Kernel;
+
+/// A kernel; fields that do not belong to its kind are refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(from = "Given")]
+pub struct KernelSettings {
+    /// Which kernel.
+    pub kind: KernelKind,
+    /// `rbf`: b; `median` unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
+    /// `polynomial`: the degree, at least 1; 3 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degree: Option<u32>,
+    /// `polynomial`: what is added to uᵀv, at least 0; 1 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<f64>,
+}
+
+/// Which kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelKind {
+    /// exp(−‖u − v‖²/2b²).
+    #[default]
+    Rbf,
+    /// uᵀv.
+    Linear,
+    /// (uᵀv + offset)^degree.
+    Polynomial,
+}
+
+/// The bandwidth b of an `rbf` kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(untagged, expecting = "expected `median` or a positive number")]
+pub enum Bandwidth {
+    /// By a rule.
+    Rule(Rule),
+    /// This value, > 0.
+    Value(f64),
+}
+
+/// A rule for the bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The median distance of 2048 random pairs of distinct rows, or of all pairs where these are no more.
+    Median,
+}
+
+/// A kernel, as a file gives it; what is left out gets the default of its kind.
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "KernelSettings")]
+struct Given {
+    /// Which kernel.
+    #[serde(default)]
+    kind: KernelKind,
+    /// `rbf`: the bandwidth b; `median` unless given.
+    #[serde(default)]
+    bandwidth: Option<Bandwidth>,
+    /// `polynomial`: the degree, at least 1; 3 unless given.
+    #[serde(default)]
+    degree: Option<u32>,
+    /// `polynomial`: what is added to uᵀv, at least 0; 1 unless given.
+    #[serde(default)]
+    offset: Option<f64>,
+}
+
+impl From<Given> for KernelSettings {
+    /// Defaults stand only where they belong to the kind.
+    fn from(Given { kind, bandwidth, degree, offset }: Given) -> Self {
+        match kind {
+            KernelKind::Rbf => {
+                KernelSettings { kind, bandwidth: bandwidth.or(Some(Bandwidth::Rule(Rule::Median))), degree, offset }
+            }
+            KernelKind::Linear => KernelSettings { kind, bandwidth, degree, offset },
+            KernelKind::Polynomial => {
+                KernelSettings { kind, bandwidth, degree: degree.or(Some(3)), offset: offset.or(Some(1.0)) }
+            }
+        }
+    }
+}
+
+impl Default for KernelSettings {
+    fn default() -> Self {
+        KernelSettings::rbf(Bandwidth::Rule(Rule::Median))
+    }
+}
+
+impl KernelSettings {
+    /// exp(−‖u − v‖²/2b²).
+    pub fn rbf(bandwidth: Bandwidth) -> Self {
+        KernelSettings { kind: KernelKind::Rbf, bandwidth: Some(bandwidth), degree: None, offset: None }
+    }
+
+    /// uᵀv.
+    pub fn linear() -> Self {
+        KernelSettings { kind: KernelKind::Linear, bandwidth: None, degree: None, offset: None }
+    }
+
+    /// (uᵀv + offset)^degree.
+    pub fn polynomial(degree: u32, offset: f64) -> Self {
+        KernelSettings { kind: KernelKind::Polynomial, bandwidth: None, degree: Some(degree), offset: Some(offset) }
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path inside the kernel.
+    pub fn check(&self) -> Result<()> {
+        let (kind, of_rbf, of_polynomial) = match self.kind {
+            KernelKind::Rbf => ("rbf", true, false),
+            KernelKind::Linear => ("linear", false, false),
+            KernelKind::Polynomial => ("polynomial", false, true),
+        };
+        for (field, given, belongs) in [
+            ("bandwidth", self.bandwidth.is_some(), of_rbf),
+            ("degree", self.degree.is_some(), of_polynomial),
+            ("offset", self.offset.is_some(), of_polynomial),
+        ] {
+            if given && !belongs {
+                return Err(Error::setting(field, format!("the `{kind}` kernel has no {field}; leave it out")));
+            }
+        }
+        if let Some(Bandwidth::Value(bandwidth)) = self.bandwidth {
+            fitting(bandwidth).map_err(|message| Error::setting("bandwidth", message))?;
+        }
+        if self.degree == Some(0) {
+            return Err(Error::setting("degree", "0 is not at least 1"));
+        }
+        match self.offset {
+            Some(offset) if !(offset.is_finite() && offset >= 0.0) => {
+                Err(Error::setting("offset", format!("{offset} is negative or not finite")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The kernel, with `median` for the bandwidth where that is the rule.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] for a median that has no square; that of `median`.
+    pub(crate) fn fixed(&self, median: impl FnOnce() -> f64) -> Result<Fixed> {
+        Ok(match self.kind {
+            KernelKind::Rbf => Fixed::Rbf {
+                bandwidth: match self.bandwidth {
+                    Some(Bandwidth::Value(bandwidth)) => bandwidth,
+                    Some(Bandwidth::Rule(Rule::Median)) | None => {
+                        let bandwidth = median();
+                        let failed = |_| {
+                            Error::Numerical(format!(
+                                "the median distance of rows is {bandwidth}, which is no bandwidth; standardize the columns"
+                            ))
+                        };
+                        fitting(bandwidth).map_err(failed)?;
+                        bandwidth
+                    }
+                },
+            },
+            KernelKind::Linear => Fixed::Polynomial { degree: 1, offset: 0.0 },
+            KernelKind::Polynomial => {
+                Fixed::Polynomial { degree: self.degree.unwrap_or(3), offset: self.offset.unwrap_or(1.0) }
+            }
+        })
+    }
+}
+
+/// Refuses a bandwidth whose square over- or underflows.
+fn fitting(bandwidth: f64) -> std::result::Result<(), String> {
+    if (1e-150..=1e150).contains(&bandwidth) {
+        return Ok(());
+    }
+    Err(if bandwidth > 0.0 {
+        format!("{bandwidth} is not between 1e-150 and 1e150")
+    } else {
+        format!("{bandwidth} is not a positive number")
+    })
+}
+
+/// A kernel with all its numbers, as it is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Fixed {
+    Rbf { bandwidth: f64 },
+    Polynomial { degree: u32, offset: f64 },
+}
+
+impl Fixed {
+    /// Whether its numbers are such as settings could give.
+    pub fn is_valid(self) -> bool {
+        match self {
+            Fixed::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
+            Fixed::Polynomial { degree, offset } => degree > 0 && offset.is_finite() && offset >= 0.0,
+        }
+    }
+
+    /// As the kernels take it.
+    pub fn kernel(self) -> Kernel {
+        match self {
+            Fixed::Rbf { bandwidth } => Kernel::Gaussian { bandwidth },
+            Fixed::Polynomial { degree, offset } => Kernel::Polynomial { degree, offset },
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The choice of landmarks among the rows of a problem.
+
+use crate::kernel::{Fixed, KernelSettings};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use vaglio_core::{Columns, Feature, Result};
+use vaglio_kernels::distinct::distinct_rows;
+use vaglio_kernels::{Column, Level, entropy};
+
+/// Pairs of rows whose median distance is the bandwidth.
+const PAIRS: usize = 2048;
+
+/// Landmarks with the kernel that they were chosen by.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// The problem's columns that the kernel sees.
+    pub inputs: Vec<Feature>,
+    pub kernel: Fixed,
+    /// Landmarks × inputs.
+    pub landmarks: Vec<Vec<f64>>,
+}
+
+/// Chooses `count` landmarks among the distinct rows; all where these are no more.
+///
+/// Constant columns change no distance, so an `rbf` kernel does not see them.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] where there is no median distance.
+pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<Chosen> {
+    let is_rbf = settings.kind == crate::KernelKind::Rbf;
+    let inputs: Vec<Feature> = (0..columns.len()).filter(|&f| !(is_rbf && columns.column(f).is_constant())).collect();
+    let seen: Vec<Column<'_>> = inputs.iter().map(|&f| kernel_column(columns.column(f))).collect();
+    let distinct = distinct_rows(&seen, columns.rows());
+    let kernel = settings.fixed(|| median_distance(&seen, &distinct, seed))?;
+    if distinct.len() < count {
+        tracing::info!(rows = distinct.len(), landmarks = count, "fewer distinct rows than landmarks: all are taken");
+    }
+    let order = shuffled(distinct, seed);
+    let found = entropy::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
+    tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
+    let entries = |&row: &usize| seen.iter().map(|column| column.get(row)).collect();
+    Ok(Chosen { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel })
+}
+
+/// The median of ‖u − v‖ over pairs of rows: all, or as many as are sampled; 1 where there is no pair.
+fn median_distance(columns: &[Column<'_>], rows: &[usize], seed: u64) -> f64 {
+    let distance = |(a, b): (usize, usize)| {
+        let (a, b) = (rows[a], rows[b]);
+        columns.iter().fold(0.0, |sum, column| sum + (column.get(a) - column.get(b)).powi(2)).sqrt()
+    };
+    let count = rows.len();
+    let mut distances: Vec<f64> = if count * count.saturating_sub(1) / 2 <= PAIRS {
+        (0..count).flat_map(|a| (0..a).map(move |b| (a, b))).map(distance).collect()
+    } else {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        let mut pair = || {
+            let (a, b) = (below(&mut random, count), below(&mut random, count - 1));
+            (a, if b < a { b } else { b + 1 })
+        };
+        (0..PAIRS).map(|_| distance(pair())).collect()
+    };
+    distances.sort_unstable_by(f64::total_cmp);
+    match distances.len() {
+        0 => 1.0,
+        odd if odd % 2 == 1 => distances[odd / 2],
+        even => 0.5 * (distances[even / 2 - 1] + distances[even / 2]),
+    }
+}
+
+/// The rows in an order that follows from the seed.
+fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    for last in (1..rows.len()).rev() {
+        rows.swap(last, below(&mut random, last + 1));
+    }
+    rows
+}
+
+/// Uniform among 0, …, `count` − 1.
+fn below(random: &mut ChaCha8Rng, count: usize) -> usize {
+    ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
+}
+
+/// A column as the kernels take it.
+pub(crate) fn kernel_column(column: vaglio_core::Column<'_>) -> Column<'_> {
+    match column {
+        vaglio_core::Column::Double(values) => Column::Double(values),
+        vaglio_core::Column::Byte(values) => Column::Byte(values),
+    }
+}

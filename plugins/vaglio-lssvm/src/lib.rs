@@ -1,0 +1,136 @@
+//! Fixed-size least-squares support vector machines with selection of components, as a learner of
+//! [vaglio](vaglio_core).
+//!
+//! `use vaglio_lssvm as _;` in a program makes `learner: fs_ls_svm` known to its pipeline files; [`FsLsSvm`] is the
+//! learner.
+
+mod components;
+mod kernel;
+mod landmarks;
+mod model;
+
+pub use kernel::{Bandwidth, KernelKind, KernelSettings};
+pub use model::LsSvmModel;
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+
+/// A fixed-size least-squares support vector machine: ridge on the components of a kernel, as they are seen on a few
+/// landmark rows ũ_1, …, ũ_N.
+///
+/// With K̃ = C·D·Cᵀ the kernel matrix of the landmarks, component i of a row u is D_ii^{−½} Σ_j C_ji k(u, ũ_j)
+/// (`scaling: gram`), or √N·D_ii⁻¹ times the sum (`entropy`). They are the columns that are searched: `component1`,
+/// `component2`, … by falling D_ii, where D_ii > 10⁻¹² D_11, each with its sign such that the largest entry of C_{·i} is
+/// positive. With `gram` the columns' inner products are the kernel, so with every distinct row a landmark, ridge on
+/// all of them is kernel ridge regression; with the linear kernel and as many landmarks as the rank it is plain ridge.
+///
+/// Landmarks are chosen among the distinct rows, by swaps that raise their quadratic Rényi entropy
+/// −log(1/N² Σ_ij k(ũ_i, ũ_j)) from a random start, until no single swap helps or every row was proposed three times.
+/// Where there are fewer distinct rows than landmarks, all are taken. The choice follows from the seed and the set of
+/// distinct rows: neither weights, repetitions nor the order of the rows play a part. Columns should be of like scale:
+/// standardize.
+///
+/// Cost O(rows · landmarks · inputs) for the choice, O(landmarks³) and O(rows · landmarks · (inputs + landmarks)) for
+/// the columns; memory 8 · rows · landmarks bytes.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Learner, Model};
+/// use vaglio_lssvm::FsLsSvm;
+/// let problem = vaglio_testkit::data::regression(60, 4, 1).problem();
+/// let model = FsLsSvm { landmarks: 20, ..FsLsSvm::default() }.fit(&problem, &[0, 1, 2, 3, 4], None)?;
+/// assert_eq!(model.inputs(), [0, 1, 2, 3]);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// J. A. K. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor and J. Vandewalle, *Least squares support vector
+/// machines*, World Scientific 2002, chapter 6; selection of components and `scaling: entropy`: P. Buteneers, K.
+/// Caluwaerts, J. Dambre, D. Verstraeten and B. Schrauwen, *Optimized parameter search for large datasets of the
+/// regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013, section 5.3.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FsLsSvm {
+    /// Number of landmarks N, from 2 to 20000.
+    pub landmarks: usize,
+    /// The kernel k.
+    pub kernel: KernelSettings,
+    /// How the components are scaled.
+    pub scaling: Scaling,
+    /// The seed of the landmarks and of the pairs whose median distance is the bandwidth; without one, the pipeline's.
+    pub seed: Option<u64>,
+    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    pub lambda: Lambda,
+    /// Whether there is an intercept; it is not penalised.
+    pub intercept: bool,
+}
+
+impl Default for FsLsSvm {
+    fn default() -> Self {
+        FsLsSvm {
+            landmarks: 400,
+            kernel: KernelSettings::default(),
+            scaling: Scaling::Gram,
+            seed: None,
+            lambda: Lambda::default(),
+            intercept: true,
+        }
+    }
+}
+
+/// How components are scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scaling {
+    /// By D_ii^{−½}: inner products of rows of components are the kernel.
+    #[default]
+    Gram,
+    /// By √N·D_ii⁻¹: components have a mean square of 1 over the landmarks.
+    Entropy,
+}
+
+/// As many landmarks as there may be: their kernel matrix takes 3.2 GB.
+const MOST_LANDMARKS: usize = 20_000;
+
+impl LinearForm for FsLsSvm {
+    fn readout(&self) -> Result<Readout> {
+        Readout::of(&self.lambda, self.intercept)
+    }
+
+    fn design(&self, problem: &Problem) -> Result<Design> {
+        let readout = self.readout()?;
+        let seed = self.seed.unwrap_or(problem.seed());
+        let chosen = landmarks::choose(&self.kernel, self.landmarks, seed, problem.columns())?;
+        let map = components::decompose(chosen, self.scaling)?;
+        let columns = map.columns(problem.columns())?;
+        let names = (1..=columns.len()).map(|k| format!("component{k}")).collect();
+        Design::mapped(problem, columns, names, readout, Arc::new(map))
+    }
+}
+
+#[typetag::serde(name = "fs_ls_svm")]
+impl Learner for FsLsSvm {
+    fn linear_form(&self) -> Option<&dyn LinearForm> {
+        Some(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(2..=MOST_LANDMARKS).contains(&self.landmarks) {
+            return Err(Error::setting(
+                "landmarks",
+                format!("{} is not between 2 and {MOST_LANDMARKS}", self.landmarks),
+            ));
+        }
+        self.kernel.check().map_err(|error| error.under("kernel"))?;
+        self.readout().map(|_| ())
+    }
+}
+
+describe!(
+    Learner,
+    FsLsSvm,
+    "fs_ls_svm",
+    "fixed-size least-squares support vector machine: ridge on components of a kernel, seen on landmark rows",
+    "learner: {kind: fs_ls_svm, landmarks: 400, kernel: {kind: rbf, bandwidth: median}, scaling: gram, lambda: 1.0}"
+);

@@ -53,7 +53,10 @@ fn columns_are_the_definition() {
                     Activation::Rbf => (-bias.abs() * square).exp(),
                 };
                 let found = design.column(k).get(row);
-                assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1e-3), "{activation:?}: {found} {expected}");
+                assert!(
+                    (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3),
+                    "{activation:?}: {found} {expected}"
+                );
             }
         }
         for feature in 0..5 {
@@ -149,7 +152,10 @@ fn settings_out_of_range_are_refused_by_name() {
         let elm: Elm = serde_json::from_value(setting.clone()).unwrap();
         assert_eq!(elm.check().unwrap_err().field(), Some(field), "{setting}");
     }
-    assert_eq!(Elm { input_scaling: f64::INFINITY, ..Elm::default() }.check().unwrap_err().field(), Some("input_scaling"));
+    assert_eq!(
+        Elm { input_scaling: f64::INFINITY, ..Elm::default() }.check().unwrap_err().field(),
+        Some("input_scaling")
+    );
     assert!(serde_json::from_value::<Elm>(json!({"activation": "step"})).is_err());
     assert!(Elm::default().check().is_ok());
 }

@@ -1,0 +1,110 @@
+//! k nearest neighbours: a learner for [vaglio](vaglio_core) that is refitted for every subset, and an example to copy.
+//!
+//! `use vaglio_knn as _;` in a program makes `learner: knn` known to its pipeline files; [`Knn`] is the learner.
+
+mod model;
+mod neighbours;
+
+pub use model::NeighboursModel;
+
+use model::Stored;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Error, Feature, Learner, Model, Problem, Result, describe};
+
+/// Neighbours that are asked for, at most.
+const MOST: usize = 1_000_000;
+
+/// k nearest neighbours, in the Euclidean distance of the chosen columns.
+///
+/// The prediction for x is Σ_j s_j v_j y_j / Σ_j s_j v_j over the nearest training rows. A row of weight r is r rows in
+/// one place: rows are taken in order of distance, the lowest row first among equals, until the weights that were taken
+/// add up to k; s_j is what was taken of row j, so only the last may count in part. With all weights 1 these are the k
+/// nearest rows. `uniform` has v_j = 1, `distance` v_j = 1/‖x − x_j‖; with rows at distance 0 among the neighbours these
+/// alone count. Classes are coded ±1, so a prediction is a vote between −1 and 1. Where the weights of all rows add up to
+/// less than k, all rows are neighbours. The empty subset predicts the weighted mean of all rows: every row is as far.
+///
+/// There is no linear form and no λ: criteria refit it for every subset and every row or fold left out. Columns count
+/// by their scale, so standardize them first.
+///
+/// Cost: fitting copies the columns, O(rows · columns); predicting one row is O(rows · columns), or about
+/// O(log rows) each for many rows of few columns, which search a k-d tree.
+///
+/// # Example
+/// ```
+/// use vaglio_core::Learner;
+/// use vaglio_knn::Knn;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let model = Knn { neighbours: 3, ..Knn::default() }.fit(&problem, &[0, 3], None)?;
+/// let predictions = model.predict(&problem.columns().select(model.inputs()), None)?;
+/// assert_eq!(predictions.dim(), (1, 30));
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// T. M. Cover, P. E. Hart, *Nearest neighbor pattern classification*, IEEE Transactions on Information Theory 13(1),
+/// 1967; weights by distance: S. A. Dudani, *The distance-weighted k-nearest-neighbor rule*, IEEE Transactions on
+/// Systems, Man, and Cybernetics 6(4), 1976.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Knn {
+    /// How many rows are neighbours, k.
+    pub neighbours: usize,
+    /// How neighbours are weighed.
+    pub weights: Weights,
+}
+
+impl Default for Knn {
+    fn default() -> Self {
+        Knn { neighbours: 5, weights: Weights::Uniform }
+    }
+}
+
+/// How neighbours are weighed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Weights {
+    /// All alike.
+    #[default]
+    Uniform,
+    /// By one over their distance.
+    Distance,
+}
+
+#[typetag::serde(name = "knn")]
+impl Learner for Knn {
+    fn fit(&self, problem: &Problem, subset: &[Feature], _lambda: Option<f64>) -> Result<Box<dyn Model>> {
+        self.check()?;
+        let mut rows = Array2::zeros((problem.rows(), subset.len()));
+        for (mut to, &feature) in rows.columns_mut().into_iter().zip(subset) {
+            if feature >= problem.columns().len() {
+                return Err(Error::Shape(format!("there is no column {feature}")));
+            }
+            to.iter_mut().zip(problem.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
+        }
+        let stored = Stored {
+            inputs: subset.to_vec(),
+            neighbours: self.neighbours,
+            weights: self.weights,
+            rows,
+            targets: problem.targets().as_ref().clone(),
+            row_weights: problem.weights().map(|weights| weights.to_vec()),
+        };
+        Ok(Box::new(NeighboursModel::try_from(stored)?))
+    }
+
+    fn check(&self) -> Result<()> {
+        if (1..=MOST).contains(&self.neighbours) {
+            return Ok(());
+        }
+        Err(Error::setting("neighbours", format!("{} is not between 1 and {MOST}", self.neighbours)))
+    }
+}
+
+describe!(
+    Learner,
+    Knn,
+    "knn",
+    "k nearest neighbours in the chosen columns, refitted for every subset",
+    "learner: {kind: knn, neighbours: 5, weights: uniform}"
+);

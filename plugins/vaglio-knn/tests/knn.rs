@@ -1,0 +1,145 @@
+//! The learner keeps every law, has the values that are worked out by hand, and works in every pipeline.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use vaglio::Selector;
+use vaglio::core::{Criterion, Learner, Problem, SearchStrategy, Silent, Task};
+use vaglio_knn::{Knn, NeighboursModel, Weights};
+use vaglio_testkit::{check_learner_on_standard_data, data, registry};
+
+fn knn(neighbours: usize, weights: Weights) -> Knn {
+    Knn { neighbours, weights }
+}
+
+fn line(targets: &[f64]) -> Problem {
+    let x: Vec<f64> = (0..targets.len()).map(|row| row as f64).collect();
+    data::given(&[&x], &[targets], Task::Regression).unwrap()
+}
+
+fn predicted(knn: Knn, problem: &Problem, at: &[f64]) -> Vec<f64> {
+    let model = knn.fit(problem, &[0], None).unwrap();
+    let mut columns = vaglio::core::Columns::new(at.len());
+    columns.push(at.to_vec());
+    model.predict(&columns, None).unwrap().row(0).to_vec()
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for weights in [Weights::Uniform, Weights::Distance] {
+        for neighbours in [1, 4, 1000] {
+            if let Err(broken) = check_learner_on_standard_data(&knn(neighbours, weights), 1e-12) {
+                panic!("{neighbours} {weights:?}: {broken}");
+            }
+        }
+    }
+    if let Err(broken) = registry::check_registry(&[]) {
+        panic!("{broken}");
+    }
+}
+
+#[test]
+fn the_values_are_those_worked_out_by_hand() {
+    let problem = line(&[0.0, 10.0, 20.0, 50.0]);
+    assert_eq!(predicted(knn(1, Weights::Uniform), &problem, &[0.4, 2.6, -9.0]), [0.0, 50.0, 0.0]);
+    assert_eq!(predicted(knn(2, Weights::Uniform), &problem, &[0.4, 2.6]), [5.0, 35.0]);
+    // Rows 0 and 2 are as far from 1: the lower one is taken.
+    assert_eq!(predicted(knn(2, Weights::Uniform), &problem, &[1.0]), [5.0]);
+    // At 0.25 and 0.75 from rows 0 and 1: (0·4 + 10·4/3)/(4 + 4/3).
+    assert_eq!(predicted(knn(2, Weights::Distance), &problem, &[0.25, 1.0]), [2.5, 10.0]);
+    assert_eq!(predicted(knn(9, Weights::Uniform), &problem, &[7.0]), [20.0]);
+    let weighted = problem.clone().with_weights(vec![1.5, 1.0, 1.0, 0.25]).unwrap();
+    // 1.5 of row 0, and half of row 1.
+    assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[-1.0]), [2.5]);
+    // A quarter of row 3, 1 of row 2, and 0.75 of row 1.
+    assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[3.0]), [(12.5 + 20.0 + 7.5) / 2.0]);
+    let model = knn(1, Weights::Uniform).fit(&weighted, &[], None).unwrap();
+    let mean = model.predict(&vaglio::core::Columns::new(2), None).unwrap();
+    assert!(mean.iter().all(|p| (p - 42.5 / 3.75).abs() < 1e-12), "{mean}");
+}
+
+#[test]
+fn classes_vote() {
+    let mut problem = line(&[1.0, 1.0, -1.0, -1.0, -1.0]);
+    problem = data::given(
+        &[&problem.columns().column(0).values()],
+        &[&[1.0, 1.0, -1.0, -1.0, -1.0]],
+        Task::Binary { negative: None, positive: "yes".into() },
+    )
+    .unwrap();
+    let found = predicted(knn(3, Weights::Uniform), &problem, &[0.0, 2.0, 4.0]);
+    for (found, expected) in found.iter().zip([1.0 / 3.0, -1.0 / 3.0, -1.0]) {
+        assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+    }
+}
+
+#[test]
+fn every_criterion_and_search_refits_it() {
+    let problems = [data::regression(18, 4, 1).weighted().problem(), data::binary(18, 4, 2).problem()];
+    for problem in problems {
+        for criterion in [json!({"kind": "loo"}), json!({"kind": "kfold", "folds": 3}), json!({"kind": "nhsic"})] {
+            let criterion: Arc<dyn Criterion> = serde_json::from_value(criterion).unwrap();
+            for search in ["greedy", "backward", "floating", "exhaustive", "lars"] {
+                let search: Arc<dyn SearchStrategy> =
+                    serde_json::from_value(json!({"kind": search, "max_features": 3}))
+                        .unwrap_or_else(|_| serde_json::from_value(json!({"kind": search})).unwrap());
+                let learner: Arc<dyn Learner> = Arc::new(knn(3, Weights::Distance));
+                let selector = Selector::from_parts(Arc::clone(&criterion), Arc::clone(&search), learner);
+                let selector = linfa_check(selector);
+                let design = selector.design(&problem).unwrap();
+                let found = selector.select(&problem, &mut Silent).unwrap_or_else(|e| panic!("{search:?}: {e}"));
+                let entry = found.path.result().unwrap_or_else(|| panic!("{criterion:?} {search:?}: nothing"));
+                let score = criterion.evaluate(&design, &entry.subset).unwrap();
+                let close = (score.loss - entry.score.loss).abs() <= 1e-9 * (1.0 + score.loss.abs());
+                assert!(close, "{criterion:?} {search:?}: {score:?} {:?}", entry.score);
+                assert_eq!(found.model.inputs(), entry.subset);
+            }
+        }
+    }
+}
+
+fn linfa_check(selector: Selector) -> vaglio::ValidSelector {
+    use linfa::ParamGuard;
+    selector.check().unwrap()
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    for neighbours in [0, 1_000_001] {
+        let error = knn(neighbours, Weights::Uniform).check().unwrap_err();
+        assert_eq!(error.field(), Some("neighbours"));
+        assert!(knn(neighbours, Weights::Uniform).fit(&line(&[1.0, 2.0]), &[0], None).is_err());
+    }
+    assert!(knn(1, Weights::Uniform).fit(&line(&[1.0, 2.0]), &[1], None).is_err());
+}
+
+#[test]
+fn a_stored_model_whose_parts_do_not_fit_is_refused() {
+    let problem = line(&[0.0, 10.0, 20.0]).with_weights(vec![1.0, 2.0, 3.0]).unwrap();
+    let model = knn(2, Weights::Distance).fit(&problem, &[0], None).unwrap();
+    let good: Value = serde_json::to_value(&*model).unwrap();
+    let mut good = good;
+    good.as_object_mut().unwrap().remove("kind");
+    let read = |value: &Value| serde_json::from_value::<NeighboursModel>(value.clone());
+    assert_eq!(serde_json::to_value(read(&good).unwrap()).unwrap(), good);
+    let huge = 1u64 << 62;
+    for (path, bad) in [
+        ("/inputs", json!([])),
+        ("/inputs", json!([0, 1])),
+        ("/neighbours", json!(0)),
+        ("/neighbours", json!(huge)),
+        ("/rows/dim", json!([huge, 1])),
+        ("/rows/dim", json!([huge, 4])),
+        ("/rows", json!({"v": 1, "dim": [huge, 0], "data": []})),
+        ("/targets", json!({"v": 1, "dim": [0, huge], "data": []})),
+        ("/targets/dim", json!([3, 1])),
+        ("/row_weights", json!([1.0, 2.0])),
+        ("/row_weights/1", json!(0.0)),
+        ("/row_weights/1", json!(-1.0)),
+    ] {
+        let mut value = good.clone();
+        *value.pointer_mut(path).unwrap() = bad.clone();
+        assert!(read(&value).is_err(), "{path} {bad}");
+    }
+}

@@ -48,7 +48,11 @@ impl Document {
         let value = yaml::parse(text, &yaml::Origin::Option(&origin))?;
         let mut walked = String::new();
         let mut node = &mut self.root;
-        for segment in &segments {
+        let mut rest = &segments[..];
+        while let Some(segment) = rest.first() {
+            let (joined, taken) = node.longer_key(rest).unwrap_or_default();
+            let segment = if taken > 0 { &Segment::Key(&joined) } else { segment };
+            rest = &rest[taken.max(1)..];
             node = node.child_or_new(segment, &origin).map_err(|message| Error::Setting {
                 field: walked.clone(),
                 message,
@@ -71,7 +75,13 @@ impl Document {
 
     /// The value at a dotted path.
     pub fn get(&self, path: &str) -> Option<&Node> {
-        route::segments(path).ok()?.iter().try_fold(&self.root, |node, segment| node.child(segment).map(|(_, n)| n))
+        let segments = route::segments(path).ok()?;
+        let (mut node, mut rest) = (&self.root, &segments[..]);
+        while !rest.is_empty() {
+            let (_, child, taken) = node.descend(rest)?;
+            (node, rest) = (child, &rest[taken..]);
+        }
+        Some(node)
     }
 
     /// The `kind` of the component at a dotted path, a bare word or a key, and where it stands.
@@ -84,9 +94,10 @@ impl Document {
     pub fn place(&self, path: &str) -> Option<Place> {
         let segments: Vec<Segment> = route::segments(path).ok()?;
         let (mut node, mut named_at) = (&self.root, &self.root.place);
-        for segment in &segments {
-            match node.child(segment) {
-                Some((place, child)) => (named_at, node) = (place, child),
+        let mut rest = &segments[..];
+        while !rest.is_empty() {
+            match node.descend(rest) {
+                Some((place, child, taken)) => (named_at, node, rest) = (place, child, &rest[taken..]),
                 None => return Some(named_at.clone()),
             }
         }

@@ -156,6 +156,31 @@ impl Node {
         }
     }
 
+    /// The value below by the first of `segments`, or by a key that holds the dots of several of them, such as
+    /// `learner.lambda` in `tune.parameters`; with the place of its name and how many were taken.
+    pub(super) fn descend(&self, segments: &[Segment]) -> Option<(&Place, &Node, usize)> {
+        if let Some((place, node)) = segments.first().and_then(|first| self.child(first)) {
+            return Some((place, node, 1));
+        }
+        let (key, taken) = self.longer_key(segments)?;
+        self.child(&Segment::Key(&key)).map(|(place, node)| (place, node, taken))
+    }
+
+    /// The key that holds the dots of several of `segments`, where no key is the first of them alone.
+    pub(super) fn longer_key(&self, segments: &[Segment]) -> Option<(String, usize)> {
+        if !matches!(self.value, Value::Map(_)) || self.child(segments.first()?).is_some() {
+            return None;
+        }
+        let mut key = String::new();
+        for (count, segment) in segments.iter().enumerate() {
+            key = segment.below(&key);
+            if self.child(&Segment::Key(&key)).is_some() {
+                return Some((key, count + 1));
+            }
+        }
+        None
+    }
+
     /// The value below, made when it is absent; the error says why there can be none.
     pub(super) fn child_or_new(&mut self, segment: &Segment, origin: &Place) -> Result<&mut Node, String> {
         let description = self.describe();

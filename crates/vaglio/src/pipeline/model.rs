@@ -9,6 +9,7 @@ use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::path::Path;
 use vaglio_core::{Cells, Error, FittedMap, Model, Result, Table, TargetScale, Task};
 
@@ -79,16 +80,7 @@ impl SavedModel {
         inputs: Vec<String>,
         model: Box<dyn Model>,
     ) -> Self {
-        let mut sources = inputs.clone();
-        for map in maps.iter().rev() {
-            let mut before: Vec<String> = Vec::new();
-            for name in sources.iter().flat_map(|name| map.sources(name)) {
-                if !before.contains(&name) {
-                    before.push(name);
-                }
-            }
-            sources = before;
-        }
+        let sources = sources(&maps, &inputs);
         SavedModel { task, outputs, target_scales, sources, maps, inputs, model, series: None, time: None }
     }
 
@@ -121,16 +113,58 @@ impl SavedModel {
         }
         let bytes = std::fs::read(path).map_err(unreadable)?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
-        let file: File<'_> =
-            serde_json::from_str(&text).map_err(|e| refused(format!("it is damaged or no model file: {e}")))?;
+        let file: File<'_> = serde_json::from_str(&text)
+            .map_err(|e| refused(format!("it is damaged or no model file: {}", shortened(&e.to_string()))))?;
         if file.schema != SCHEMA {
-            return Err(refused(format!("it is of version `{}`; this program reads `{SCHEMA}`", file.schema)));
+            return Err(refused(format!(
+                "it is of version `{}`; this program reads `{SCHEMA}`",
+                shortened(&file.schema)
+            )));
         }
         if digest(file.model.get()) != file.sha256 || wrap(&file.schema, &file.sha256, file.model.get()) != text {
             return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
         }
-        serde_json::from_str(file.model.get())
-            .map_err(|e| refused(format!("it holds a component that this program does not have: {e}")))
+        let model: SavedModel = serde_json::from_str(file.model.get())
+            .map_err(|e| refused(format!("it holds what this program does not know: {}", shortened(&e.to_string()))))?;
+        model.check().map_err(|message| refused(format!("its parts do not fit together: {message}")))?;
+        Ok(model)
+    }
+
+    /// Refuses parts that were not made together.
+    fn check(&self) -> std::result::Result<(), String> {
+        let outputs = self.outputs.len();
+        let fits = match &self.task {
+            Task::Regression => outputs > 0,
+            Task::Binary { .. } => outputs == 1,
+            Task::Multiclass { labels } => outputs == labels.len() && outputs > 0,
+        };
+        if !fits {
+            return Err(format!("{outputs} outputs for a target that is {}", self.task.name()));
+        }
+        if let Some(scales) = &self.target_scales
+            && (scales.len() != outputs || scales.iter().any(|s| s.scale == 0.0))
+        {
+            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", scales.len()));
+        }
+        let takes = self.model.inputs().len();
+        if self.inputs.len() != takes {
+            return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
+        }
+        let mut names: Vec<&String> = self.inputs.iter().collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("the column `{}` stands there twice", twice[0]));
+        }
+        if self.sources != sources(&self.maps, &self.inputs) {
+            return Err("the columns that are read are not those that the inputs are made from".into());
+        }
+        // One row of zeros tells how many outputs the model has.
+        let mut row = vaglio_core::Columns::new(1);
+        self.inputs.iter().for_each(|_| row.push(vec![0.0]));
+        match self.model.predict(&row, None) {
+            Ok(values) if values.nrows() != outputs => Err(format!("{outputs} names for {} outputs", values.nrows())),
+            _ => Ok(()),
+        }
     }
 
     /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
@@ -167,6 +201,9 @@ impl SavedModel {
         let columns =
             if kept.is_empty() { vaglio_core::Columns::new(rows) } else { numeric(&mut Table::new(kept)?)?.0 };
         let mut values = self.model.predict(&columns, table.series())?;
+        if values.nrows() != self.outputs.len() {
+            return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs.len())));
+        }
         unscale(&mut values, self.target_scales.as_deref());
         if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
             return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
@@ -239,6 +276,31 @@ impl Predictions {
         let bytes = writer.into_inner().map_err(|e| failed(&e))?;
         String::from_utf8(bytes).map_err(|e| failed(&e))
     }
+}
+
+/// The columns of a data file that the inputs of a model are made from.
+fn sources(maps: &[Box<dyn FittedMap>], inputs: &[String]) -> Vec<String> {
+    let mut sources = inputs.to_vec();
+    for map in maps.iter().rev() {
+        let mut before: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
+        for name in sources.iter().flat_map(|name| map.sources(name)) {
+            if seen.insert(name.clone()) {
+                before.push(name);
+            }
+        }
+        sources = before;
+    }
+    sources
+}
+
+/// The beginning of a message that may quote what the file holds.
+fn shortened(message: &str) -> String {
+    const MOST: usize = 300;
+    if message.chars().count() <= MOST {
+        return message.to_owned();
+    }
+    message.chars().take(MOST).chain("…".chars()).collect()
 }
 
 fn digest(text: &str) -> String {

@@ -29,6 +29,7 @@
 //! | [`Selector`] | criterion, search and learner as linfa parameters |
 //! | [`Pipeline`] | the same with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
 //! | [`criteria`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
+//! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
 //! | [`pipeline`] | a run from files to files: [`pipeline::run`], [`pipeline::plan`], [`pipeline::SavedModel`] |
 //! | [`document`], [`read`], [`report`] | what a run is made of: settings with places, tables, the HTML page |
@@ -50,6 +51,7 @@ pub mod search;
 mod selector;
 mod shuffle;
 mod train;
+pub mod tune;
 
 pub use linfa_face::{FitError, FittedSelector, TargetValue};
 pub use pipeline::{FittedPipeline, Pipeline, ValidPipeline};

@@ -10,6 +10,7 @@ mod knots;
 mod number;
 mod plot;
 mod record;
+mod tuning;
 mod view;
 mod words;
 
@@ -17,6 +18,7 @@ mod words;
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;
 
+use crate::tune::Tuned;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, Value};
@@ -35,6 +37,8 @@ pub struct Report<'a> {
     pub curve: &'a [SizePoint],
     /// Correlations of the chosen features, in order of entry.
     pub correlation: &'a [Vec<f64>],
+    /// How the learner was tuned, if it was.
+    pub tuning: Option<&'a Tuned>,
     /// The resolved configuration, as YAML.
     pub configuration: &'a str,
     /// Version of vaglio that ran.

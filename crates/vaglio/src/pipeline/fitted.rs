@@ -59,7 +59,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
         if let Some(weights) = weights {
             mapped = mapped.with_weights(weights)?;
         }
-        let selection = self.selector().select(&mapped, &mut Silent)?;
+        let selection = self.tuned(&mapped, &mut Silent)?.0.select(&mapped, &mut Silent)?;
         let targets = dataset.as_targets();
         Ok(FittedPipeline {
             inputs: raw.names().to_vec(),

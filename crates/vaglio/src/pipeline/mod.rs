@@ -29,6 +29,7 @@ use crate::document::Label;
 use crate::learners::Rls;
 use crate::search::Greedy;
 use crate::selector::{Selector, ValidSelector};
+use crate::tune::Tune;
 use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,9 @@ pub struct ValidPipeline {
     /// What walks subsets.
     #[serde(default = "default_search")]
     pub search: Arc<dyn SearchStrategy>,
+    /// Settings of the learner that the criterion chooses before the search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<Tune>,
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
@@ -227,6 +231,7 @@ impl Pipeline {
             learner: Arc::new(learner),
             criterion: Arc::new(criterion),
             search: Arc::new(search),
+            tune: None,
             engine: EngineSpec::default(),
         })
     }
@@ -242,6 +247,13 @@ impl Pipeline {
     #[must_use]
     pub fn data(mut self, data: DataSpec) -> Self {
         self.0.data = Some(data);
+        self
+    }
+
+    /// Tunes settings of the learner before the search.
+    #[must_use]
+    pub fn tune(mut self, tune: Tune) -> Self {
+        self.0.tune = Some(tune);
         self
     }
 
@@ -290,6 +302,9 @@ impl ValidPipeline {
             map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
         }
         self.learner.check().map_err(|e| e.under("learner"))?;
+        if let Some(tune) = &self.tune {
+            tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
+        }
         let Some(data) = &self.data else { return Ok(()) };
         if data.test.is_some() && data.test_fraction.is_some() {
             return Err(Error::setting("data.test_fraction", "it stands beside `test`; give one of them"));

@@ -18,7 +18,10 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let design = selector.design(&prepared.train)?;
     let constant = design.constant();
     let outline = pipeline.search.outline(&design);
-    let estimate = pipeline.criterion.estimate(&design, &outline);
+    let mut estimate = pipeline.criterion.estimate(&design, &outline);
+    if let Some(tune) = &pipeline.tune {
+        estimate.flops += tune.flops(pipeline, &design, estimate.flops);
+    }
     let train = &prepared.train;
 
     let mut out = String::new();
@@ -49,6 +52,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             pipeline.learner.typetag_name()
         ),
     );
+    if let Some(tune) = &pipeline.tune {
+        line("tune", tune.to_string());
+    }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
     line(
         "search",

@@ -1,6 +1,7 @@
 //! `selection.json`, and files that appear whole.
 
 use super::TestFigures;
+use crate::tune::Tuned;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -14,6 +15,8 @@ pub struct RunRecord {
     status: &'static str,
     stop_reason: StopReason,
     pipeline: PipelineWords,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tuned: Option<Tuned>,
     data: DataWords,
     empty_score: f64,
     steps: Vec<StepRecord>,
@@ -139,6 +142,7 @@ struct ExcludedRecord {
 /// What a record is made from.
 pub(super) struct Facts<'a> {
     pub pipeline: PipelineWords,
+    pub tuned: Option<&'a Tuned>,
     pub data: DataWords,
     pub names: &'a [String],
     pub path: &'a Path,
@@ -155,8 +159,20 @@ pub(super) struct Facts<'a> {
 
 impl RunRecord {
     pub(super) fn new(facts: Facts<'_>) -> Self {
-        let Facts { pipeline, data, names, path, coefficients, alpha, redundancy, lambda, constant, test, seconds } =
-            facts;
+        let Facts {
+            pipeline,
+            tuned,
+            data,
+            names,
+            path,
+            coefficients,
+            alpha,
+            redundancy,
+            lambda,
+            constant,
+            test,
+            seconds,
+        } = facts;
         let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
         let subset = path.result().map_or(&[][..], |entry| &entry.subset);
         let weight = |k: usize| coefficients.map_or(Value::Null, |c| one_or_list(c.weights.row(k).to_vec()));
@@ -165,6 +181,7 @@ impl RunRecord {
             status: if path.stop_reason.is_partial() { "partial" } else { "complete" },
             stop_reason: path.stop_reason,
             pipeline,
+            tuned: tuned.cloned(),
             data,
             empty_score: path.empty.loss,
             steps: path
@@ -243,6 +260,12 @@ impl RunRecord {
             words.loss.map(|l| format!(" ({l})")).unwrap_or_default(),
             words.learner,
         ));
+        if let Some(tuned) = &self.tuned {
+            let values = tuned.parameters();
+            let values: Vec<String> = values.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+            let (method, count) = (tuned.tune().method.name(), tuned.trials().len());
+            out.push_str(&format!("tuned by {method}, {count} evaluations: {}\n", values.join(", ")));
+        }
         if let Some(score) = self.score {
             let lambda = self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default();
             out.push_str(&format!("score {score:.6} (no columns: {:.6}){lambda}\n", self.empty_score));
@@ -254,9 +277,10 @@ impl RunRecord {
             }
             out.push('\n');
         } else {
-            out.push_str(
-                "The score is optimistic: the selection saw these rows. Give test data for an honest figure.\n",
-            );
+            let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
+            out.push_str(&format!(
+                "The score is optimistic: {who} saw these rows. Give test data for an honest figure.\n"
+            ));
         }
         if let Some(certificate) = &self.certificate {
             let CertificateRecord { optimal, visited, pruned, .. } = certificate;

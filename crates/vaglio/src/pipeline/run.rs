@@ -61,13 +61,16 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         prepare(pipeline, &options.folder)?
     };
     let read = start.elapsed().as_secs_f64();
-    let selector = pipeline.selector();
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
-    let design = selector.design(&prepared.train)?;
-    let (constant, features) = (design.constant(), design.features());
+    let mut design = pipeline.selector().design(&prepared.train)?;
     make_writable(&options.out)?;
     set_previous_aside(&options.out)?;
+    let (selector, tuned) = pipeline.tuned(&prepared.train, observer)?;
+    if tuned.is_some() {
+        design = selector.design(&prepared.train)?;
+    }
+    let (constant, features) = (design.constant(), design.features());
 
     let searched = selector.search_on(&design, search_start, observer)?;
     let Selection { path, names, model, engine, approximation, alpha, search_seconds, fit_seconds } =
@@ -78,6 +81,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let standard_errors: Vec<Option<f64>> = in_order(&path).iter().map(|e| e.standard_error).collect();
     let facts = Facts {
         pipeline: words(pipeline, engine, approximation),
+        tuned: tuned.as_ref(),
         data: DataWords {
             rows: prepared.rows,
             features,
@@ -114,6 +118,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         standard_errors: &standard_errors,
         curve: &curve,
         correlation: &correlations.shown(),
+        tuning: tuned.as_ref(),
         configuration: &resolved,
         version: env!("CARGO_PKG_VERSION"),
     };

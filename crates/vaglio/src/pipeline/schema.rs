@@ -1,6 +1,7 @@
 //! The JSON Schema of the pipeline file, made of exactly what is linked in.
 
 use super::{DataSpec, EngineSpec};
+use crate::tune::Tune;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 use vaglio_core::{Description, Role, descriptions};
@@ -16,6 +17,7 @@ pub fn pipeline_schema() -> Value {
     let (criterion, search, learner, map) =
         (of_role(Role::Criterion), of_role(Role::Search), of_role(Role::Learner), of_role(Role::Map));
     let data = generator.subschema_for::<DataSpec>().to_value();
+    let tune = generator.subschema_for::<Tune>().to_value();
     let engine = generator.subschema_for::<EngineSpec>().to_value();
     let definitions = Value::Object(generator.take_definitions(true));
     json!({
@@ -30,6 +32,7 @@ pub fn pipeline_schema() -> Value {
             "learner": learner,
             "criterion": criterion,
             "search": search,
+            "tune": tune,
             "engine": engine
         },
         "required": ["version", "data"],

@@ -39,6 +39,8 @@ pub struct Plot {
     pub label: String,
     /// Words along the vertical axis.
     pub vertical: String,
+    /// Words along the horizontal axis; `number of columns` unless given.
+    pub across: Option<&'static str>,
     /// The sizes, increasing.
     pub sizes: Vec<usize>,
     /// The lines, the first drawn on top.
@@ -179,9 +181,10 @@ impl Plot {
         let middle = x.start + x.length / 2.0;
         let _ = write!(
             out,
-            "<text class=\"axis-label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">number of columns</text>",
+            "<text class=\"axis-label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             px(middle),
-            px(HEIGHT - 8.0)
+            px(HEIGHT - 8.0),
+            self.across.unwrap_or("number of columns")
         );
         let half = TOP + (floor - TOP) / 2.0;
         let _ = write!(

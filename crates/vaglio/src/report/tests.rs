@@ -87,6 +87,7 @@ impl Sample {
             standard_errors: &self.standard_errors,
             curve: &self.curve,
             correlation: &self.correlation,
+            tuning: None,
             configuration: "version: 1\ndata: {train: a<b.csv}\n",
             version: "0.1.0",
         })

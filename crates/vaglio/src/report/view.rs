@@ -3,6 +3,7 @@
 use super::figures::{Figure, figures};
 use super::number::{self, counted, short};
 use super::record::{Entry, Record, StepRecord};
+use super::tuning::Tuning;
 use super::{Report, chart, knots, words};
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ pub struct View {
     cards: Vec<Card>,
     facts: Vec<Fact>,
     figures: Vec<Figure>,
+    tuning: Option<Tuning>,
     entries: Option<String>,
     coefficients: Option<String>,
     steps: Vec<StepRow>,
@@ -111,10 +113,11 @@ impl View {
             version: report.version.to_owned(),
             headline: words::headline(record),
             warnings: words::warnings(record),
-            optimism: words::optimism(record),
+            optimism: words::optimism(record, report.tuning.is_some()),
             cards: cards(record),
             facts: facts(record),
             figures: figures(record),
+            tuning: report.tuning.map(Tuning::of),
             entries: chart::entries(record),
             coefficients: knots::coefficients(record),
             steps: record.steps.iter().map(|step| step_row(record, step)).collect(),

@@ -73,17 +73,20 @@ pub fn headline(record: &Record) -> String {
 }
 
 /// How far the inner score may be trusted.
-pub fn optimism(record: &Record) -> String {
+pub fn optimism(record: &Record, tuned: bool) -> String {
     let rows = record.rows.map_or_else(|| "these rows".into(), |n| format!("these {}", counted(n, "row")));
     let saw = if record.loss.is_some() {
         format!(
-            "The {} is optimistic: the selection saw {rows} and kept the columns that make it small.",
-            score(record)
+            "The {} is optimistic: {} saw {rows} and kept the columns{} that make it small.",
+            score(record),
+            if tuned { "tuning and selection" } else { "the selection" },
+            if tuned { " and settings" } else { "" }
         )
     } else {
         format!(
-            "The {} ranks subsets and is not an error of predictions; the selection also saw {rows} it is computed on.",
-            score(record)
+            "The {} ranks subsets and is not an error of predictions; {} also saw {rows} it is computed on.",
+            score(record),
+            if tuned { "tuning and selection" } else { "the selection" }
         )
     };
     let honest = match (&record.test, test_sentence(record)) {

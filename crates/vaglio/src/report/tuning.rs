@@ -1,0 +1,97 @@
+//! How the learner was tuned: a table of its settings, and the score of every evaluation.
+
+use super::number::{counted, short};
+use super::plot::{Plot, Series};
+use crate::tune::{Scale, Scored, Tuned};
+use serde::Serialize;
+
+/// Scores further apart than this, as a ratio, are shown as powers.
+const WIDE: f64 = 100.0;
+
+/// The section on tuning.
+#[derive(Serialize)]
+pub struct Tuning {
+    lead: String,
+    rows: Vec<Row>,
+    svg: Option<String>,
+}
+
+/// One setting.
+#[derive(Serialize)]
+struct Row {
+    path: String,
+    from: f64,
+    to: f64,
+    scale: &'static str,
+    value: f64,
+}
+
+impl Tuning {
+    /// The section of what tuning found.
+    pub fn of(tuned: &Tuned) -> Tuning {
+        let tune = tuned.tune();
+        let method = match tune.method.name() {
+            "nelder_mead" => "the simplex method of Nelder and Mead",
+            "particle_swarm" => "a particle swarm",
+            other => other,
+        };
+        let what = match tune.score {
+            Scored::All => "all columns",
+            Scored::Search => "the subset that the search finds",
+        };
+        let rows = tune.parameters.iter().zip(tuned.values()).map(|((path, bounds), &value)| Row {
+            path: path.clone(),
+            from: bounds.from,
+            to: bounds.to,
+            scale: match (bounds.scale, bounds.integer) {
+                (Scale::Linear, false) => "linear",
+                (Scale::Linear, true) => "linear, whole numbers",
+                (Scale::Log, false) => "logarithmic",
+                (Scale::Log, true) => "logarithmic, whole numbers",
+            },
+            value,
+        });
+        Tuning {
+            lead: format!(
+                "Before the search, {method} lowered the score of {what} to {} in {}. The chosen settings saw the training rows, as the selection did.",
+                short(tuned.score()),
+                counted(tuned.trials().len() as u64, "evaluation"),
+            ),
+            rows: rows.collect(),
+            svg: drawing(tuned),
+        }
+    }
+}
+
+/// Scores in the order in which they were evaluated.
+fn drawing(tuned: &Tuned) -> Option<String> {
+    let finite = |score: f64| Some(score).filter(|s| s.is_finite());
+    let scores: Vec<Option<f64>> = tuned.trials().iter().map(|trial| finite(trial.score)).collect();
+    let lowest = scores.iter().scan(f64::INFINITY, |lowest, score| {
+        *lowest = lowest.min(score.unwrap_or(f64::INFINITY));
+        Some(finite(*lowest))
+    });
+    let known = || scores.iter().flatten().copied();
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let tips = tuned.trials().iter().enumerate().map(|(k, trial)| {
+        let paths = tuned.tune().parameters.keys().zip(&trial.values);
+        let values: Vec<String> = paths.map(|(path, value)| format!("{path} {}", short(*value))).collect();
+        let score = finite(trial.score).map_or_else(|| "refused".into(), |score| format!("score {}", short(score)));
+        format!("evaluation {}: {score}; {}", k + 1, values.join(", "))
+    });
+    let plot = Plot {
+        label: "Score of every evaluation while tuning".into(),
+        vertical: "score".into(),
+        across: Some("evaluation"),
+        sizes: (1..=scores.len()).collect(),
+        tips: tips.collect(),
+        chosen: Some(tuned.best() + 1),
+        logarithmic: low > 0.0 && high / low > WIDE,
+        series: vec![
+            Series { name: "lowest so far".into(), class: "inner", values: lowest.collect() },
+            Series { name: "score".into(), class: "train", values: scores },
+        ],
+        ..Plot::default()
+    };
+    plot.html().map(|svg| plot.legend() + &svg)
+}

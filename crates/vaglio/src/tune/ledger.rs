@@ -1,0 +1,152 @@
+//! What was scored: once for every setting, within the budget.
+
+use super::Bounds;
+use argmin::core::CostFunction;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use vaglio_core::Error;
+
+/// One evaluation of the criterion while tuning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The value of every parameter, in the order of their paths.
+    pub values: Vec<f64>,
+    /// The score; +∞ where the settings were refused.
+    pub score: f64,
+}
+
+/// What came of one evaluation.
+pub(super) enum Outcome {
+    Scored(f64),
+    Failed(Error),
+    /// The user wants no more.
+    Stopped,
+}
+
+/// The criterion as a function on \[0, 1\]ᵈ that remembers.
+pub(super) struct Ledger<'a, F> {
+    paths: &'a [&'a str],
+    bounds: &'a [Bounds],
+    budget: usize,
+    book: RefCell<Book<F>>,
+}
+
+struct Book<F> {
+    evaluate: F,
+    trials: Vec<Trial>,
+    /// The lowest score so far with its point, the first among equals.
+    lowest: Option<(f64, Vec<f64>)>,
+    scores: HashMap<Vec<u64>, f64>,
+    failure: Option<Error>,
+    stopped: bool,
+}
+
+impl<'a, F: FnMut(&[f64]) -> Outcome> Ledger<'a, F> {
+    pub fn new(paths: &'a [&'a str], bounds: &'a [Bounds], budget: usize, evaluate: F) -> Self {
+        let (trials, scores) = (Vec::new(), HashMap::new());
+        let book = Book { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
+        Ledger { paths, bounds, budget, book: RefCell::new(book) }
+    }
+
+    /// The range of every parameter.
+    pub fn bounds(&self) -> &[Bounds] {
+        self.bounds
+    }
+
+    /// Evaluations that are allowed.
+    pub fn budget(&self) -> usize {
+        self.budget
+    }
+
+    /// The score at a point; `None` when it would be one evaluation too many, or the user stopped.
+    pub fn score(&self, point: &[f64]) -> Option<f64> {
+        let values: Vec<f64> = self.bounds.iter().zip(point).map(|(bounds, &place)| bounds.at(place)).collect();
+        let key: Vec<u64> = values.iter().map(|v| v.to_bits()).collect();
+        let book = &mut *self.book.borrow_mut();
+        if let Some(known) = book.scores.get(&key) {
+            return Some(*known);
+        }
+        if book.stopped || book.trials.len() >= self.budget {
+            return None;
+        }
+        let score = match (book.evaluate)(&values) {
+            Outcome::Scored(score) => score,
+            Outcome::Failed(failure) => {
+                tracing::debug!(%failure, "refused");
+                book.failure.get_or_insert(failure);
+                f64::INFINITY
+            }
+            Outcome::Stopped => {
+                book.stopped = true;
+                return None;
+            }
+        };
+        let parameters = self.paths.iter().zip(&values).map(|(path, value)| format!("{path} = {value}"));
+        let parameters = parameters.collect::<Vec<_>>().join(", ");
+        tracing::debug!(evaluation = book.trials.len() + 1, score, parameters, "tried");
+        if book.lowest.as_ref().is_none_or(|(lowest, _)| score < *lowest) {
+            book.lowest = Some((score, point.to_vec()));
+        }
+        book.trials.push(Trial { values, score });
+        book.scores.insert(key, score);
+        Some(score)
+    }
+
+    /// The point of the lowest score so far, inside the cube; the first among equals.
+    pub fn best(&self) -> Option<Vec<f64>> {
+        let book = self.book.borrow();
+        book.lowest.as_ref().map(|(_, point)| point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
+    }
+
+    /// Whether nothing more will be scored.
+    pub fn is_closed(&self) -> bool {
+        let book = self.book.borrow();
+        book.stopped || book.trials.len() >= self.budget
+    }
+
+    /// Everything that was scored, in order, and the first failure.
+    pub fn into_trials(self) -> (Vec<Trial>, Option<Error>) {
+        let book = self.book.into_inner();
+        (book.trials, book.failure)
+    }
+}
+
+/// An error ends the solver; what it found is in the ledger.
+impl<F: FnMut(&[f64]) -> Outcome> CostFunction for &Ledger<'_, F> {
+    type Param = Vec<f64>;
+    type Output = f64;
+
+    fn cost(&self, point: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
+        self.score(point).ok_or_else(|| argmin::core::Error::msg("no evaluation is left"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_scored_once_and_counts_once() {
+        let calls = RefCell::new(0);
+        let evaluate = |values: &[f64]| {
+            *calls.borrow_mut() += 1;
+            if values[0] == 3.0 {
+                Outcome::Failed(Error::Numerical("three".into()))
+            } else {
+                Outcome::Scored(values[0])
+            }
+        };
+        let bounds = [Bounds::linear(0.0, 4.0).integer()];
+        let ledger = Ledger::new(&["learner.units"], &bounds, 3, evaluate);
+        for (place, expected) in [(0.5, Some(2.0)), (0.52, Some(2.0)), (0.75, Some(f64::INFINITY)), (-1.0, Some(0.0))] {
+            assert_eq!(ledger.score(&[place]), expected);
+        }
+        assert!(ledger.is_closed());
+        assert_eq!(ledger.score(&[0.25]), None);
+        assert_eq!(ledger.score(&[0.0]), Some(0.0));
+        assert_eq!(ledger.best(), Some(vec![0.0]));
+        let (trials, failure) = ledger.into_trials();
+        assert_eq!((trials.len(), *calls.borrow()), (3, 3));
+        assert_eq!(failure.unwrap().to_string(), "three");
+    }
+}

@@ -1,0 +1,138 @@
+//! Settings of a learner by their dotted paths, as the learner writes them.
+
+use super::Bounds;
+use serde_json::Value;
+use std::sync::Arc;
+use vaglio_core::{Error, Learner, Result};
+
+/// What paths of a learner begin with.
+const PREFIX: &str = "learner.";
+
+/// The settings of a learner with every default written out.
+pub(super) fn written(learner: &dyn Learner) -> Result<Value> {
+    serde_json::to_value(learner).map_err(|e| Error::setting("learner", format!("its settings cannot be written: {e}")))
+}
+
+/// The learner of these settings; the error says what does not fit.
+pub(super) fn read(settings: Value) -> std::result::Result<Arc<dyn Learner>, String> {
+    serde_json::from_value(settings).map_err(|e| e.to_string())
+}
+
+/// The number at a path, if there is one.
+pub(super) fn value(settings: &Value, path: &str) -> Option<f64> {
+    settings.pointer(&pointer(path)?).and_then(Value::as_f64)
+}
+
+/// Sets the number at a path; whether there is a place for it.
+pub(super) fn set(settings: &mut Value, path: &str, number: Value) -> bool {
+    let Some(pointer) = pointer(path) else { return false };
+    if let Some(place) = settings.pointer_mut(&pointer) {
+        *place = number;
+        return true;
+    }
+    // A setting that is not written while it has its default.
+    let Some((above, key)) = pointer.rsplit_once('/') else { return false };
+    match settings.pointer_mut(above) {
+        Some(Value::Object(map)) => map.insert(key.to_owned(), number).is_none(),
+        _ => false,
+    }
+}
+
+/// `learner.kernel.degrees[0]` as `/kernel/degrees/0`.
+fn pointer(path: &str) -> Option<String> {
+    let below = path.strip_prefix(PREFIX)?;
+    if below.contains(['/', '~']) {
+        return None;
+    }
+    Some(format!("/{}", below.replace('[', ".").replace(']', "").replace('.', "/")))
+}
+
+/// Refuses a path that leads to no setting, or to one that takes no numbers, or not these.
+pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) -> Result<()> {
+    if !path.starts_with(PREFIX) {
+        let first = path.split('.').next().unwrap_or_default();
+        if ["criterion", "search", "preprocess", "data", "engine", "tune"].contains(&first) {
+            let why = match first {
+                "criterion" => "the criterion is the yardstick of tuning and stays as it is",
+                _ => "settings of the learner alone are tuned",
+            };
+            return Err(Error::setting(field, format!("{why}; name a path below `{PREFIX}`")));
+        }
+        return Err(unknown(settings, path, field));
+    }
+    let with = |value: f64| {
+        let mut changed = settings.clone();
+        set(&mut changed, path, bounds.number(value)).then_some(changed)
+    };
+    for (end, value) in [("from", bounds.from), ("to", bounds.to), ("", bounds.at(0.5))] {
+        let Some(changed) = with(value) else { return Err(unknown(settings, path, field)) };
+        let learner = match read(changed) {
+            Ok(learner) => learner,
+            Err(_) if settings.pointer(&pointer(path).unwrap_or_default()).is_none() => {
+                return Err(unknown(settings, path, field));
+            }
+            Err(message) => return Err(no_number(settings, path, bounds, field, value, &message)),
+        };
+        if !written(&*learner)?.pointer(&pointer(path).unwrap_or_default()).is_some_and(Value::is_number) {
+            return Err(Error::setting(field, "this setting is no number".to_owned()));
+        }
+        if let Err(error) = learner.check()
+            && error.field().is_some_and(|at| path.strip_prefix(PREFIX) == Some(at))
+        {
+            let field = if end.is_empty() { field.to_owned() } else { format!("{field}.{end}") };
+            return Err(Error::setting(field, format!("the learner refuses it: {}", message(&error))));
+        }
+    }
+    Ok(())
+}
+
+/// The words of an error on a setting, without the path.
+fn message(error: &Error) -> String {
+    match error {
+        Error::Setting { message, .. } => message.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Why a number cannot stand at a path: it must be whole, or the setting is of another kind.
+fn no_number(settings: &Value, path: &str, bounds: &Bounds, field: &str, value: f64, message: &str) -> Error {
+    let mut whole = settings.clone();
+    let is_whole = |v: f64| v.fract() == 0.0;
+    set(&mut whole, path, Bounds { integer: true, ..*bounds }.number(value.round()));
+    if !bounds.integer && read(whole).is_ok() {
+        let ends = if is_whole(bounds.from) && is_whole(bounds.to) { "" } else { " and bounds that are whole" };
+        return Error::setting(field, format!("this setting takes whole numbers; add `integer: true`{ends}"));
+    }
+    Error::setting(field, format!("this setting does not take the number {value}: {message}"))
+}
+
+fn unknown(settings: &Value, path: &str, field: &str) -> Error {
+    let mut known = Vec::new();
+    paths(settings, PREFIX.trim_end_matches('.'), &mut known);
+    // A path without its beginning is most like the one that has it.
+    let whole = if path.starts_with(PREFIX) { path.to_owned() } else { format!("{PREFIX}{path}") };
+    match Error::unknown(field, "setting", &whole, known.iter().map(String::as_str)) {
+        Error::UnknownName { field, what, suggestion, known, place, .. } => {
+            Error::UnknownName { field, what, name: path.to_owned(), suggestion, known, place }
+        }
+        other => other,
+    }
+}
+
+/// Every path at which a number may stand: numbers, and words or nothing in place of one.
+fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map.iter().filter(|(key, _)| *key != "kind") {
+                paths(value, &format!("{path}.{key}"), found);
+            }
+        }
+        Value::Array(list) => {
+            for (index, value) in list.iter().enumerate() {
+                paths(value, &format!("{path}[{index}]"), found);
+            }
+        }
+        Value::Number(_) | Value::Null | Value::String(_) => found.push(path.to_owned()),
+        Value::Bool(_) => {}
+    }
+}

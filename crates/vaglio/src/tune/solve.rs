@@ -1,0 +1,158 @@
+//! The solvers of argmin on a ledger; all that they find is written there.
+
+use super::ledger::{Ledger, Outcome};
+use argmin::core::Executor;
+use argmin::solver::neldermead::NelderMead;
+use argmin::solver::particleswarm::{Particle, ParticleSwarm};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use vaglio_core::{Error, Result};
+
+/// Edges of the simplexes, as shares of each range: the first searches, the others look about where it closed in.
+const EDGES: [f64; 3] = [0.25, 0.1, 0.04];
+/// Particles of a swarm; fewer with a smaller budget.
+const PARTICLES: usize = 8;
+
+/// Iterations of a solver, at most: many cost nothing, where points become settings that were scored already.
+fn iterations(budget: usize) -> u64 {
+    20 * budget as u64 + 100
+}
+
+/// Nelder and Mead's simplex, from `start` and with an edge along every axis, inward where there is no room.
+///
+/// An edge of a whole number is at least one. Where the vertices have come to score alike and evaluations are left, it
+/// begins anew at the best point with shorter edges.
+///
+/// # Reference
+/// J. A. Nelder, R. Mead, *A simplex method for function minimization*, The Computer Journal 7(4), 1965.
+pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Outcome>(ledger: &Ledger<'_, F>, start: &[f64]) -> Result<()> {
+    let mut start = start.to_vec();
+    for edge in EDGES {
+        let mut vertices = vec![start.clone()];
+        for (axis, bounds) in ledger.bounds().iter().enumerate() {
+            let mut vertex = start.clone();
+            let edge = edge.max(bounds.grain()).min(1.0);
+            vertex[axis] += if vertex[axis] + edge <= 1.0 { edge } else { -edge };
+            vertices.push(vertex);
+        }
+        // Scored before the solver, which takes no refusal of its first points.
+        if vertices.iter().any(|vertex| ledger.score(vertex).is_none()) {
+            return Ok(());
+        }
+        let run = Executor::new(ledger, NelderMead::new(vertices))
+            .configure(|state| state.max_iters(iterations(ledger.budget())))
+            .run();
+        closed(ledger, run.map(|_| ()))?;
+        if ledger.is_closed() {
+            return Ok(());
+        }
+        start = ledger.best().unwrap_or(start);
+    }
+    Ok(())
+}
+
+/// Particle swarm: one particle at `start`, the others and all velocities uniform by the seed.
+///
+/// # Reference
+/// M. Clerc, *Standard particle swarm optimisation*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard particle
+/// swarm optimisation 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
+pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Outcome>(
+    ledger: &Ledger<'_, F>,
+    start: &[f64],
+    seed: u64,
+) -> Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    // 53 random bits, as a number below 1.
+    let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut particles = Vec::new();
+    for number in 0..PARTICLES.min(ledger.budget()) {
+        let position: Vec<f64> = start.iter().map(|&at| if number == 0 { at } else { uniform() }).collect();
+        let velocity: Vec<f64> = start.iter().map(|_| 2.0 * uniform() - 1.0).collect();
+        let Some(score) = ledger.score(&position) else { return Ok(()) };
+        particles.push(Particle::new(position, score, velocity));
+    }
+    let bounds = (vec![0.0; start.len()], vec![1.0; start.len()]);
+    let solver = ParticleSwarm::new(bounds, particles.len()).with_rng_generator(random);
+    let run = Executor::new(ledger, solver)
+        .configure(|state| state.population(particles).max_iters(iterations(ledger.budget()) / PARTICLES as u64))
+        .run();
+    closed(ledger, run.map(|_| ()))
+}
+
+/// An error of a solver is the ledger's refusal, or its own.
+fn closed<F: FnMut(&[f64]) -> Outcome>(
+    ledger: &Ledger<'_, F>,
+    run: std::result::Result<(), argmin::core::Error>,
+) -> Result<()> {
+    match run {
+        Err(error) if !ledger.is_closed() => Err(Error::Numerical(format!("tuning failed: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Bounds, Trial};
+    use super::*;
+
+    type Solver = fn(&Ledger<'_, &dyn Fn(&[f64]) -> Outcome>, &[f64]) -> Result<()>;
+
+    const SOLVERS: [Solver; 2] = [|l, s| nelder_mead(l, s), |l, s| particle_swarm(l, s, 3)];
+
+    fn trials(solver: Solver, bounds: &[Bounds], budget: usize, f: &dyn Fn(&[f64]) -> Outcome) -> Vec<Trial> {
+        let paths = vec!["learner.x"; bounds.len()];
+        let ledger = Ledger::new(&paths, bounds, budget, f);
+        solver(&ledger, &vec![0.5; bounds.len()]).unwrap();
+        ledger.into_trials().0
+    }
+
+    fn best(trials: &[Trial]) -> &Trial {
+        trials.iter().reduce(|a, b| if b.score < a.score { b } else { a }).unwrap()
+    }
+
+    #[test]
+    fn the_bottom_of_a_bowl_is_found() {
+        let bowl = |v: &[f64]| Outcome::Scored((v[0] - 0.7).powi(2) + (v[1].ln() - 1.0).powi(2));
+        for (solver, close) in SOLVERS.into_iter().zip([1e-4, 1e-2]) {
+            let trials = trials(solver, &[Bounds::linear(0.0, 1.0), Bounds::log(0.1, 10.0)], 150, &bowl);
+            assert!(best(&trials).score < close, "{:?}", best(&trials));
+            assert!(trials.len() <= 150);
+            assert_eq!(trials[0].values[0], 0.5);
+        }
+    }
+
+    #[test]
+    fn an_optimum_at_a_bound_is_reached() {
+        let slope = |v: &[f64]| Outcome::Scored(v[0] - v[1]);
+        for solver in SOLVERS {
+            let trials = trials(solver, &[Bounds::linear(-2.0, 1.0), Bounds::linear(0.0, 3.0)], 120, &slope);
+            assert_eq!(best(&trials).values, [-2.0, 3.0]);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_and_plateaus_end() {
+        let steps = |v: &[f64]| Outcome::Scored((v[0] - 7.0).abs());
+        for solver in SOLVERS {
+            let found = trials(solver, &[Bounds::linear(0.0, 9.0).integer()], 1000, &steps);
+            assert!(found.len() <= 10, "{}", found.len());
+            assert_eq!(best(&found).values, [7.0]);
+            let flat = trials(solver, &[Bounds::linear(0.0, 1.0); 3], 40, &|_| Outcome::Scored(1.0));
+            assert!((4..=40).contains(&flat.len()));
+        }
+    }
+
+    #[test]
+    fn refusals_score_infinity_and_the_budget_is_kept() {
+        let half = |v: &[f64]| {
+            if v[0] < 0.6 { Outcome::Failed(Error::Numerical("low".into())) } else { Outcome::Scored(v[0]) }
+        };
+        for solver in SOLVERS {
+            for budget in [1, 2, 5, 9, 30] {
+                let found = trials(solver, &[Bounds::linear(0.0, 1.0)], budget, &half);
+                assert!((1..=budget).contains(&found.len()));
+                assert!(budget < 9 || best(&found).score < 0.8, "{budget}: {:?}", best(&found));
+            }
+        }
+    }
+}

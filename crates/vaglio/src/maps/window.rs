@@ -250,10 +250,10 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_refused() {
         for (json, words) in [
-            (r#"{"kind": "window", "lags": []}"#, "lags: at least one"),
-            (r#"{"kind": "window", "lags": [0, 2, 2]}"#, "lags[2]: 2 stands twice"),
-            (r#"{"kind": "window", "columns": []}"#, "columns: it is empty"),
-            (r#"{"kind": "window", "lags": [0], "columns": ["x", "x"]}"#, "columns[1]: `x` stands twice"),
+            (r#"{"kind": "window", "lags": []}"#, "`lags`: at least one"),
+            (r#"{"kind": "window", "lags": [0, 2, 2]}"#, "`lags[2]`: 2 stands twice"),
+            (r#"{"kind": "window", "columns": []}"#, "`columns`: it is empty"),
+            (r#"{"kind": "window", "lags": [0], "columns": ["x", "x"]}"#, "`columns[1]`: `x` stands twice"),
             (r#"{"kind": "window", "lags": [1], "columns": ["yy"]}"#, "did you mean `y`?"),
             (r#"{"kind": "window", "lags": [1], "columns": ["t"]}"#, "holds text"),
             (r#"{"kind": "window", "lags": [3]}"#, "no series has more than 3 rows"),

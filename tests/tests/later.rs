@@ -8,8 +8,6 @@ fn what_is_not_available_says_so() {
     let folder = Folder::new("later");
     folder.write("train.csv", table(20, 4, &[("class", &common::side)]));
     let settings = [
-        "learner: {kind: fs_ls_svm, landmarks: 4}",
-        "learner: elm",
         "evaluate: {nested: {folds: 5}}",
         "evaluate:",
         "limits: {time: 10m, memory: 8GiB}",

@@ -7,11 +7,7 @@ use common::{Folder, pipeline, table};
 fn what_is_not_available_says_so() {
     let folder = Folder::new("later");
     folder.write("train.csv", table(20, 4, &[("class", &common::side)]));
-    let settings = [
-        "evaluate: {nested: {folds: 5}}",
-        "evaluate:",
-        "limits: {time: 10m, memory: 8GiB}",
-    ];
+    let settings = ["evaluate: {nested: {folds: 5}}", "evaluate:", "limits: {time: 10m, memory: 8GiB}"];
     let all: Vec<String> =
         settings.iter().map(|s| pipeline(s).replace("target: y", "target: class, exclude: [y]")).collect();
     for yaml in all {

@@ -14,10 +14,10 @@ mod progress;
 
 #[cfg(feature = "elm")]
 use vaglio_elm as _;
-#[cfg(feature = "lssvm")]
-use vaglio_lssvm as _;
 #[cfg(feature = "knn")]
 use vaglio_knn as _;
+#[cfg(feature = "lssvm")]
+use vaglio_lssvm as _;
 #[cfg(feature = "mrmr")]
 use vaglio_mrmr as _;
 #[cfg(feature = "reservoir")]

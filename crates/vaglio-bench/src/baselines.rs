@@ -1,0 +1,97 @@
+//! The algorithms that greedy RLS is compared with in its paper, written plainly.
+//!
+//! All choose the columns of lowest squared leave-one-out error one after another, without an intercept.
+
+use ndarray::{Array1, Array2, Axis};
+use vaglio_core::{Error, Feature, Problem, Result};
+use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::ridge::Ridge;
+
+fn failed(failure: Failure) -> Error {
+    Error::Numerical(failure.to_string())
+}
+
+/// The wrapper: every candidate is trained anew, with leave-one-out by leverages. Cost O(k³mn).
+pub fn wrapper(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> {
+    choose(problem, count, |selected, candidate| {
+        let mut x = Array2::zeros((problem.rows(), selected.len() + 1));
+        for (mut to, &feature) in x.columns_mut().into_iter().zip(selected.iter().chain([&candidate])) {
+            to.iter_mut().zip(problem.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
+        }
+        let ridge = Ridge::new(x, problem.targets().view(), None, false).map_err(failed)?;
+        ridge.leave_one_out(lambda).map_err(failed)
+    })
+}
+
+fn choose(problem: &Problem, count: usize, score: impl Fn(&[Feature], Feature) -> Result<f64>) -> Result<Vec<Feature>> {
+    let mut selected: Vec<Feature> = Vec::new();
+    while selected.len() < count {
+        let mut best = (f64::INFINITY, 0);
+        for candidate in (0..problem.columns().len()).filter(|f| !selected.contains(f)) {
+            let loss = score(&selected, candidate)?;
+            if loss < best.0 {
+                best = (loss, candidate);
+            }
+        }
+        selected.push(best.1);
+    }
+    Ok(selected)
+}
+
+/// LS-SVM with low-rank updates: G = (K + λI)⁻¹ is kept, and a candidate changes it by rank one. Cost O(k·m²·n), memory
+/// O(m²).
+///
+/// # Reference
+/// F. Ojeda, J. A. K. Suykens, B. De Moor, *Low rank updated LS-SVM classifiers for fast variable selection*, Neural
+/// Networks 21, 2008.
+pub fn low_rank(problem: &Problem, lambda: f64, count: usize) -> Vec<Feature> {
+    let rows = problem.rows();
+    let columns: Vec<Array1<f64>> =
+        (0..problem.columns().len()).map(|f| problem.columns().column(f).values().iter().copied().collect()).collect();
+    let mut g: Array2<f64> = Array2::eye(rows) / lambda;
+    let mut a: Array1<f64> = problem.targets().row(0).to_owned() / lambda;
+    let mut selected: Vec<Feature> = Vec::new();
+    while selected.len() < count {
+        let mut best = (f64::INFINITY, 0);
+        for (candidate, v) in columns.iter().enumerate().filter(|(f, _)| !selected.contains(f)) {
+            let u = g.dot(v);
+            let c = 1.0 + v.dot(&u);
+            let step = v.dot(&a) / c;
+            let left_out = |j: usize| (a[j] - step * u[j]) / (g[[j, j]] - u[j] * u[j] / c);
+            let loss = (0..rows).map(|j| left_out(j) * left_out(j)).sum::<f64>() / rows as f64;
+            if loss < best.0 {
+                best = (loss, candidate);
+            }
+        }
+        let v = &columns[best.1];
+        let u = g.dot(v);
+        let c = 1.0 + v.dot(&u);
+        a.scaled_add(-v.dot(&a) / c, &u);
+        for (mut row, &of_row) in g.axis_iter_mut(Axis(0)).zip(&u) {
+            row.scaled_add(-of_row / c, &u);
+        }
+        selected.push(best.1);
+    }
+    selected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linfa::ParamGuard;
+    use vaglio::{Selector, criteria::Loo, learners::Lambda, learners::Rls, search::Greedy};
+    use vaglio_core::Silent;
+
+    #[test]
+    fn all_choose_what_greedy_rls_chooses() {
+        for seed in 0..5 {
+            let problem = vaglio_testkit::data::regression(40, 12, seed).problem();
+            let learner = Rls { lambda: Lambda::Fixed(0.7), intercept: false };
+            let selector = Selector::params(Loo::default(), Greedy::new(5), learner).check().unwrap();
+            let found = selector.select(&problem, &mut Silent).unwrap();
+            let ours: Vec<Feature> = found.path.steps.iter().map(|step| step.feature).collect();
+            assert_eq!(ours, wrapper(&problem, 0.7, 5).unwrap());
+            assert_eq!(ours, low_rank(&problem, 0.7, 5));
+        }
+    }
+}

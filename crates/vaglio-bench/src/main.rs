@@ -1,0 +1,90 @@
+//! The tables of the papers behind vaglio, made again.
+//!
+//! cargo run --release -p vaglio-bench -- ridge --data ../shared/data --out ridge.md
+
+mod baselines;
+mod data;
+mod greedy;
+mod lasso;
+mod markdown;
+mod redundancy;
+mod reservoir;
+mod ridge;
+mod run;
+
+use clap::{Parser, ValueEnum};
+use run::Bench;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use vaglio_core::{Error, Result};
+use {vaglio_elm as _, vaglio_lssvm as _, vaglio_mrmr as _, vaglio_reservoir as _};
+
+/// Makes the tables of one paper again and writes them as Markdown: the paper's figure, ours, and the time.
+#[derive(Debug, Parser)]
+#[command(name = "vaglio-bench")]
+struct Arguments {
+    /// The paper.
+    paper: Paper,
+    /// The folder of the Parquet files.
+    #[arg(long, default_value = "../shared/data")]
+    data: PathBuf,
+    /// Where to write the tables; standard output by default.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// How many splits or seeds the figures are medians or means of.
+    #[arg(long, default_value_t = 5)]
+    seeds: u64,
+    /// Only the data sets whose name contains this.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Threads; 0 for as many as there are processors.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Paper {
+    /// Greedy and floating RLS (Pahikkala, Airola, Salakoski).
+    Greedy,
+    /// Fast cross-validation of ridge regression (Buteneers et al.).
+    Ridge,
+    /// N³LARS and NHSIC (Yamada et al.).
+    N3lars,
+    /// Reservoir readouts.
+    Reservoir,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match tables(&arguments).and_then(|text| write(&arguments, &text)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.class() as u8)
+        }
+    }
+}
+
+fn tables(arguments: &Arguments) -> Result<String> {
+    let Arguments { paper, data, seeds, only, threads, .. } = arguments;
+    let note = |text: &str| eprintln!("{text}");
+    let bench = Bench { folder: data.clone(), seeds: (*seeds).max(1), only: only.clone(), note: &note };
+    vaglio::pipeline::pool(*threads)?.install(|| match paper {
+        Paper::Greedy => greedy::tables(&bench),
+        Paper::Ridge => ridge::tables(&bench),
+        Paper::N3lars => redundancy::tables(&bench),
+        Paper::Reservoir => reservoir::tables(&bench),
+    })
+}
+
+fn write(arguments: &Arguments, text: &str) -> Result<()> {
+    match &arguments.out {
+        Some(path) => {
+            std::fs::write(path, text).map_err(|e| Error::Unwritable { path: path.clone(), message: e.to_string() })
+        }
+        None => {
+            print!("{text}");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Reservoir readouts on series.
+
+use crate::data::Random;
+use crate::markdown::{Table, number, seconds};
+use crate::run::{Bench, median};
+use std::time::Instant;
+use vaglio::pipeline::{TestFigures, load};
+use vaglio_core::{Columns, Problem, Result, Silent, Task};
+
+pub fn tables(bench: &Bench<'_>) -> Result<String> {
+    let mut text = String::from(
+        "# Reservoir readouts\n\nSpeaker recognition (Japanese Vowels; M. Kudo, J. Toyama, M. Shimbo 1999) by one decision a series, and the \
+         NARMA-10 system (A. Atiya, A. Parlos 2000) step by step.\n\n",
+    );
+    text += &vowels(bench)?;
+    text += &narma(bench)?;
+    Ok(text)
+}
+
+fn vowels(bench: &Bench<'_>) -> Result<String> {
+    if !bench.has("Japanese Vowels", &["japanese_vowels_train", "japanese_vowels_test"]) {
+        return Ok(String::new());
+    }
+    let head = ["seed", "leave-one-series-out error %", "test error %", "λ", "seconds"];
+    let mut table = Table::new("Japanese Vowels: 270 training and 370 test series, 9 speakers, 200 nodes", &head);
+    let (mut errors, mut scores) = (Vec::new(), Vec::new());
+    for seed in 1..=bench.seeds {
+        (bench.note)(&format!("Japanese Vowels: seed {seed}"));
+        let run = bench.run(&format!(
+            "version: 1\nseed: {seed}\n\
+             data: {{train: japanese_vowels_train.parquet, test: japanese_vowels_test.parquet, target: target, task: multiclass, series: series, time: t}}\n\
+             preprocess: [standardize]\n\
+             learner: {{kind: reservoir, units: 200, spectral_radius: 0.7, leak_rate: 0.7, input_scaling: 0.3, bias_scaling: 0.5, decision: series, \
+             lambda: {{grid: {{from: 1e-4, to: 1e2, points: 50}}}}}}\n\
+             criterion: {{kind: kfold, by: groups, loss: zero_one}}\nsearch: {{kind: backward, min_features: 200}}\n"
+        ))?;
+        let score = run.selection.path.result().map_or(f64::NAN, |entry| 100.0 * entry.score.loss);
+        let error = 100.0 * run.test.and_then(|test| test.error_rate).unwrap_or(f64::NAN);
+        let lambda = run.selection.model.lambda().unwrap_or(f64::NAN);
+        table.row(&[
+            seed.to_string(),
+            number(score, 2),
+            number(error, 2),
+            format!("{lambda:.1e}"),
+            seconds(run.seconds),
+        ]);
+        errors.push(error);
+        scores.push(score);
+    }
+    table.row(&["median".into(), number(median(scores), 2), number(median(errors), 2)]);
+    Ok(table.finish())
+}
+
+/// Steps that train, steps of the test, and steps before the reservoir counts as driven.
+const STEPS: [usize; 2] = [2000, 2000];
+const WARMUP: usize = 100;
+
+fn narma(bench: &Bench<'_>) -> Result<String> {
+    if !"narma".contains(&bench.only.to_lowercase()) {
+        return Ok(String::new());
+    }
+    let mut table = Table::new("NARMA-10: NRMSE on 2000 test steps", &["readout", "NRMSE", "columns", "seconds"]);
+    let grid = "lambda: {grid: {from: 1e-8, to: 1e2, points: 50}}";
+    let reservoir = format!(
+        "{{kind: reservoir, units: 200, spectral_radius: 0.9, leak_rate: 1.0, input_scaling: 0.5, bias_scaling: 0.2, warmup: {WARMUP}, {grid}}}"
+    );
+    for (name, learner, search) in [
+        ("the input alone", format!("{{kind: rls, {grid}}}"), "{kind: backward, min_features: 1}"),
+        ("reservoir, all 200 nodes", reservoir.clone(), "{kind: backward, min_features: 200}"),
+        ("reservoir, nodes by greedy", reservoir.clone(), "{kind: greedy, choose: best}"),
+        ("reservoir, nodes by backward", reservoir, "{kind: backward, choose: best}"),
+    ] {
+        let (mut errors, mut times, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+        for seed in 1..=bench.seeds {
+            (bench.note)(&format!("NARMA-10, {name}: seed {seed}"));
+            let text = format!(
+                "version: 1\nseed: {seed}\ndata: {{train: none.csv, target: y}}\nlearner: {learner}\n\
+                 criterion: {{kind: kfold, folds: 20}}\nsearch: {search}\n"
+            );
+            let (pipeline, _) = load(&text, "pipeline", &[])?;
+            let [train, test] = [series(seed, STEPS[0])?, series(1000 + seed, STEPS[1])?];
+            let start = Instant::now();
+            let found = pipeline.selector().select(&train, &mut Silent)?;
+            times.push(start.elapsed().as_secs_f64());
+            let predicted = found.model.predict(&test.columns().select(found.model.inputs()), None)?;
+            let counts = found.model.counts(test.rows(), None);
+            let figures = TestFigures::of(test.task(), test.targets().view(), predicted.view(), counts.as_deref());
+            errors.push(figures.nrmse.unwrap_or(f64::NAN));
+            sizes.push(found.path.result().map_or(0.0, |entry| entry.subset.len() as f64));
+        }
+        table.row(&[name.into(), number(median(errors), 3), number(median(sizes), 0), seconds(median(times))]);
+    }
+    Ok(table.finish() + "Medians over seeds of the series and of the reservoir; 20 contiguous folds, 50 penalties.\n\n")
+}
+
+/// u uniform between 0 and ½; y(t+1) = tanh(0.3 y(t) + 0.05 y(t) Σ y(t−9…t) + 1.5 u(t−9) u(t) + 0.1).
+fn series(seed: u64, steps: usize) -> Result<Problem> {
+    let mut random = Random::new(seed);
+    let u: Vec<f64> = (0..steps).map(|_| 0.5 * random.uniform()).collect();
+    let mut y = vec![0.0f64; steps];
+    for t in 9..steps - 1 {
+        let past: f64 = y[t - 9..=t].iter().sum();
+        y[t + 1] = (0.3 * y[t] + 0.05 * y[t] * past + 1.5 * u[t - 9] * u[t] + 0.1).tanh();
+    }
+    let mut columns = Columns::new(steps);
+    columns.push(u);
+    let targets = ndarray::Array2::from_shape_fn((1, steps), |(_, t)| y[t]);
+    Problem::new(columns, vec!["u".into()], targets, vec!["y".into()], Task::Regression)
+}

@@ -9,6 +9,7 @@ use vaglio::core::{
     descriptions,
 };
 use vaglio::pipeline::{load, prepare};
+use vaglio_cli as _;
 
 /// Settings that make five columns or fewer of the four that the data have.
 const LEARNERS: [(&str, &str); 6] = [

@@ -105,7 +105,7 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-            let classes = ["zero_one", "balanced_error", "auc"].contains(&component["kind"].as_str().unwrap());
+            let classes = ["zero_one", "balanced_error", "auc", "crrr"].contains(&component["kind"].as_str().unwrap());
             let refused = classes && target.starts_with("target: y");
             assert_eq!(ran.code, Some(if refused { 2 } else { 0 }), "{yaml}\n{}", ran.err);
         }
@@ -117,7 +117,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold mrmr greedy backward floating exhaustive lars rank rls one_hot standardize".split(' ') {
+    for kind in "loo kfold mrmr greedy backward floating exhaustive lars rank rls crrr elm fs_ls_svm knn reservoir one_hot standardize window".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {

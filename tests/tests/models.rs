@@ -14,7 +14,7 @@ fn settings(kind: &str) -> String {
     let more = match kind {
         "elm" => ", units: 8",
         "fs_ls_svm" => ", landmarks: 8",
-        "reservoir" => ", units: 8",
+        "reservoir" => ", units: 8, connectivity: 0.6",
         "knn" => ", neighbours: 3, weights: distance",
         _ => "",
     };

@@ -82,7 +82,8 @@ impl Loss {
             }
             Loss::ZeroOne => {
                 let wrong = |row: &usize| is_wrong(targets.column(*row), predictions.column(*row));
-                (0..rows).filter(wrong).map(weight).sum::<f64>() / total
+                // The sum of nothing is −0.
+                (0..rows).filter(wrong).map(weight).fold(0.0, |sum, w| sum + w) / total
             }
             Loss::BalancedError => {
                 let classes = if outputs == 1 { 2 } else { outputs };

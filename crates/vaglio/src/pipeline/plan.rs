@@ -59,10 +59,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     line(
         "search",
         format!(
-            "at most {} steps to {} columns; {} subsets compared",
+            "at most {} steps to {} columns; {} subset{} compared",
             outline.steps,
             outline.largest,
-            count(outline.trials)
+            count(outline.trials),
+            if outline.trials == 1.0 { "" } else { "s" }
         ),
     );
     let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
@@ -83,7 +84,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     line("work", format!("{} floating-point operations", count(estimate.flops)));
     // What the search gives back, the system may not; the final fit holds the chosen columns, and the targets, while it
     // reduces them to a triangle.
-    let data = (train.columns().bytes() + prepared.test.as_ref().map_or(0, |t| t.columns().bytes())) as f64;
+    let mapped = if design.is_of(train) { 0 } else { design.columns().bytes() };
+    let test = prepared.test.as_ref().map_or(0, |t| t.columns().bytes());
+    let data = (train.columns().bytes() + mapped + test) as f64;
     let fit = 8.0 * (train.rows() * (outline.largest + 2 * outputs)) as f64 + 64.0 * (outline.largest as f64).powi(2);
     line(
         "memory",

@@ -31,7 +31,7 @@ const SETS: [Set; 7] = [
 const METHODS: [&str; 6] = ["RR", "FFS", "BFS", "LARS", "OP-LR", "OP-RR"];
 
 /// The grid of penalties of the paper's size.
-const GRID: &str = "{grid: {from: 1e-6, to: 1e4, points: 80}}";
+const GRID: &str = "{grid: {from: 0.1, to: 1e5, points: 80}}";
 
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
     let mut text = String::from(
@@ -165,7 +165,7 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
                 (bench.note)(&format!("Adult, {rows} rows: {method}, seed {seed}"));
                 let text = format!(
                     "version: 1\nseed: {seed}\ndata: {{train: {train}.parquet, test: {test}.parquet, target: target, task: binary}}\n\
-                     learner: {{kind: fs_ls_svm, landmarks: 400, lambda: {{grid: {{from: 1e-4, to: 1e4, points: 50}}}}}}\n\
+                     learner: {{kind: fs_ls_svm, landmarks: 400, lambda: {{grid: {{from: 1e-2, to: 1e4, points: 50}}}}}}\n\
                      criterion: {{kind: kfold, folds: 10}}\n"
                 );
                 let (pipeline, _) = load(&text, "pipeline", &[])?;

@@ -138,7 +138,7 @@ impl Scorer {
     }
 
     /// Whether the loss is the mean over all rows of the squares of the residuals as they come.
-    pub(crate) fn is_of_squares(&self) -> bool {
+    pub fn is_of_squares(&self) -> bool {
         self.measure == Measure::Squared && self.factors.is_none() && self.units.is_none()
     }
 

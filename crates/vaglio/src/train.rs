@@ -1,7 +1,7 @@
 //! The final fit.
 
 use crate::criteria::Loo;
-use ndarray::Array2;
+use ndarray::{Array2, ShapeBuilder};
 use vaglio_core::{Coefficients, Design, Error, Feature, Model, Outline, Result, Trained};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
@@ -20,7 +20,7 @@ pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) ->
         None if readout.lambdas.len() == 1 => readout.lambdas[0],
         None => chosen(design, subset)?.unwrap_or(readout.lambdas[0]),
     };
-    let mut x = Array2::zeros((design.rows(), subset.len()));
+    let mut x = Array2::zeros((design.rows(), subset.len()).f());
     for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
         to.iter_mut().zip(design.column(feature).values().iter()).for_each(|(to, from)| *to = *from);
     }

@@ -92,6 +92,11 @@ impl Moments {
         sum / self.divisor
     }
 
+    /// Σ c_v: the sum of squared errors of the empty subset.
+    pub fn squares(&self) -> f64 {
+        self.folds.iter().map(|fold| fold.squares).sum()
+    }
+
     /// Where an active column stands.
     pub(super) fn place(&self, feature: usize) -> Option<usize> {
         self.places.get(feature).copied().flatten()

@@ -45,6 +45,11 @@ impl<'d> Rows<'d> {
         &self.folds
     }
 
+    /// Whether every fold is trained on rows that are scaled and weighed alike.
+    pub fn is_uniform(&self) -> bool {
+        !self.standardize && self.classes.is_none()
+    }
+
     /// Number of columns, n, inactive ones included.
     pub fn columns(&self) -> usize {
         self.data.columns()

@@ -118,8 +118,7 @@ impl Criterion for KFold {
         });
         let scorer = scorer(design, Arc::clone(rows.targets()), self.loss, None);
         if readout.refine {
-            let at_once = !readout.balanced && !design.is_standardized_in_folds();
-            return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer, at_once }))));
+            return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer }))));
         }
         let lambdas = readout.lambdas.clone();
         let way: Box<dyn Way + 'd> = if choice.engine == "primal" {
@@ -128,7 +127,7 @@ impl Criterion for KFold {
             let Some(parts) = self.parts(design, &rows, &scorer)? else { return Ok(None) };
             Box::new(Dual::new(parts))
         };
-        let shared = Shared { rows, scorer, lambdas };
+        let shared = Shared { fits: AnyLambda { rows, scorer }, lambdas };
         Ok(Some(Box::new(KFoldEvaluator::new(shared, way))))
     }
 

@@ -1,6 +1,6 @@
 //! How the chosen columns correlate over the training rows.
 
-use ndarray::Array2;
+use ndarray::{Array2, ShapeBuilder};
 use vaglio_core::{Design, Feature};
 
 /// Multiply-adds that the correlations of a result may take.
@@ -20,7 +20,7 @@ impl Correlations {
         }
         let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
         let total: f64 = (0..rows).map(weight).sum();
-        let mut scaled = Array2::zeros((rows, subset.len()));
+        let mut scaled = Array2::zeros((rows, subset.len()).f());
         for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
             let values = design.column(feature).values();
             let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;

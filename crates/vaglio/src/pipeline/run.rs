@@ -222,15 +222,25 @@ fn curve(
             false => Some(train(design, &entry.subset, entry.score.lambda)?),
         };
         let model = refitted.as_deref().unwrap_or(chosen_model);
-        let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>| -> Result<(Option<f64>, Option<f64>)> {
-            let predictions = prepared.predict(model, problem)?;
+        type Losses = (Option<f64>, Option<f64>);
+        let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>, predictions: Array2<f64>| -> Losses {
             let counting = counting(problem, model);
             let figures = TestFigures::of(problem.task(), targets, predictions.view(), counting.as_deref());
-            Ok((Some(figures.mse), figures.error_rate))
+            (Some(figures.mse), figures.error_rate)
         };
-        let (train, train_error) = of(&prepared.train, train_targets.view())?;
+        // The columns of the training rows are there already, unless rows are dropped or decided together.
+        let plain = design.rows() == prepared.train.rows() && design.decisions().is_none();
+        let predictions = match model.coefficients().filter(|_| plain) {
+            Some(coefficients) => {
+                let mut predictions = coefficients.of_columns(&design.columns().select(&entry.subset))?;
+                unscale(&mut predictions, prepared.target_scales.as_deref());
+                predictions
+            }
+            None => prepared.predict(model, &prepared.train)?,
+        };
+        let (train, train_error) = of(&prepared.train, train_targets.view(), predictions);
         let (test, test_error) = match &prepared.test {
-            Some(problem) => of(problem, problem.targets().view())?,
+            Some(problem) => of(problem, problem.targets().view(), prepared.predict(model, problem)?),
             None => (None, None),
         };
         points.push(SizePoint { size, train, test, train_error, test_error });

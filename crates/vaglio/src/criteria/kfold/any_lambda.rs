@@ -6,36 +6,97 @@ use std::sync::{Arc, OnceLock};
 use vaglio_core::{Feature, Result};
 use vaglio_kernels::Scorer;
 use vaglio_kernels::kfold::{AllLambdas, Refitted, Rows, is_weak};
+use vaglio_kernels::linalg::Failure;
 
 /// Fits of subsets, from one decomposition of the rows for all λ, or refitted from the rows once for all λ.
 pub(super) struct AnyLambda<'d> {
     pub rows: Arc<Rows<'d>>,
+    /// Of residuals in the order of the rows as given.
     pub scorer: Scorer,
-    /// Whether all folds have the same rows, scaled and weighed alike, to be decomposed.
-    pub at_once: bool,
+}
+
+/// The residuals held out of one subset for any λ, scaled: outputs × rows as given.
+type Residuals = Vec<Vec<f64>>;
+
+/// A subset decomposed, and refitted where that has lost its digits.
+struct Subset<'f, 'd> {
+    of: &'f AnyLambda<'d>,
+    features: Vec<Feature>,
+    folds: Vec<usize>,
+    all: Option<AllLambdas<'f, 'd>>,
+    refitted: OnceLock<std::result::Result<Refitted<'f, 'd>, Failure>>,
+}
+
+impl Subset<'_, '_> {
+    fn residuals(&self, lambda: f64) -> Result<Residuals> {
+        match self.decomposed(lambda) {
+            Some((residuals, low)) if !is_weak(low) => Ok(residuals),
+            _ => self.refitted(lambda),
+        }
+    }
+
+    fn decomposed(&self, lambda: f64) -> Option<(Residuals, f64)> {
+        self.all.as_ref().map(|all| all.residuals(lambda, &self.folds))
+    }
+
+    fn refitted(&self, lambda: f64) -> Result<Residuals> {
+        let refitted = self.refitted.get_or_init(|| Refitted::new(&self.of.rows, &self.features));
+        refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
+    }
+}
+
+impl<'d> AnyLambda<'d> {
+    fn subset<'f>(&'f self, subset: &[Feature]) -> Result<Subset<'f, 'd>> {
+        // A constant column has a part where there is no intercept, and none in a decomposition.
+        let at_once = self.rows.is_uniform() && subset.iter().all(|&feature| self.rows.is_active(feature));
+        let all = if at_once { Some(AllLambdas::new(&self.rows, subset).map_err(failed)?) } else { None };
+        let folds = (0..self.rows.folds().count()).collect();
+        Ok(Subset { of: self, features: subset.to_vec(), folds, all, refitted: OnceLock::new() })
+    }
+
+    /// The losses of a subset for some λ; of one that is proven to be above `lowest`, only that it is.
+    pub fn losses(&self, subset: &[Feature], lambdas: &[f64], lowest: f64) -> Result<Vec<f64>> {
+        let fit = self.subset(subset)?;
+        let empty = OnceLock::new();
+        let loss = |&lambda: &f64| {
+            if let Some((residuals, low)) = fit.decomposed(lambda) {
+                let loss = self.scorer.loss(&residuals);
+                if !is_weak(low) {
+                    return Ok(loss);
+                }
+                // A penalty without bound leaves the empty subset.
+                let of_none =
+                    || fit.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.scorer.loss(&residuals));
+                if self.scorer.is_of_squares() && floor(loss, low, *empty.get_or_init(of_none)) > lowest {
+                    return Ok(loss);
+                }
+            }
+            fit.refitted(lambda).map(|residuals| self.scorer.loss(&residuals))
+        };
+        lambdas.iter().map(loss).collect()
+    }
 }
 
 impl Fits for AnyLambda<'_> {
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>> {
-        // A constant column has a part where there is no intercept, and none in a decomposition.
-        let at_once = self.at_once && subset.iter().all(|&feature| self.rows.is_active(feature));
-        let all = if at_once { Some(AllLambdas::new(&self.rows, subset).map_err(failed)?) } else { None };
-        let folds: Vec<usize> = (0..self.rows.folds().count()).collect();
-        let (subset, refitted) = (subset.to_vec(), OnceLock::new());
-        Ok(Box::new(move |lambda| {
-            if let Some((residuals, low)) = all.as_ref().map(|all| all.residuals(lambda, &folds))
-                && !is_weak(low)
-            {
-                return Ok(self.scorer.loss(&residuals));
-            }
-            let refitted = refitted.get_or_init(|| Refitted::new(&self.rows, &subset));
-            let residuals = refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)?;
-            Ok(self.scorer.loss(&residuals))
-        }))
+        let fit = self.subset(subset)?;
+        Ok(Box::new(move |lambda| Ok(self.scorer.loss(&fit.residuals(lambda)?))))
     }
 
     fn standard_error(&self, subset: &[Feature], lambda: f64) -> Result<Option<f64>> {
-        let residuals = Refitted::new(&self.rows, subset).map_err(failed)?.residuals(lambda).map_err(failed)?;
+        let residuals = self.subset(subset)?.residuals(lambda)?;
         Ok(self.scorer.standard_error_over(self.rows.folds(), &residuals))
     }
+}
+
+/// Rounding of a squared loss, as a part of it and of the squares that it is a difference of, over what is left of the
+/// digits: far above the 1e-16 of each operation.
+const SLACK: f64 = 1e-11;
+/// With no more left than this, a loss has no digits.
+const LOST: f64 = 1e-9;
+
+/// What a squared loss with so many digits left is not below, `empty` being that of the empty subset.
+pub(super) fn floor(loss: f64, low: f64, empty: f64) -> f64 {
+    let slack = SLACK / low * (loss + empty);
+    if low > LOST && slack.is_finite() { loss - slack } else { f64::NEG_INFINITY }
 }

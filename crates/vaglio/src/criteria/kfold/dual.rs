@@ -56,7 +56,7 @@ impl<'d> Parts<'d> {
         let of_lambda = |trials: &[Vec<Trial>]| -> Vec<Tried> {
             let tried = |k: usize| {
                 let parts = trials.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole));
-                Tried { loss: self.permuted.join(parts), is_weak: trials.iter().any(|of_part| is_weak(of_part[k].low)) }
+                Tried::new(self.permuted.join(parts), trials.iter().any(|of_part| is_weak(of_part[k].low)))
             };
             (0..trials.first().map_or(0, Vec::len)).into_par_iter().map(tried).collect()
         };
@@ -153,9 +153,8 @@ impl Way for Dual<'_> {
     fn current(&mut self) -> Result<Vec<Tried>> {
         if self.states.is_empty() {
             let parts = Arc::clone(&self.parts);
-            let score = |AtOnce { residuals, is_weak }: &AtOnce| Tried {
-                loss: if *is_weak { f64::NAN } else { parts.scorer.loss(residuals) },
-                is_weak: *is_weak,
+            let score = |AtOnce { residuals, is_weak }: &AtOnce| {
+                Tried::new(if *is_weak { f64::NAN } else { parts.scorer.loss(residuals) }, *is_weak)
             };
             return Ok(self.at_once()?.par_iter().map(score).collect());
         }
@@ -234,6 +233,7 @@ mod tests {
     use super::*;
     use crate::criteria::balance;
     use crate::criteria::kernel::{kernel_data, scorer};
+    use crate::criteria::kfold::any_lambda::AnyLambda;
     use vaglio_core::{Criterion, Evaluator, Loss, Score};
     use vaglio_kernels::kfold::Folds;
     use vaglio_testkit::data;
@@ -249,7 +249,7 @@ mod tests {
         let mut parts = kfold.parts(&design, &rows, &scorer).unwrap().unwrap();
         assert!(parts.has_states);
         parts.has_states = false;
-        let shared = Shared { rows, scorer, lambdas: vec![0.1, 1.0] };
+        let shared = Shared { fits: AnyLambda { rows, scorer }, lambdas: vec![0.1, 1.0] };
         let mut evaluator = KFoldEvaluator::new(shared, Box::new(Dual::new(parts)));
         let near = |subset: &[Feature], found: Score| {
             let defined = kfold.evaluate(&design, subset).unwrap();

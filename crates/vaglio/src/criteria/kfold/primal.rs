@@ -1,5 +1,6 @@
 //! Moments of the folds as a way to the scores.
 
+use super::any_lambda::floor;
 use super::evaluator::failed;
 use super::way::{Spread, Tried, Way};
 use std::sync::Arc;
@@ -49,7 +50,10 @@ impl Primal {
 }
 
 fn tried(moments: &Moments, sum: f64, low: f64) -> Tried {
-    Tried { loss: moments.mean_of(sum), is_weak: is_weak(low) }
+    let (loss, empty) = (moments.mean_of(sum), moments.mean_of(moments.squares()));
+    let is_weak = is_weak(low);
+    let floor = if is_weak { floor(loss, low, empty) } else { loss };
+    Tried { loss, is_weak, floor }
 }
 
 impl Way for Primal {

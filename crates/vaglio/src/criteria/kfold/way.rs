@@ -9,11 +9,18 @@ pub(super) struct Tried {
     pub loss: f64,
     /// Whether it has lost so many digits that the folds are to be refitted from the rows.
     pub is_weak: bool,
+    /// What the true loss is not below, for all that is known.
+    pub floor: f64,
 }
 
 impl Tried {
+    /// A loss that is right unless it is weak, and of which nothing is known then.
+    pub fn new(loss: f64, is_weak: bool) -> Self {
+        Tried { loss, is_weak, floor: if is_weak { f64::NEG_INFINITY } else { loss } }
+    }
+
     /// Nothing is known.
-    pub const UNKNOWN: Tried = Tried { loss: f64::INFINITY, is_weak: true };
+    pub const UNKNOWN: Tried = Tried { loss: f64::INFINITY, is_weak: true, floor: f64::NEG_INFINITY };
 }
 
 /// One way to compute scores: a current subset, and the mean losses of every change of it for each λ.

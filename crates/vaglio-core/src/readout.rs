@@ -2,7 +2,7 @@
 
 use crate::{Error, Lambda, Result};
 
-/// The ridge readout that is fitted on the columns of a [`Design`].
+/// The ridge readout that is fitted on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readout {
     /// The λ to choose from, in increasing order; one for a fixed λ.

@@ -10,7 +10,7 @@ impl Design {
     /// This is plain retraining, from which every criterion defines itself. `lambda` is one of [`Design::lambdas`].
     ///
     /// # Errors
-    /// [`Error::Numerical`] when the system is singular; the learner's own errors.
+    /// [`crate::Error::Numerical`] when the system is singular; the learner's own errors.
     pub fn retrain(
         &self,
         training: &[usize],

@@ -115,7 +115,7 @@ pub struct Estimate {
     pub bytes: f64,
 }
 
-/// The best addition of a step.
+/// The best addition or removal of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Winner {
     /// The column; the lowest index among equals.
@@ -194,6 +194,17 @@ pub trait Evaluator: Send {
     fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_additions(candidates, &mut scores)?;
+        Ok(Winner::among(candidates, &scores))
+    }
+
+    /// The removal that leaves the best subset, with its ties: exactly what [`Winner::among`] makes of
+    /// [`Evaluator::score_removals`], likewise.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_removals(candidates, &mut scores)?;
         Ok(Winner::among(candidates, &scores))
     }
 

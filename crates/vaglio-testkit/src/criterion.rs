@@ -22,6 +22,7 @@ pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f6
     resets(criterion, design, tolerance)?;
     candidate_order(criterion, design)?;
     best_addition(criterion, design, tolerance)?;
+    best_removal(criterion, design, tolerance)?;
     branches(criterion, design, tolerance)?;
     estimates(criterion, design)?;
     walk(criterion, design, 40, 1, tolerance)?;
@@ -210,28 +211,46 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
 /// # Errors
 /// [`Broken`].
 pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    let law = Law("best_addition");
+    best(Law("best_addition"), Trial::Addition, criterion, design, tolerance)
+}
+
+/// `best_removal` is what [`Winner::among`] makes of `score_removals`, likewise.
+///
+/// # Errors
+/// [`Broken`].
+pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    best(Law("best_removal"), Trial::Removal, criterion, design, tolerance)
+}
+
+fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let near = Near::scores(criterion, design, tolerance);
     let steps = trail(law, design, 4, 17)?.len().min(free(design, &[]).len() - 1);
     let (mut scored, mut asked) = (open(law, criterion, design)?, open(law, criterion, design)?);
+    if trial == Trial::Removal {
+        let all = free(design, &[]);
+        law.ran(|| "all columns".into(), || scored.reset(&all).and_then(|()| asked.reset(&all)))?;
+    }
     for _ in 0..steps {
         let subset = scored.selected().to_vec();
-        let on = || format!("subset {subset:?}");
-        let candidates = free(design, &subset);
+        let on = || format!("{trial:?} to subset {subset:?}").to_lowercase();
+        let candidates = if trial == Trial::Removal { subset.clone() } else { free(design, &subset) };
         let shuffled: Vec<Feature> =
             Random::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
-        let expected = Winner::among(&candidates, &trials(law, &mut *scored, Trial::Addition, &candidates)?);
+        let expected = Winner::among(&candidates, &trials(law, &mut *scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
-            let found = law.ran(on, || asked.best_addition(order))?;
+            let found = law.ran(on, || match trial {
+                Trial::Addition => asked.best_addition(order),
+                Trial::Removal => asked.best_removal(order),
+            })?;
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
             law.must(who(&found) == who(&expected), on, format!("{:?}", who(&expected)), who(&found))?;
             if let (Some(expected), Some(found)) = (&expected, &found) {
                 law.same(near, on, expected.score, found.score)?;
             }
         }
-        let Some(winner) = expected else { return Err(law.broken(on(), "an addition of finite score", "none")) };
-        law.ran(on, || scored.add(winner.feature))?;
-        law.ran(on, || asked.add(winner.feature))?;
+        let Some(winner) = expected else { return Err(law.broken(on(), "a score that is finite", "none")) };
+        law.ran(on, || trial.commit(&mut *scored, winner.feature))?;
+        law.ran(on, || trial.commit(&mut *asked, winner.feature))?;
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ enum Fault {
     CandidateOrder,
     HighestWins,
     TiesUnseen,
+    WorstLeaves,
     Nan,
     NanInTrial,
     Unfilled,
@@ -205,6 +206,15 @@ impl Evaluator for Crooked<'_> {
         Ok(Some(winner))
     }
 
+    fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_removals(candidates, &mut scores)?;
+        if self.fault == Fault::WorstLeaves {
+            scores.iter_mut().for_each(|score| score.loss = -score.loss);
+        }
+        Ok(Winner::among(candidates, &scores))
+    }
+
     fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         let deep = !self.selected().is_empty();
         if self.fault == Fault::NoGrandchild && deep {
@@ -291,6 +301,11 @@ fn ties_in_the_wrong_order_are_found() {
         assert_eq!(broken_law(criterion::best_addition(&Wrong { fault }, &design(), TOLERANCE)), "best_addition");
         assert_eq!(broken_law(variation::duplicates_tie(&Wrong { fault }, &design())), "duplicates_tie");
     }
+}
+
+#[test]
+fn another_than_the_best_removal_is_found() {
+    assert_eq!(law_of(Fault::WorstLeaves), "best_removal");
 }
 
 #[test]

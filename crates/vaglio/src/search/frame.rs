@@ -95,11 +95,7 @@ impl Frame {
         let tried = |unit: &usize| *first[originals[*unit]].get_or_insert(*unit) == *unit;
         let distinct: Vec<usize> = inside.iter().copied().filter(tried).collect();
         let (alone, blocks) = self.apart(&distinct);
-        let mut scores = vec![Score::WORST; alone.len()];
-        if !alone.is_empty() {
-            evaluator.score_removals(&alone, &mut scores)?;
-        }
-        let winner = Winner::among(&alone, &scores);
+        let winner = if alone.is_empty() { None } else { evaluator.best_removal(&alone)? };
         let scores = blocks_removed(evaluator, &self.columns_of(&blocks))?;
         let best = self.with_blocks(winner, &blocks, &scores);
         Ok(best.map(|mut best| {

@@ -40,8 +40,7 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature>,
     ) -> Result<Vec<Score>> {
-        // A column that is constant has no part in any state.
-        let is_odd = self.selected.iter().any(|&f| !self.shared.fits.rows.is_active(f));
+        let is_odd = self.is_odd();
         // A weak trial that cannot be the lowest over λ, whatever was rounded, need not be made again.
         let lowest_sound = |k: usize| {
             let sound = trials.iter().map(|of_lambda| of_lambda[k]).filter(|tried| !tried.is_weak && !is_odd);
@@ -81,11 +80,52 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         self.selected.iter().copied().filter(|&f| f != feature).collect()
     }
 
+    fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        let mut trials = self.way.additions(candidates)?;
+        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.shared.fits.rows.is_active(**f)) {
+            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
+        }
+        Ok(trials)
+    }
+
     /// A branch scores additions alone; for anything else its subset is evaluated by refitting.
-    fn refitted(&self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = vec![vec![Tried::UNKNOWN; candidates.len()]; self.shared.lambdas.len()];
-        scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.smaller(candidates[k]))?);
-        Ok(())
+    fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        if self.is_branch {
+            return Ok(vec![vec![Tried::UNKNOWN; candidates.len()]; self.shared.lambdas.len()]);
+        }
+        self.way.removals(candidates)
+    }
+
+    /// The best of the candidates, settled in the order of what their scores are not below, in rounds of 1, 2, 4, …, until
+    /// the next is above the best.
+    fn best(
+        &self,
+        trials: &[Vec<Tried>],
+        candidates: &[Feature],
+        subset: impl Fn(Feature) -> Vec<Feature>,
+    ) -> Result<Option<Winner>> {
+        let is_odd = self.is_odd();
+        let floor_of = |tried: Tried| if is_odd || tried.floor.is_nan() { f64::NEG_INFINITY } else { tried.floor };
+        let floor = |k: usize| trials.iter().map(|of_lambda| floor_of(of_lambda[k])).fold(f64::INFINITY, f64::min);
+        let mut order: Vec<(f64, usize)> = (0..candidates.len()).map(|k| (floor(k), k)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (mut tried, mut scores, mut lowest, mut next) = (Vec::new(), Vec::new(), f64::INFINITY, 0);
+        while next < order.len() && order[next].0 <= lowest {
+            let round = order[next..].iter().take(next.max(1)).take_while(|(floor, _)| *floor <= lowest);
+            let places: Vec<usize> = round.map(|&(_, k)| k).collect();
+            let of_round = trials.iter().map(|of_lambda| places.iter().map(|&k| of_lambda[k]).collect()).collect();
+            let settled = self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))?;
+            lowest = settled.iter().map(|score| score.loss).fold(lowest, f64::min);
+            next += places.len();
+            tried.extend(places.iter().map(|&k| candidates[k]));
+            scores.extend(settled);
+        }
+        Ok(Winner::among(&tried, &scores))
+    }
+
+    /// Whether the subset has a column that is constant, which has no part in any state.
+    fn is_odd(&self) -> bool {
+        self.selected.iter().any(|&f| !self.shared.fits.rows.is_active(f))
     }
 }
 
@@ -114,48 +154,25 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
     }
 
     fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let mut trials = self.way.additions(candidates)?;
-        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.shared.fits.rows.is_active(**f)) {
-            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
-        }
+        let trials = self.additions(candidates)?;
         scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.larger(candidates[k]))?);
         Ok(())
     }
 
-    /// Candidates are settled in the order of what their scores are not below, until the next is above the best.
-    fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.way.additions(candidates)?;
-        let floor = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].floor).fold(f64::INFINITY, f64::min);
-        let is_known = |&feature: &Feature| self.shared.fits.rows.is_active(feature);
-        if trials.iter().flatten().all(|tried| !tried.is_weak) || !candidates.iter().chain(&self.selected).all(is_known)
-        {
-            let mut scores = vec![Score::WORST; candidates.len()];
-            self.score_additions(candidates, &mut scores)?;
-            return Ok(Winner::among(candidates, &scores));
-        }
-        let mut order: Vec<(f64, usize)> = (0..candidates.len()).map(|k| (floor(k), k)).collect();
-        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (mut tried, mut scores, mut best) = (Vec::new(), Vec::new(), f64::INFINITY);
-        for (floor, k) in order {
-            if floor > best {
-                break;
-            }
-            let of_candidate = trials.iter().map(|of_lambda| vec![of_lambda[k]]).collect();
-            let score = self.settle(of_candidate, 1, |_| self.larger(candidates[k]))?[0];
-            best = best.min(score.loss);
-            tried.push(candidates[k]);
-            scores.push(score);
-        }
-        Ok(Winner::among(&tried, &scores))
-    }
-
     fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        if self.is_branch {
-            return self.refitted(candidates, scores);
-        }
-        let trials = self.way.removals(candidates)?;
+        let trials = self.removals(candidates)?;
         scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.smaller(candidates[k]))?);
         Ok(())
+    }
+
+    fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let trials = self.additions(candidates)?;
+        self.best(&trials, candidates, |feature| self.larger(feature))
+    }
+
+    fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let trials = self.removals(candidates)?;
+        self.best(&trials, candidates, |feature| self.smaller(feature))
     }
 
     fn add(&mut self, feature: Feature) -> Result<()> {
@@ -174,8 +191,7 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
         let current = self.way.current()?;
         let score = self.score()?;
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
-        let is_odd = self.selected.iter().any(|&f| !self.shared.fits.rows.is_active(f));
-        let weak = is_odd || current.get(place).is_none_or(|tried| tried.is_weak);
+        let weak = self.is_odd() || current.get(place).is_none_or(|tried| tried.is_weak);
         let Shared { fits, lambdas } = &*self.shared;
         let AnyLambda { rows, scorer } = fits;
         Ok(match if weak { Spread::Unknown } else { self.way.spread(place)? } {

@@ -1,7 +1,7 @@
-//! One subset for many λ, which k-fold decomposes once: every λ equals plain retraining.
+//! One subset for many λ, which k-fold decomposes once: every λ and every removal equals plain retraining.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score};
+use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Winner};
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::data::{self, Recipe};
 
@@ -87,6 +87,38 @@ fn classes_by_units_and_balanced() {
                 &[0, 1, 2, 3, 4],
                 &format!("{name}, {}", loss.name()),
             );
+        }
+    }
+}
+
+#[test]
+fn removals_where_a_state_has_lost_its_digits() {
+    let recipes = [
+        ("collinear", data::regression(24, 6, 71).groups(7).collinear(1e-4)),
+        ("unlike scale", data::regression(24, 6, 72).groups(7).condition(1e8).weighted()),
+        ("two outputs", data::regression(24, 6, 73).groups(7).outputs(2).collinear(1e-5)),
+        ("duplicates", data::regression(24, 4, 74).groups(7).duplicates(2)),
+        ("few rows", data::regression(15, 20, 75).groups(5)),
+    ];
+    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+        for lambdas in LAMBDAS.iter().map(std::slice::from_ref).chain([&LAMBDAS[..]]) {
+            for (kind, criterion) in kinds() {
+                let criterion = KFold { engine: Engine::Primal, ..criterion };
+                let design: Design = recipe.design(lambdas, intercept).seeded(3);
+                let opened: &dyn Criterion = &criterion;
+                let all: Vec<Feature> = (0..design.features()).collect();
+                let mut evaluator = opened.open(&design, &Outline::backward(all.len(), 1)).unwrap();
+                evaluator.reset(&all).unwrap();
+                let empty = criterion.evaluate(&design, &[]).unwrap().loss;
+                let mut scores = vec![Score::WORST; all.len()];
+                evaluator.score_removals(&all, &mut scores).unwrap();
+                for (&removed, &found) in all.iter().zip(&scores) {
+                    let subset: Vec<Feature> = all.iter().copied().filter(|&f| f != removed).collect();
+                    let defined = criterion.evaluate(&design, &subset).unwrap();
+                    near(defined, found, empty, &format!("{name}, {kind}, {lambdas:?} without {removed}"));
+                }
+                assert_eq!(evaluator.best_removal(&all).unwrap(), Winner::among(&all, &scores), "{name}, {kind}");
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Rows;
 use super::trials::least;
 use crate::Level;
 use crate::linalg::{self, Failure, Svd};
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 
@@ -20,6 +20,9 @@ pub struct AllLambdas<'r, 'd> {
     directions: Array2<f64>,
     /// Singular values.
     values: Vec<f64>,
+    /// V: columns × directions without v̂.
+    loadings: Array2<f64>,
+    columns: Vec<usize>,
     /// Uᵀy: directions without v̂ × outputs.
     along: Array2<f64>,
     /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
@@ -46,7 +49,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         for (mut to, &feature) in x.columns_mut().into_iter().zip(&columns) {
             to.assign(&ArrayView1::from(&data.scaled(feature)));
         }
-        let Svd { u, d, .. } = linalg::svd(x.view())?;
+        let Svd { u, d, v } = linalg::svd(x.view())?;
         drop(x);
         let mut y = Array2::zeros((data.rows(), data.outputs()));
         for (o, mut to) in y.columns_mut().into_iter().enumerate() {
@@ -59,7 +62,8 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         if let Some(unit) = data.unit() {
             directions.column_mut(count).assign(&ArrayView1::from(unit));
         }
-        let mut out = AllLambdas { rows, directions, values: d.to_vec(), along, grams: Vec::new() };
+        let mut out =
+            AllLambdas { rows, directions, values: d.to_vec(), loadings: v, columns, along, grams: Vec::new() };
         let gram = |fold: usize| {
             let own = rows.folds.held_out(fold);
             (own.len() > out.directions.ncols()).then(|| linalg::gram(out.directions.select(Axis(0), own).view()))
@@ -74,15 +78,14 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
     /// That is the least pivot of any G_vv, times min_i (s_i² + λ)/(s_i·s_max) where this is small: an error ε·s_max in X
     /// moves the fit by ε·s_max·s_i/(s_i² + λ). Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
-        let keep: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
-        let mut weights = self.along.clone();
-        weights.rows_mut().into_iter().zip(&keep).for_each(|(mut row, keep)| row *= *keep);
-        let mut roots: Vec<f64> = keep.iter().map(|keep| keep.sqrt()).collect();
-        roots.resize(self.directions.ncols(), 1.0);
-        let of_folds: Vec<(Array2<f64>, f64)> =
-            folds.par_iter().map(|&fold| self.of_fold(fold, weights.view(), &roots)).collect();
-        let outputs = self.rows.data.outputs();
-        let mut out = vec![vec![0.0; self.rows.folds.rows()]; outputs];
+        let shrunk = self.shrunk(lambda);
+        let of_fold = |&fold: &usize| {
+            let mut residuals = self.in_sample(fold, &shrunk);
+            let low = self.hold_out(fold, &shrunk, &mut residuals);
+            (residuals, low)
+        };
+        let of_folds: Vec<(Array2<f64>, f64)> = folds.par_iter().map(of_fold).collect();
+        let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];
         let mut low = 1.0;
         for (&fold, (residuals, of_fold)) in folds.iter().zip(of_folds) {
             low = least(low, of_fold);
@@ -90,34 +93,108 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
                 out.iter_mut().zip(residual).for_each(|(out, e)| out[row] = *e);
             }
         }
+        (out, low * shrunk.digits)
+    }
+
+    /// The columns, in the order of [`AllLambdas::removals`].
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The loss that `score` finds in the residuals of all rows held out, for each column removed alone; and what is left
+    /// of the digits, as of [`AllLambdas::residuals`]: a removal moves no pivot of G_vv down.
+    ///
+    /// A removed column adds qqᵀ to G, with q = U·diag(s/(s² + λ))·Vᵀe_j/√h, h being the diagonal of (XᵀX + λ)⁻¹. With
+    /// z = (G_vv)⁻¹q_v the residuals e_v become e_v + z(qᵀy − q_vᵀe_v)/(1 + q_vᵀz). Cost O(m·s·(s + outputs)).
+    pub fn removals(&self, lambda: f64, score: impl Fn(&[Vec<f64>]) -> f64 + Sync) -> (Vec<f64>, f64) {
+        let shrunk = self.shrunk(lambda);
+        let outputs = self.rows.data.outputs();
+        let mut q = self.loadings.t().to_owned();
+        for (k, mut q) in q.columns_mut().into_iter().enumerate() {
+            let loading = self.loadings.row(k);
+            // Without all directions, the others have the eigenvalue λ.
+            let others = if self.values.len() < self.columns.len() { 1.0 - loading.dot(&loading) } else { 0.0 };
+            let terms = loading.iter().zip(&self.values).map(|(v, d)| v * v / (d * d + lambda));
+            let h = terms.sum::<f64>() + others.max(0.0) / lambda;
+            q.iter_mut().zip(&self.values).for_each(|(q, d)| *q *= d / (d * d + lambda) / h.sqrt());
+        }
+        let along = linalg::gemm(q.t(), self.along.view());
+        let of_fold = |fold: usize| {
+            let own = self.rows.folds.held_out(fold);
+            let part = self.directions.select(Axis(0), own);
+            let q = linalg::gemm(part.slice(s![.., ..self.values.len()]), q.view());
+            let mut both = concatenate![Axis(1), self.in_sample(fold, &shrunk), q];
+            let low = self.hold_out(fold, &shrunk, &mut both);
+            let (residuals, z) = both.view().split_at(Axis(1), outputs);
+            let mut factors = &along - &linalg::gemm(q.t(), residuals);
+            for ((mut factor, q), z) in factors.rows_mut().into_iter().zip(q.columns()).zip(z.columns()) {
+                factor /= 1.0 + q.dot(&z);
+            }
+            (both, factors, low)
+        };
+        let of_folds: Vec<_> = (0..self.rows.folds.count()).into_par_iter().map(of_fold).collect();
+        let low = of_folds.iter().map(|(.., low)| *low).fold(1.0, least);
+        let loss = |k: usize| {
+            let mut removed = vec![vec![0.0; self.rows.folds.rows()]; outputs];
+            for (fold, (both, factors, _)) in of_folds.iter().enumerate() {
+                for (row, &at) in both.rows().into_iter().zip(self.rows.folds.held_out(fold)) {
+                    for (o, removed) in removed.iter_mut().enumerate() {
+                        removed[at] = row[o] + row[outputs + k] * factors[[k, o]];
+                    }
+                }
+            }
+            score(&removed)
+        };
+        ((0..self.columns.len()).into_par_iter().map(loss).collect(), low * shrunk.digits)
+    }
+
+    fn shrunk(&self, lambda: f64) -> Shrunk {
+        let keep: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
+        let mut weights = self.along.clone();
+        weights.rows_mut().into_iter().zip(&keep).for_each(|(mut row, keep)| row *= *keep);
+        let mut roots: Vec<f64> = keep.iter().map(|keep| keep.sqrt()).collect();
+        roots.resize(self.directions.ncols(), 1.0);
         let most = self.values.iter().copied().fold(0.0, f64::max);
         let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
         let digits = self.values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, least);
-        (out, low * digits)
+        Shrunk { weights, roots, digits }
     }
 
-    /// Residuals of a fold, rows × outputs, and the least pivot.
-    fn of_fold(&self, fold: usize, weights: ArrayView2<'_, f64>, roots: &[f64]) -> (Array2<f64>, f64) {
+    /// The residuals (G y)_v of a fold: rows × outputs.
+    fn in_sample(&self, fold: usize, shrunk: &Shrunk) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
-        let mut along = self.directions.select(Axis(0), own);
-        let fitted = linalg::gemm(along.slice(s![.., ..self.values.len()]), weights);
-        let mut residuals =
-            Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centred(o)[own[j]] - fitted[[j, o]]);
+        let part = self.directions.select(Axis(0), own);
+        let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
+        Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centred(o)[own[j]] - fitted[[j, o]])
+    }
+
+    /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least pivot.
+    fn hold_out(&self, fold: usize, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
+        let level = self.rows.data.level;
+        let mut along = self.directions.select(Axis(0), self.rows.folds.held_out(fold));
+        let roots = &shrunk.roots;
         along *= &ArrayView1::from(roots);
         match &self.grams[fold] {
-            None => {
-                let mut g = complement(linalg::gemm(along.view(), along.t()));
-                let low = solve(data.level, &mut g, &mut residuals);
-                (residuals, low)
-            }
+            None => solve(level, &mut complement(linalg::gemm(along.view(), along.t())), right),
             Some(gram) => {
                 let scaled = Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] * (roots[i] * roots[j]));
-                let mut right = standard(linalg::gemm(along.t(), residuals.view()));
-                let low = solve(data.level, &mut complement(scaled), &mut right);
-                (residuals + linalg::gemm(along.view(), right.view()), low)
+                let mut inner = standard(linalg::gemm(along.t(), right.view()));
+                let low = solve(level, &mut complement(scaled), &mut inner);
+                *right += &linalg::gemm(along.view(), inner.view());
+                low
             }
         }
     }
+}
+
+/// What a λ leaves of the directions.
+struct Shrunk {
+    /// s²/(s² + λ)·Uᵀy: directions without v̂ × outputs.
+    weights: Array2<f64>,
+    /// √(s²/(s² + λ)), and 1 for v̂.
+    roots: Vec<f64>,
+    /// The share of the digits.
+    digits: f64,
 }
 
 /// I − A, row after row.

@@ -1,6 +1,7 @@
 //! Cross-validation of a subset for any λ.
 
 use super::evaluator::failed;
+use super::way::Tried;
 use crate::criteria::refined::{Fits, Losses};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Feature, Result};
@@ -39,6 +40,11 @@ impl Subset<'_, '_> {
         self.all.as_ref().map(|all| all.residuals(lambda, &self.folds))
     }
 
+    /// The loss of the empty subset, which a penalty without bound leaves.
+    fn empty(&self) -> f64 {
+        self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals))
+    }
+
     fn refitted(&self, lambda: f64) -> Result<Residuals> {
         let refitted = self.refitted.get_or_init(|| Refitted::new(&self.of.rows, &self.features));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
@@ -60,20 +66,43 @@ impl<'d> AnyLambda<'d> {
         let empty = OnceLock::new();
         let loss = |&lambda: &f64| {
             if let Some((residuals, low)) = fit.decomposed(lambda) {
-                let loss = self.scorer.loss(&residuals);
-                if !is_weak(low) {
-                    return Ok(loss);
-                }
-                // A penalty without bound leaves the empty subset.
-                let of_none =
-                    || fit.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.scorer.loss(&residuals));
-                if self.scorer.is_of_squares() && floor(loss, low, *empty.get_or_init(of_none)) > lowest {
-                    return Ok(loss);
+                let tried = self.tried(self.scorer.loss(&residuals), low, || *empty.get_or_init(|| fit.empty()));
+                if !tried.is_weak || tried.floor > lowest {
+                    return Ok(tried.loss);
                 }
             }
             fit.refitted(lambda).map(|residuals| self.scorer.loss(&residuals))
         };
         lambdas.iter().map(loss).collect()
+    }
+
+    /// The trials of removing each of `candidates` from `subset`, for some λ: λ × candidates. `None` where the subset is
+    /// not decomposed.
+    pub fn removals(
+        &self,
+        subset: &[Feature],
+        candidates: &[Feature],
+        lambdas: &[f64],
+    ) -> Result<Option<Vec<Vec<Tried>>>> {
+        let fit = self.subset(subset)?;
+        let Some(all) = &fit.all else { return Ok(None) };
+        let place = |candidate: &Feature| all.columns().iter().position(|column| column == candidate);
+        let Some(places) = candidates.iter().map(place).collect::<Option<Vec<usize>>>() else { return Ok(None) };
+        let empty = OnceLock::new();
+        let of_lambda = |&lambda: &f64| {
+            let (losses, low) = all.removals(lambda, |residuals| self.scorer.loss(residuals));
+            let tried = |&place: &usize| self.tried(losses[place], low, || *empty.get_or_init(|| fit.empty()));
+            places.iter().map(tried).collect()
+        };
+        Ok(Some(lambdas.iter().map(of_lambda).collect()))
+    }
+
+    /// A loss with so many digits left.
+    fn tried(&self, loss: f64, low: f64, empty: impl FnOnce() -> f64) -> Tried {
+        match is_weak(low) {
+            true if self.scorer.is_of_squares() => Tried { loss, is_weak: true, floor: floor(loss, low, empty()) },
+            is_weak => Tried::new(loss, is_weak),
+        }
     }
 }
 

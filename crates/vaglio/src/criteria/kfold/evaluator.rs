@@ -40,33 +40,22 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature>,
     ) -> Result<Vec<Score>> {
-        let is_odd = self.is_odd();
-        // A weak trial that cannot be the lowest over λ, whatever was rounded, need not be made again.
-        let lowest_sound = |k: usize| {
-            let sound = trials.iter().map(|of_lambda| of_lambda[k]).filter(|tried| !tried.is_weak && !is_odd);
-            sound.map(|tried| tried.loss).fold(f64::INFINITY, f64::min)
-        };
-        let weak = |k: usize| {
-            let lowest = lowest_sound(k);
-            let counts = |tried: Tried| is_odd || tried.is_weak && tried.floor <= lowest;
-            (0..trials.len()).filter(|&l| counts(trials[l][k])).collect::<Vec<usize>>()
-        };
-        let concerned: Vec<(usize, Vec<usize>, Vec<Feature>)> = (0..count)
-            .map(|k| (k, weak(k)))
-            .filter(|(_, weak)| !weak.is_empty())
-            .map(|(k, weak)| (k, weak, subset(k)))
+        let concerned: Vec<(usize, Vec<usize>, f64, Vec<Feature>)> = (0..count)
+            .map(|k| (k, self.open(&trials, k)))
+            .filter(|(_, (open, _))| !open.is_empty())
+            .map(|(k, (open, lowest))| (k, open, lowest, subset(k)))
             .collect();
         if !concerned.is_empty() {
             tracing::trace!(subsets = concerned.len(), "refitted from the rows");
         }
         let shared = &*self.shared;
-        let refit = |(k, weak, subset): &(usize, Vec<usize>, Vec<Feature>)| {
-            let lambdas: Vec<f64> = weak.iter().map(|&l| shared.lambdas[l]).collect();
-            shared.fits.losses(subset, &lambdas, lowest_sound(*k))
+        let refit = |(_, open, lowest, subset): &(usize, Vec<usize>, f64, Vec<Feature>)| {
+            let lambdas: Vec<f64> = open.iter().map(|&l| shared.lambdas[l]).collect();
+            shared.fits.losses(subset, &lambdas, *lowest)
         };
         let losses: Vec<Vec<f64>> = concerned.par_iter().map(refit).collect::<Result<_>>()?;
-        for ((k, weak, _), losses) in concerned.iter().zip(losses) {
-            weak.iter().zip(losses).for_each(|(&l, loss)| trials[l][*k].loss = loss);
+        for ((k, open, ..), losses) in concerned.iter().zip(losses) {
+            open.iter().zip(losses).for_each(|(&l, loss)| trials[l][*k].loss = loss);
         }
         let of_subset = |k: usize| self.shared.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
         (0..count).map(|k| lowest(of_subset(k))).collect()
@@ -90,10 +79,32 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
 
     /// A branch scores additions alone; for anything else its subset is evaluated by refitting.
     fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        if self.is_branch {
-            return Ok(vec![vec![Tried::UNKNOWN; candidates.len()]; self.shared.lambdas.len()]);
+        let lambdas = &self.shared.lambdas;
+        let mut trials = match self.is_branch {
+            true => vec![vec![Tried::UNKNOWN; candidates.len()]; lambdas.len()],
+            false => self.way.removals(candidates)?,
+        };
+        // One decomposition of the subset costs about as much as refitting without one of its columns.
+        let is_open = |k: usize| !self.open(&trials, k).0.is_empty();
+        if !self.is_odd() && (0..candidates.len()).filter(|&k| is_open(k)).nth(1).is_some() {
+            let weak: Vec<usize> =
+                (0..lambdas.len()).filter(|&l| trials[l].iter().any(|tried| tried.is_weak)).collect();
+            let penalties: Vec<f64> = weak.iter().map(|&l| lambdas[l]).collect();
+            if let Some(found) = self.shared.fits.removals(&self.selected, candidates, &penalties)? {
+                weak.into_iter().zip(found).for_each(|(l, of_lambda)| trials[l] = of_lambda);
+            }
         }
-        self.way.removals(candidates)
+        Ok(trials)
+    }
+
+    /// The λ, by place, for which a candidate is to be refitted, and its lowest loss over the others: a weak trial that
+    /// cannot be the lowest over λ, whatever was rounded, need not be made again.
+    fn open(&self, trials: &[Vec<Tried>], k: usize) -> (Vec<usize>, f64) {
+        let is_odd = self.is_odd();
+        let sound = trials.iter().map(|of_lambda| of_lambda[k]).filter(|tried| !tried.is_weak && !is_odd);
+        let lowest = sound.map(|tried| tried.loss).fold(f64::INFINITY, f64::min);
+        let counts = |tried: Tried| is_odd || tried.is_weak && tried.floor <= lowest;
+        ((0..trials.len()).filter(|&l| counts(trials[l][k])).collect(), lowest)
     }
 
     /// The best of the candidates, settled in the order of what their scores are not below, in rounds of 1, 2, 4, …, until

@@ -14,10 +14,7 @@ fn failed(failure: Failure) -> Error {
 /// The wrapper: every candidate is trained anew, with leave-one-out by leverages. Cost O(k³mn).
 pub fn wrapper(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> {
     choose(problem, count, |selected, candidate| {
-        let mut x = Array2::zeros((problem.rows(), selected.len() + 1));
-        for (mut to, &feature) in x.columns_mut().into_iter().zip(selected.iter().chain([&candidate])) {
-            to.iter_mut().zip(problem.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
-        }
+        let x = problem.columns().matrix(&[selected, &[candidate]].concat());
         let ridge = Ridge::new(x, problem.targets().view(), None, false).map_err(failed)?;
         ridge.leave_one_out(lambda).map_err(failed)
     })

@@ -1,7 +1,7 @@
 //! Problems from the files of data, cut and scaled.
 
 use crate::run::Bench;
-use ndarray::{Array2, Axis};
+use ndarray::Axis;
 use std::path::Path;
 use vaglio::pipeline::{load, prepare};
 use vaglio_core::{Columns, Feature, Loss, Problem, Result};
@@ -56,12 +56,10 @@ pub fn test_figures(
     lambda: f64,
     intercept: bool,
 ) -> Result<[f64; 2]> {
-    let mut x = Array2::zeros((train.rows(), subset.len()));
-    for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-        to.iter_mut().zip(train.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
-    }
     let failed = |e: vaglio_kernels::linalg::Failure| vaglio_core::Error::Numerical(e.to_string());
-    let ridge = vaglio_kernels::ridge::Ridge::new(x, train.targets().view(), None, intercept).map_err(failed)?;
+    let ridge =
+        vaglio_kernels::ridge::Ridge::new(train.columns().matrix(subset), train.targets().view(), None, intercept)
+            .map_err(failed)?;
     let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
     let predictions = vaglio_core::Coefficients { weights, intercept }.of_columns(&test.columns().select(subset))?;
     Ok([Loss::Squared, Loss::ZeroOne].map(|loss| loss.mean(test.targets().view(), predictions.view(), None)))

@@ -1,5 +1,7 @@
 //! Feature-major storage, at a byte an entry where that is exact.
 
+use crate::{Error, Result};
+use ndarray::{Array2, ShapeBuilder};
 use std::borrow::Cow;
 
 /// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
@@ -113,6 +115,29 @@ impl Columns {
     /// The rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
         Columns { rows: rows.len(), stores: self.stores.iter().map(|s| s.select_rows(rows)).collect() }
+    }
+
+    /// The entries of the columns `indices`, in that order, as doubles: rows × columns, each column contiguous.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn matrix(&self, indices: &[usize]) -> Array2<f64> {
+        let mut out = Array2::zeros((self.rows, indices.len()).f());
+        for (mut to, &index) in out.columns_mut().into_iter().zip(indices) {
+            to.iter_mut().zip(self.column(index).values().iter()).for_each(|(to, from)| *to = *from);
+        }
+        out
+    }
+
+    /// Refuses another number of columns than a model reads.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    pub fn check(&self, wanted: usize) -> Result<()> {
+        if self.len() == wanted {
+            return Ok(());
+        }
+        Err(Error::Shape(format!("{} columns, and the model reads {wanted}", self.len())))
     }
 
     /// Bytes that the entries take.

@@ -1,6 +1,6 @@
 //! Learners: what gives a subset of columns its meaning.
 
-use crate::{Coefficients, Columns, Design, Feature, Problem, Readout, Result};
+use crate::{Coefficients, Columns, Design, Error, Feature, Problem, Readout, Result};
 use ndarray::Array2;
 use std::fmt::Debug;
 
@@ -28,7 +28,7 @@ pub trait Learner: Debug + Send + Sync {
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
         match self.linear_form() {
             Some(form) => form.design(problem)?.train(subset, lambda),
-            None => Err(crate::Error::setting("kind", "it has neither a linear form nor a way to be fitted")),
+            None => Err(Error::setting("kind", "it has neither a linear form nor a way to be fitted")),
         }
     }
 
@@ -87,14 +87,21 @@ pub trait Model: Debug + Send + Sync {
     /// The problem's columns that the model reads, in the order in which [`Model::predict`] takes them.
     fn inputs(&self) -> &[Feature];
 
-    /// Predictions, outputs × rows, from the columns named by [`Model::inputs`], in that order.
+    /// Predictions, outputs × rows, from the columns named by [`Model::inputs`], in that order: provided for a model that
+    /// has coefficients, which stand on [`Model::columns`] or else on the inputs themselves.
     ///
     /// `series` is the series that each row belongs to; rows of one series stand together, in the order of time. `None`:
     /// all rows are one series. Models of rows that stand for themselves ignore it.
     ///
     /// # Errors
     /// [`crate::Error::Shape`] when the number of columns differs.
-    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>>;
+    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
+        let coefficients = self.coefficients().ok_or_else(|| Error::setting("kind", "the model cannot predict"))?;
+        match self.columns(inputs, series)? {
+            Some(columns) => coefficients.of_columns(&columns),
+            None => coefficients.of_columns(inputs),
+        }
+    }
 
     /// The columns that the readout stands on, where a map makes them of the inputs: as many as the model has selected.
     ///

@@ -1,7 +1,6 @@
 //! The model of a readout of columns as they are.
 
-use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained};
-use ndarray::Array2;
+use crate::{Coefficients, Error, Feature, FeatureMap, Model, Result, Trained};
 use serde::{Deserialize, Serialize};
 
 /// A linear readout of columns as they are.
@@ -35,10 +34,6 @@ impl TryFrom<Stored> for Linear {
 impl Model for Linear {
     fn inputs(&self) -> &[Feature] {
         &self.inputs
-    }
-
-    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
-        self.coefficients.of_columns(inputs)
     }
 
     fn lambda(&self) -> Option<f64> {

@@ -44,20 +44,28 @@ impl Coefficients {
         Ok(out)
     }
 
-    /// Refuses coefficients that are not those of so many features.
+    /// Whether all are finite.
+    pub fn is_finite(&self) -> bool {
+        self.weights.iter().chain(&self.intercept).all(|value| value.is_finite())
+    }
+
+    /// Refuses coefficients that are not those of so many features, or not finite.
     ///
     /// # Errors
     /// [`Error::Shape`].
     pub fn check(&self, features: usize) -> Result<()> {
-        if features == self.weights.nrows() && self.intercept.len() == self.weights.ncols() {
-            return Ok(());
+        if features != self.weights.nrows() || self.intercept.len() != self.weights.ncols() {
+            return Err(Error::Shape(format!(
+                "{features} columns, and the model has {} with {} outputs and {} intercepts",
+                self.weights.nrows(),
+                self.weights.ncols(),
+                self.intercept.len()
+            )));
         }
-        Err(Error::Shape(format!(
-            "{features} columns, and the model has {} with {} outputs and {} intercepts",
-            self.weights.nrows(),
-            self.weights.ncols(),
-            self.intercept.len()
-        )))
+        if !self.is_finite() {
+            return Err(Error::Shape("the model has a coefficient that is not finite".into()));
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,6 @@
 //! The final fit.
 
 use crate::criteria::Loo;
-use ndarray::{Array2, ShapeBuilder};
 use vaglio_core::{Coefficients, Design, Error, Feature, Model, Outline, Result, Trained};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
@@ -20,20 +19,18 @@ pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) ->
         None if readout.lambdas.len() == 1 => readout.lambdas[0],
         None => chosen(design, subset)?.unwrap_or(readout.lambdas[0]),
     };
-    let mut x = Array2::zeros((design.rows(), subset.len()).f());
-    for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-        to.iter_mut().zip(design.column(feature).values().iter()).for_each(|(to, from)| *to = *from);
-    }
     let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
     let failed = |failure: Failure| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let ridge = Ridge::new(x, design.targets(), weights.as_deref(), readout.intercept).map_err(failed)?;
+    let ridge = Ridge::new(design.columns().matrix(subset), design.targets(), weights.as_deref(), readout.intercept)
+        .map_err(failed)?;
     let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
-    if !weights.iter().chain(&intercept).all(|v| v.is_finite()) {
+    let coefficients = Coefficients { weights, intercept };
+    if !coefficients.is_finite() {
         return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
     }
-    design.model(subset, Trained { lambda, coefficients: Coefficients { weights, intercept } })
+    design.model(subset, Trained { lambda, coefficients })
 }
 
 /// The λ of lowest squared leave-one-out error.

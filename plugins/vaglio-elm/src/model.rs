@@ -1,7 +1,6 @@
 //! The trained machine.
 
 use crate::hidden::{self, Activation, Unit};
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained};
 
@@ -99,20 +98,21 @@ impl TryFrom<Stored> for ElmModel {
         coefficients.check(columns.len())?;
         let finite = |all: &[f64]| all.iter().all(|v| v.is_finite());
         let layer = units.iter().all(|unit| unit.bias.is_finite() && finite(&unit.weights));
-        let readout = coefficients.weights.iter().all(|v| v.is_finite()) && finite(&coefficients.intercept);
-        if !(layer && readout && lambda.is_finite()) {
+        if !(layer && lambda.is_finite()) {
             return refused("the model holds a number that is not finite");
         }
         Ok(ElmModel { inputs, activation, units, columns, lambda, coefficients })
     }
 }
 
-impl ElmModel {
-    /// The chosen columns, in the order of the coefficients.
-    fn chosen(&self, inputs: &Columns) -> Result<Columns> {
-        if inputs.len() != self.inputs.len() {
-            return Err(Error::Shape(format!("{} columns, and the model reads {}", inputs.len(), self.inputs.len())));
-        }
+#[typetag::serde(name = "elm_model")]
+impl Model for ElmModel {
+    fn inputs(&self) -> &[Feature] {
+        &self.inputs
+    }
+
+    fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
+        inputs.check(self.inputs.len())?;
         let mut all = hidden::outputs(self.activation, &self.units, inputs)?;
         let mut places = Vec::with_capacity(self.columns.len());
         for source in &self.columns {
@@ -125,22 +125,7 @@ impl ElmModel {
             });
         }
         // Each stands in the order of the subset already, unless units and inputs alternate.
-        Ok(if places.is_sorted_by(|a, b| a < b) && places.len() == all.len() { all } else { all.select(&places) })
-    }
-}
-
-#[typetag::serde(name = "elm_model")]
-impl Model for ElmModel {
-    fn inputs(&self) -> &[Feature] {
-        &self.inputs
-    }
-
-    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
-        self.coefficients.of_columns(&self.chosen(inputs)?)
-    }
-
-    fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
-        self.chosen(inputs).map(Some)
+        Ok(Some(if places.is_sorted_by(|a, b| a < b) && places.len() == all.len() { all } else { all.select(&places) }))
     }
 
     fn lambda(&self) -> Option<f64> {

@@ -8,7 +8,6 @@ mod neighbours;
 pub use model::NeighboursModel;
 
 use model::Stored;
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Feature, Learner, Model, Problem, Result, describe};
 
@@ -75,18 +74,14 @@ pub enum Weights {
 impl Learner for Knn {
     fn fit(&self, problem: &Problem, subset: &[Feature], _lambda: Option<f64>) -> Result<Box<dyn Model>> {
         self.check()?;
-        let mut rows = Array2::zeros((problem.rows(), subset.len()));
-        for (mut to, &feature) in rows.columns_mut().into_iter().zip(subset) {
-            if feature >= problem.columns().len() {
-                return Err(Error::Shape(format!("there is no column {feature}")));
-            }
-            to.iter_mut().zip(problem.columns().column(feature).values().iter()).for_each(|(to, from)| *to = *from);
+        if let Some(feature) = subset.iter().find(|feature| **feature >= problem.columns().len()) {
+            return Err(Error::Shape(format!("there is no column {feature}")));
         }
         let stored = Stored {
             inputs: subset.to_vec(),
             neighbours: self.neighbours,
             weights: self.weights,
-            rows,
+            rows: problem.columns().matrix(subset),
             targets: problem.targets().as_ref().clone(),
             row_weights: problem.weights().map(|weights| weights.to_vec()),
         };

@@ -105,9 +105,7 @@ impl Model for NeighboursModel {
 
     fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
         let stored = &self.0;
-        if inputs.len() != stored.inputs.len() {
-            return Err(Error::Shape(format!("{} columns, and the model has {}", inputs.len(), stored.inputs.len())));
-        }
+        inputs.check(stored.inputs.len())?;
         let rows = stored.targets.ncols();
         let mut out = Array2::zeros((stored.targets.nrows(), inputs.rows()));
         if inputs.is_empty() {
@@ -116,11 +114,8 @@ impl Model for NeighboursModel {
             out.columns_mut().into_iter().for_each(|mut column| column.assign(&mean));
             return Ok(out);
         }
-        let mut points = Array2::zeros((inputs.rows(), inputs.len()));
-        for (k, mut to) in points.columns_mut().into_iter().enumerate() {
-            to.iter_mut().zip(inputs.column(k).values().iter()).for_each(|(to, from)| *to = *from);
-        }
-        let search = Search::new(&stored.rows, points);
+        let points = inputs.matrix(&(0..inputs.len()).collect::<Vec<_>>());
+        let search = Search::new(&stored.rows, points.as_standard_layout().into_owned());
         let index = search.index()?;
         for (point, mut to) in out.columns_mut().into_iter().enumerate() {
             let mut wanted = stored.neighbours.min(rows);

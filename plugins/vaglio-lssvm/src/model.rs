@@ -3,7 +3,6 @@
 use crate::components::columns_of;
 use crate::kernel::Fixed;
 use crate::landmarks::kernel_column;
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Coefficients, Columns, Error, Feature, Model, Result, Trained};
 
@@ -54,8 +53,7 @@ impl TryFrom<Stored> for LsSvmModel {
         coefficients.check(components.len())?;
         let finite = |all: &[f64]| all.iter().all(|v| v.is_finite());
         let map = landmarks.iter().chain(&components).all(|row| finite(row));
-        let readout = coefficients.weights.iter().all(|v| v.is_finite()) && finite(&coefficients.intercept);
-        if !(map && readout && lambda.is_finite()) {
+        if !(map && lambda.is_finite()) {
             return refused("the model holds a number that is not finite");
         }
         Ok(LsSvmModel { inputs, kernel, landmarks, components, lambda, coefficients })
@@ -73,14 +71,6 @@ impl LsSvmModel {
         let Trained { lambda, coefficients } = readout;
         LsSvmModel { inputs, kernel, landmarks, components, lambda, coefficients }
     }
-
-    fn chosen(&self, inputs: &Columns) -> Result<Columns> {
-        if inputs.len() != self.inputs.len() {
-            return Err(Error::Shape(format!("{} columns, and the model reads {}", inputs.len(), self.inputs.len())));
-        }
-        let columns: Vec<_> = (0..inputs.len()).map(|f| kernel_column(inputs.column(f))).collect();
-        columns_of(self.kernel, &self.landmarks, &self.components, &columns, inputs.rows())
-    }
 }
 
 #[typetag::serde(name = "fs_ls_svm_model")]
@@ -89,12 +79,10 @@ impl Model for LsSvmModel {
         &self.inputs
     }
 
-    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
-        self.coefficients.of_columns(&self.chosen(inputs)?)
-    }
-
     fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
-        self.chosen(inputs).map(Some)
+        inputs.check(self.inputs.len())?;
+        let columns: Vec<_> = (0..inputs.len()).map(|f| kernel_column(inputs.column(f))).collect();
+        columns_of(self.kernel, &self.landmarks, &self.components, &columns, inputs.rows()).map(Some)
     }
 
     fn lambda(&self) -> Option<f64> {

@@ -46,9 +46,7 @@ impl TryFrom<Stored> for EchoState {
         if let Some(unknown) = chosen.iter().find(|&&column| column >= known) {
             return Err(Error::Shape(format!("the readout stands on column {unknown} of {known}")));
         }
-        let finite = coefficients.weights.iter().chain(&coefficients.intercept).all(|value| value.is_finite());
-        let in_range = lambda.is_finite() && leak_rate > 0.0 && leak_rate <= 1.0;
-        if !(finite && in_range) {
+        if !(lambda.is_finite() && leak_rate > 0.0 && leak_rate <= 1.0) {
             return Err(Error::Shape("a number of the model is out of its range".into()));
         }
         Ok(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })
@@ -58,9 +56,7 @@ impl TryFrom<Stored> for EchoState {
 impl EchoState {
     /// The columns that the readout stands on. Cost O(rows · (connections + nodes · inputs)).
     fn chosen(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns> {
-        if inputs.len() != self.inputs.len() {
-            return Err(Error::Shape(format!("{} columns, and the model reads {}", inputs.len(), self.inputs.len())));
-        }
+        inputs.check(self.inputs.len())?;
         let lengths = lengths(inputs.rows(), series)?;
         let nodes = self.network.nodes();
         let wanted: Vec<usize> = self.chosen.iter().copied().filter(|&column| column < nodes).collect();

@@ -3,7 +3,7 @@
 use super::common::Common;
 use super::settle::settle;
 use crate::criteria::refined::{Fits, Losses};
-use ndarray::{Array2, Axis};
+use ndarray::Axis;
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::linalg::Failure;
@@ -32,10 +32,7 @@ impl<'d> AnyLambda<'d> {
 impl Fits for AnyLambda<'_> {
     /// One reduction to a triangle serves every λ; where a row's leverage is nearly 1, a state is built.
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>> {
-        let mut x = Array2::zeros((self.design.rows(), subset.len()));
-        for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-            to.iter_mut().zip(self.design.column(feature).values().iter()).for_each(|(to, from)| *to = *from);
-        }
+        let x = self.design.columns().matrix(subset);
         let ridge = Ridge::new(x, self.design.targets(), self.design.weights(), self.intercept).map_err(failed)?;
         let subset = subset.to_vec();
         Ok(Box::new(move |lambda| {

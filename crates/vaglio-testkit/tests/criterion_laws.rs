@@ -76,22 +76,14 @@ impl Criterion for Wrong {
                 let first = data_with_one_lambda(design);
                 score = self.right(&first, subset)?;
             }
-            Fault::Fails if subset.len() == 2 => {
-                return Err(vaglio_core::Error::Numerical("no factor".into()));
-            }
+            Fault::Fails if subset.len() == 2 => return Err(vaglio_core::Error::Numerical("no factor".into())),
             _ => {}
         }
         Ok(score)
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
-        Ok(Some(Box::new(Crooked {
-            fault: self.fault,
-            inner: Refit::new(self, design),
-            criterion: self,
-            design,
-            moves: 0,
-        })))
+        Ok(Some(Box::new(Crooked::new(self, design))))
     }
 
     fn estimate(&self, _: &Design, _: &Outline) -> Estimate {

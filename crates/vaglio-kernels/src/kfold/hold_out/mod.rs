@@ -208,16 +208,18 @@ impl<'d> HoldOut<'d> {
         branch
     }
 
+    /// Whether the score of the subset needs no decomposition of the rows.
+    pub fn is_settled(&mut self) -> bool {
+        if self.chosen.is_none() && self.candidates.iter().any(Option::is_some) {
+            self.follow();
+        }
+        self.chosen.is_some() || self.is_followed() && is_sound(self.chain.low())
+    }
+
     /// Residuals fold after fold, and how far they are to be trusted.
     fn settled(&mut self) -> (&[Vec<f64>], f64) {
-        if self.chosen.is_none() {
-            let adds = self.candidates.iter().any(Option::is_some);
-            if adds {
-                self.follow();
-            }
-            if !self.is_followed() || !is_sound(self.chain.low()) {
-                self.choose();
-            }
+        if !self.is_settled() {
+            self.choose();
             if self.chosen.is_none() {
                 self.follow();
             }

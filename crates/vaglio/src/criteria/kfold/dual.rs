@@ -81,7 +81,7 @@ pub(super) struct Dual<'d> {
     parts: Arc<Parts<'d>>,
     states: Vec<HoldOut<'d>>,
     selected: Vec<Feature>,
-    /// The subset for each λ, where there is no state of it.
+    /// The subset for each λ, where there is no state of it, or one that has lost its digits.
     current: Option<Vec<AtOnce>>,
 }
 
@@ -151,7 +151,8 @@ impl<'d> Dual<'d> {
 
 impl Way for Dual<'_> {
     fn current(&mut self) -> Result<Vec<Tried>> {
-        if self.states.is_empty() {
+        // One decomposition for all λ, where the states would make one each.
+        if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
             let parts = Arc::clone(&self.parts);
             let score = |AtOnce { residuals, is_weak }: &AtOnce| {
                 Tried::new(if *is_weak { f64::NAN } else { parts.scorer.loss(residuals) }, *is_weak)
@@ -198,7 +199,7 @@ impl Way for Dual<'_> {
     }
 
     fn spread(&mut self, lambda: usize) -> Result<Spread> {
-        if self.states.is_empty() {
+        if self.states.is_empty() || self.current.is_some() {
             let AtOnce { residuals, is_weak } = &self.at_once()?[lambda];
             return Ok(if *is_weak { Spread::Unknown } else { Spread::Residuals(residuals.clone()) });
         }

@@ -69,14 +69,7 @@ impl Ridge {
         stacked.slice_mut(s![height.., ..]).diag_mut().slice_mut(s![..features]).fill(lambda.sqrt());
         let reduced = linalg::triangle(stacked.view())?;
         let triangle = reduced.slice(s![..features, ..features]).to_owned();
-        let mut weights = reduced.slice(s![..features, features..]).to_owned();
-        for mut column in weights.columns_mut() {
-            for k in (0..features).rev() {
-                let known = triangle.slice(s![k, k + 1..]).dot(&column.slice(s![k + 1..]));
-                column[k] = (column[k] - known) / triangle[[k, k]];
-            }
-        }
-        Ok((triangle, weights))
+        Ok((triangle, back_substituted(reduced.view(), features)))
     }
 
     /// Mean squared leave-one-out error over rows and outputs for one λ. Cost O(rows · features · (features + outputs)).
@@ -115,11 +108,23 @@ impl Ridge {
     }
 }
 
+/// R⁻¹Z of [R Z] with R in its upper left, features × features.
+pub(crate) fn back_substituted(reduced: ArrayView2<f64>, features: usize) -> Array2<f64> {
+    let mut weights = reduced.slice(s![..features, features..]).to_owned();
+    for mut column in weights.columns_mut() {
+        for k in (0..features).rev() {
+            let known = reduced.slice(s![k, k + 1..features]).dot(&column.slice(s![k + 1..]));
+            column[k] = (column[k] - known) / reduced[[k, k]];
+        }
+    }
+    weights
+}
+
 /// Rows that are reduced at once, at least; they stay in cache with the triangle of those before.
 const TILE: usize = 1024;
 
 /// The triangle of [x | y], tile of rows after tile of rows on the triangle of those before.
-fn reduce(x: ArrayView2<f64>, y: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+pub(crate) fn reduce(x: ArrayView2<f64>, y: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     let (features, width) = (x.ncols(), x.ncols() + y.ncols());
     let tile = TILE.max(4 * width);
     let mut triangle = Array2::zeros((0, width));

@@ -179,3 +179,29 @@ fn bounds_hold_where_a_row_has_lost_its_digits() {
         }
     }
 }
+
+/// Columns that a row or two carry alone, among many rows: the others are reduced to a triangle once.
+#[test]
+fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
+    let mut sample = sample(83);
+    let alone = |rows: &[usize]| (0..83).map(|j| if rows.contains(&j) { 3.0 } else { 0.0 }).collect::<Vec<f64>>();
+    sample.doubles[1] = alone(&[5]);
+    sample.doubles[3] = alone(&[40, 41]);
+    sample.doubles[5] = alone(&[70]);
+    let subset = [0, 1, 3, 4, 5, 8];
+    for (lambda, weighted, intercept) in
+        [(1e-6, true, true), (1e-6, false, false), (1e-9, true, true), (1e-9, true, false), (1e-12, false, true)]
+    {
+        let data = sample.data(Level::best(), weighted, intercept);
+        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let mut basis = Basis::new(Arc::clone(&data), lambda);
+        subset.iter().for_each(|&feature| basis.add(feature));
+        assert!(vaglio_kernels::loo::is_weak(basis.score(&scorer).low));
+        let removals = subset.iter().map(|&feature| Change::Remove(feature));
+        let changes: Vec<Change> = std::iter::once(Change::None).chain(removals).collect();
+        for (change, loss) in changes.iter().zip(careful(&basis, &scorer, &changes)) {
+            let defined = sample.defined(&change.of(subset.into_iter()), lambda, weighted, intercept);
+            assert!((loss - defined).abs() <= 1e-9 * defined, "{change:?}, lambda {lambda}: {loss} is not {defined}");
+        }
+    }
+}

@@ -19,6 +19,7 @@ mod dual;
 mod full;
 mod held_out;
 mod possible;
+mod reduced;
 mod selected;
 mod trial;
 

@@ -233,6 +233,21 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     backend::svd(a)
 }
 
+/// Digits that a singular value may have lost beside the greatest before they count.
+const SPARE: f64 = 32.0;
+
+/// What is left of the digits of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since
+/// an error ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
+pub(crate) fn kept_digits(values: &[f64], lambda: f64) -> f64 {
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
+    values
+        .iter()
+        .filter(|d| **d > 0.0)
+        .map(share)
+        .fold(1.0, |low, share| if share >= low { low } else { share.max(0.0) })
+}
+
 /// The largest |eigenvalue| of a square matrix, 0 of an empty one. Cost O(n³).
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Bounded, Change, Data, Full, careful};
+use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Data, Full, careful};
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Column, Level, Measure, Scorer};
 
@@ -197,6 +197,11 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         let mut basis = Basis::new(Arc::clone(&data), lambda);
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(vaglio_kernels::loo::is_weak(basis.score(&scorer).low));
+        if lambda > 1e-8 {
+            let residuals = AllLambdas::new(Arc::clone(&data), &subset).unwrap().residuals(lambda).unwrap();
+            let (loss, defined) = (scorer.loss(&residuals), sample.defined(&subset, lambda, weighted, intercept));
+            assert!((loss - defined).abs() <= 1e-9 * defined, "at once, lambda {lambda}: {loss} is not {defined}");
+        }
         let removals = subset.iter().map(|&feature| Change::Remove(feature));
         let changes: Vec<Change> = std::iter::once(Change::None).chain(removals).collect();
         for (change, loss) in changes.iter().zip(careful(&basis, &scorer, &changes)) {

@@ -1,8 +1,8 @@
-//! One subset for many λ, which k-fold decomposes once: every λ and every removal equals plain retraining.
+//! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Winner};
-use vaglio::criteria::{By, Engine, KFold};
+use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio_testkit::data::{self, Recipe};
 
 const LAMBDAS: [f64; 10] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 1.0, 10.0, 1e2, 1e4, 1e6];
@@ -118,6 +118,49 @@ fn removals_where_a_state_has_lost_its_digits() {
                     near(defined, found, empty, &format!("{name}, {kind}, {lambdas:?} without {removed}"));
                 }
                 assert_eq!(evaluator.best_removal(&all).unwrap(), Winner::among(&all, &scores), "{name}, {kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_left_out_for_many_lambdas() {
+    let recipes = [
+        ("plain", data::regression(24, 5, 81)),
+        ("weighted", data::regression(24, 5, 82).weighted().bytes()),
+        ("two outputs", data::regression(24, 5, 83).outputs(2)),
+        ("duplicates", data::regression(24, 4, 84).duplicates(3)),
+        ("constants", data::regression(24, 4, 85).constants(2)),
+        ("collinear", data::regression(24, 6, 86).collinear(1e-4)),
+        ("unlike scale", data::regression(24, 6, 87).condition(1e8)),
+        ("nearly as many columns as rows", data::regression(14, 11, 88)),
+        ("more columns than rows", data::regression(14, 20, 89)),
+        ("classes", data::binary(30, 5, 90)),
+    ];
+    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+        for (lambda, loss) in LAMBDAS.iter().flat_map(|&lambda| [(lambda, Loss::Squared), (lambda, Loss::Absolute)]) {
+            let criterion = Loo { loss, ..Loo::default() };
+            let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
+            let opened: &dyn Criterion = &criterion;
+            let all: Vec<Feature> = (0..design.features()).collect();
+            let mut evaluator = opened.open(&design, &Outline::backward(all.len(), 1)).unwrap();
+            let empty = evaluator.score().unwrap().loss;
+            for subset in [&all[..], &all[1..], &[0, 2]] {
+                evaluator.reset(subset).unwrap();
+                let what = format!("{name}, intercept {intercept}, lambda {lambda:e}, {} columns", subset.len());
+                let (defined, found) = (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap());
+                near(defined, found, empty, &what);
+                let error = evaluator.standard_error().unwrap();
+                // From here on there are states.
+                let (next, before) = ((0..design.features()).find(|f| !subset.contains(f)), evaluator.selected().len());
+                if let Some(next) = next {
+                    evaluator.add(next).unwrap();
+                    evaluator.remove(next).unwrap();
+                }
+                assert_eq!(evaluator.selected().len(), before);
+                near(defined, evaluator.score().unwrap(), empty, &what);
+                let again = evaluator.standard_error().unwrap();
+                assert!(error.zip(again).is_none_or(|(a, b)| (a - b).abs() <= 1e-6 * a.max(1e-6 * empty)), "{what}");
             }
         }
     }

@@ -29,9 +29,6 @@ pub struct AllLambdas<'r, 'd> {
     grams: Vec<Option<Array2<f64>>>,
 }
 
-/// Digits that a singular value may have lost beside the greatest before they count.
-const SPARE: f64 = 32.0;
-
 impl<'r, 'd> AllLambdas<'r, 'd> {
     /// Decomposes the active columns of `subset`. Cost O(m·s·min(m, s)).
     ///
@@ -75,8 +72,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
     /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and what
     /// is left of their digits, for [`super::is_weak`].
     ///
-    /// That is the least pivot of any G_vv, times min_i (s_i² + λ)/(s_i·s_max) where this is small: an error ε·s_max in X
-    /// moves the fit by ε·s_max·s_i/(s_i² + λ). Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
+    /// That is the least pivot of any G_vv, times what singular values have left. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
         let shrunk = self.shrunk(lambda);
         let of_fold = |&fold: &usize| {
@@ -154,9 +150,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         weights.rows_mut().into_iter().zip(&keep).for_each(|(mut row, keep)| row *= *keep);
         let mut roots: Vec<f64> = keep.iter().map(|keep| keep.sqrt()).collect();
         roots.resize(self.directions.ncols(), 1.0);
-        let most = self.values.iter().copied().fold(0.0, f64::max);
-        let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
-        let digits = self.values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, least);
+        let digits = linalg::kept_digits(&self.values, lambda);
         Shrunk { weights, roots, digits }
     }
 

@@ -49,29 +49,25 @@ pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f
     for (k, (_, weak)) in residuals.iter().enumerate() {
         weak.iter().for_each(|&row| by_row.entry(row).or_default().push(k));
     }
-    let subset = Change::None.of(basis.selected());
+    let (data, lambda, subset) = (basis.data(), basis.lambda(), Change::None.of(basis.selected()));
     let is_addition = |change: &Change| matches!(change, Change::Add(_));
     let apart: Vec<usize> = by_row.keys().copied().collect();
-    let reduced = match apart.is_empty() || changes.iter().any(is_addition) {
-        true => None,
-        false => Reduced::new(basis.data(), &subset, &apart).and_then(Result::ok),
-    };
+    let reduced = if changes.iter().any(is_addition) { None } else { Reduced::new(data, &subset, &apart) };
     let rows: Vec<(usize, Vec<usize>)> = by_row.into_iter().collect();
     let left_out = |(row, concerned): &(usize, Vec<usize>)| {
         let state = OnceCell::new();
-        let state = || state.get_or_init(|| HeldOut::new(basis, *row, &subset));
+        let state = || state.get_or_init(|| HeldOut::new(data, lambda, *row, &subset));
         let residual = |&k: &usize| {
             let removed = match changes[k] {
                 Change::Add(feature) => return state().residual(Some(feature)),
                 Change::Remove(feature) => subset.iter().position(|f| *f == feature),
                 Change::None => None,
             };
-            let found = reduced.as_ref().map(|reduced| reduced.residual(*row, basis.lambda(), removed));
-            match (found, changes[k]) {
-                (Some(Ok(residual)), _) => residual,
-                (_, Change::Remove(_)) => HeldOut::new(basis, *row, &changes[k].of(basis.selected())).residual(None),
-                _ => state().residual(None),
-            }
+            let found = reduced.as_ref().and_then(|reduced| reduced.residual(*row, lambda, removed));
+            found.unwrap_or_else(|| match removed {
+                Some(_) => HeldOut::new(data, lambda, *row, &changes[k].of(basis.selected())).residual(None),
+                None => state().residual(None),
+            })
         };
         concerned.iter().map(residual).collect::<Vec<_>>()
     };
@@ -82,6 +78,16 @@ pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f
         }
     }
     residuals.into_iter().map(|(residual, _)| residual).collect()
+}
+
+/// The residuals of some rows, each left out alone: rows × outputs, scaled like the rows.
+pub(super) fn left_out(data: &Data<'_>, lambda: f64, subset: &[usize], rows: &[usize]) -> Vec<Vec<f64>> {
+    let reduced = Reduced::new(data, subset, rows);
+    let residual = |&row: &usize| {
+        let found = reduced.as_ref().and_then(|reduced| reduced.residual(row, lambda, None));
+        found.unwrap_or_else(|| HeldOut::new(data, lambda, row, subset).residual(None))
+    };
+    rows.par_iter().map(residual).collect()
 }
 
 impl Basis<'_> {
@@ -128,9 +134,8 @@ struct HeldOut<'b, 'd> {
 
 impl<'b, 'd> HeldOut<'b, 'd> {
     /// Cost O(m·s²).
-    fn new(basis: &'b Basis<'d>, row: usize, subset: &[usize]) -> Self {
-        let data = basis.data();
-        let mut state = HeldOut { data, row, lambda: basis.lambda(), commits: Vec::new(), a: Vec::new() };
+    fn new(data: &'b Data<'d>, lambda: f64, row: usize, subset: &[usize]) -> Self {
+        let mut state = HeldOut { data, row, lambda, commits: Vec::new(), a: Vec::new() };
         state.a = (0..data.outputs()).map(|o| state.apart(data.centred(o).to_vec())).collect();
         for &feature in subset {
             let (x, c, tau, steps) = state.reduced(feature);

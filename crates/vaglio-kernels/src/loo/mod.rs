@@ -11,6 +11,7 @@
 //! * [`Bounded`] — no C: a bound for every candidate from one pass over X, and exact trials of the few that could win.
 //! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`Possible`] bounds what is below.
 
+mod all_lambdas;
 mod basis;
 mod bounded;
 mod branch;
@@ -23,6 +24,7 @@ mod reduced;
 mod selected;
 mod trial;
 
+pub use all_lambdas::AllLambdas;
 pub use basis::Basis;
 pub use bounded::Bounded;
 pub use branch::Branch;

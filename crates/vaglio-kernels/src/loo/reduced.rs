@@ -2,7 +2,7 @@
 
 use super::Data;
 use crate::Column;
-use crate::linalg::{self, Failure};
+use crate::linalg;
 use crate::ridge::{back_substituted, reduce};
 use ndarray::{Array2, Axis, concatenate, s};
 
@@ -38,9 +38,9 @@ fn shifted(data: &Data<'_>, feature: usize) -> Vec<f64> {
 const ENOUGH: usize = 4;
 
 impl Reduced {
-    /// `None` where that does not pay. Cost O(m·s²), memory O(m·s).
-    pub fn new(data: &Data<'_>, subset: &[usize], rows: &[usize]) -> Option<Result<Self, Failure>> {
-        if ENOUGH * (subset.len() + rows.len() + 2) > data.rows() {
+    /// `None` where that does not pay, or an entry overflows. Cost O(m·s²), memory O(m·s).
+    pub fn new(data: &Data<'_>, subset: &[usize], rows: &[usize]) -> Option<Self> {
+        if rows.is_empty() || ENOUGH * (subset.len() + rows.len() + 2) > data.rows() {
             return None;
         }
         let intercept = usize::from(data.unit().is_some());
@@ -61,13 +61,13 @@ impl Reduced {
         let apart = all.select(Axis(0), rows);
         // A row of nothing adds nothing to the triangle.
         rows.iter().for_each(|&row| all.row_mut(row).fill(0.0));
-        let triangle = reduce(all.slice(s![.., ..width]), all.slice(s![.., width..]));
-        Some(triangle.map(|triangle| Reduced { width, intercept, triangle, rows: rows.to_vec(), apart }))
+        let triangle = reduce(all.slice(s![.., ..width]), all.slice(s![.., width..])).ok()?;
+        Some(Reduced { width, intercept, triangle, rows: rows.to_vec(), apart })
     }
 
     /// The residual of each output of a row apart, scaled, from all other rows; without the column of the subset at
-    /// `removed`, if given. Cost O((s + w)·s²) with w rows apart.
-    pub fn residual(&self, row: usize, lambda: f64, removed: Option<usize>) -> Result<Vec<f64>, Failure> {
+    /// `removed`, if given. `None` when an entry overflows. Cost O((s + w)·s²) with w rows apart.
+    pub fn residual(&self, row: usize, lambda: f64, removed: Option<usize>) -> Option<Vec<f64>> {
         let place = self.rows.iter().position(|&r| r == row).unwrap_or_default();
         let others: Vec<usize> = (0..self.rows.len()).filter(|&k| k != place).collect();
         let mut penalty = Array2::zeros((self.width - self.intercept, self.triangle.ncols()));
@@ -79,8 +79,8 @@ impl Reduced {
             let kept: Vec<usize> = (0..stacked.ncols()).filter(|&k| k != self.intercept + removed).collect();
             (stacked, own, width) = (stacked.select(Axis(1), &kept), own.select(Axis(1), &kept), width - 1);
         }
-        let weights = back_substituted(linalg::triangle(stacked.view())?.view(), width);
+        let weights = back_substituted(linalg::triangle(stacked.view()).ok()?.view(), width);
         let predicted = own.slice(s![.., ..width]).dot(&weights);
-        Ok((&own.slice(s![0, width..]) - &predicted.row(0)).to_vec())
+        Some((&own.slice(s![0, width..]) - &predicted.row(0)).to_vec())
     }
 }

@@ -16,6 +16,11 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
+use vaglio_kernels::linalg::Failure;
+
+fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("{failure}; rescale or standardize the columns"))
+}
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -67,7 +72,7 @@ impl Criterion for Loo {
         let Some(mut common) = common else { return Ok(None) };
         common.bounded &= !self.full_pass;
         if readout.refine {
-            let fits = AnyLambda { design, common, intercept: readout.intercept };
+            let fits = AnyLambda { common };
             return Ok(Some(Box::new(Refined::new(design, fits))));
         }
         Ok(Some(Box::new(LooEvaluator::new(Arc::new(common)))))

@@ -1,24 +1,16 @@
 //! Leave-one-out of a subset for any λ.
 
 use super::common::Common;
+use super::failed;
 use super::settle::settle;
 use crate::criteria::refined::{Fits, Losses};
-use ndarray::Axis;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Feature, Result};
-use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::loo::{Basis, Change, careful_residuals, is_weak};
-use vaglio_kernels::ridge::Ridge;
-
-fn failed(failure: Failure) -> Error {
-    Error::Numerical(format!("{failure}; rescale or standardize the columns"))
-}
+use vaglio_core::{Feature, Result};
+use vaglio_kernels::loo::{AllLambdas, Basis, Change, careful_residuals};
 
 /// Fits of subsets of a design.
 pub(super) struct AnyLambda<'d> {
-    pub design: &'d Design,
     pub common: Common<'d>,
-    pub intercept: bool,
 }
 
 impl<'d> AnyLambda<'d> {
@@ -30,15 +22,17 @@ impl<'d> AnyLambda<'d> {
 }
 
 impl Fits for AnyLambda<'_> {
-    /// One reduction to a triangle serves every λ; where a row's leverage is nearly 1, a state is built.
+    /// One decomposition serves every λ for which it has the digits; for another a state is built.
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>> {
-        let x = self.design.columns().matrix(subset);
-        let ridge = Ridge::new(x, self.design.targets(), self.design.weights(), self.intercept).map_err(failed)?;
+        let data = &self.common.parts[0].data;
+        let all = if subset.len() + 2 < data.rows() {
+            Some(AllLambdas::new(Arc::clone(data), subset).map_err(failed)?)
+        } else {
+            None
+        };
         let subset = subset.to_vec();
         Ok(Box::new(move |lambda| {
-            let (residuals, low) = ridge.left_out(lambda).map_err(failed)?;
-            if !is_weak(low) {
-                let residuals: Vec<Vec<f64>> = residuals.axis_iter(Axis(1)).map(|r| r.to_vec()).collect();
+            if let Some(residuals) = all.as_ref().and_then(|all| all.residuals(lambda)) {
                 return Ok(self.common.scorer.loss(&residuals));
             }
             let basis = self.basis(&subset, lambda);

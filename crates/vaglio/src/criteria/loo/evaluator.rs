@@ -2,10 +2,13 @@
 
 use super::branch::{LooBranch, Within};
 use super::common::Common;
+use super::failed;
 use super::settle::{careful, settle};
+use crate::criteria::kernel::lowest;
+use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Winner};
-use vaglio_kernels::loo::{Basis, Bounded, Change, Full, Trial};
+use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full, Trial};
 
 /// What is kept of the columns that are not selected: nothing, bounds, or G x of each.
 enum States<'d> {
@@ -17,49 +20,82 @@ enum States<'d> {
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
     common: Arc<Common<'d>>,
-    states: States<'d>,
+    /// None yet of a subset that was set and not changed.
+    states: Option<States<'d>>,
+    /// That subset for all λ, once it was scored.
+    all: Option<AllLambdas<'d>>,
     selected: Vec<Feature>,
     within: Within<'static>,
 }
 
 /// Candidates are tried in rounds of 1, 2, 4, … up to this many.
 const ROUND: usize = 32;
+/// Penalties from which on one decomposition for all of them costs less than a state for each.
+const MANY: usize = 4;
 /// Doubles beyond which a branch does not keep the columns that may follow.
 const MOST: usize = 1 << 27;
 
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(common: Arc<Common<'d>>) -> Self {
-        let states = States::Basis(common.bases(&[]));
-        LooEvaluator { common, states, selected: Vec::new(), within: Within::all() }
-    }
-
-    fn bases(&self) -> Vec<&Basis<'d>> {
-        match &self.states {
-            States::Basis(all) => all.iter().collect(),
-            States::Bounded(all) => all.iter().map(Bounded::basis).collect(),
-            States::Full(all) => all.iter().map(Full::basis).collect(),
-        }
+        LooEvaluator { common, states: None, all: None, selected: Vec::new(), within: Within::all() }
     }
 
     fn take(&mut self) -> States<'d> {
-        std::mem::replace(&mut self.states, States::Basis(Vec::new()))
+        self.all = None;
+        self.states.take().unwrap_or_else(|| States::Basis(self.common.bases(&self.selected)))
+    }
+
+    /// The states, made where there are none yet.
+    fn states(&mut self) -> &mut States<'d> {
+        let states = self.take();
+        self.states.insert(states)
+    }
+
+    fn bases(&mut self) -> Vec<&Basis<'d>> {
+        match self.states() {
+            States::Basis(all) => all.iter().collect(),
+            States::Bounded(all) => all.iter().map(|state| state.basis()).collect(),
+            States::Full(all) => all.iter().map(|state| state.basis()).collect(),
+        }
+    }
+
+    /// The residuals of the subset for each λ and the best of them, where there is no state of it and one decomposition has
+    /// the digits for all λ.
+    fn at_once(&mut self) -> Result<Option<(Score, Vec<Vec<f64>>)>> {
+        let (common, count) = (&self.common, self.selected.len());
+        if self.states.is_some() || !common.is_whole || common.lambdas.len() < MANY {
+            return Ok(None);
+        }
+        // A subset that can fit every row has a way of its own.
+        if count == 0 || count + 2 >= common.data().rows() {
+            return Ok(None);
+        }
+        if self.all.is_none() {
+            let data = Arc::clone(&common.parts[0].data);
+            self.all = Some(AllLambdas::new(data, &self.selected).map_err(failed)?);
+        }
+        let Some(all) = &self.all else { return Ok(None) };
+        let loss = |&lambda: &f64| Some((lambda, common.scorer.loss(&all.residuals(lambda)?)));
+        let Some(losses) = common.lambdas.par_iter().map(loss).collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let score = lowest(losses.into_iter())?;
+        Ok(score.lambda.and_then(|lambda| all.residuals(lambda)).map(|residuals| (score, residuals)))
     }
 
     /// Keeps G x of every column from here on.
     fn keep_all(&mut self) {
-        self.states = States::Full(match self.take() {
+        self.states = Some(States::Full(match self.take() {
             States::Basis(all) => all.into_iter().map(Full::new).collect(),
             States::Bounded(all) => all.into_iter().map(Bounded::into_full).collect(),
             States::Full(all) => all,
-        });
+        }));
     }
 
     /// The score of a subset that was just built.
-    fn score_of(&self, bases: &[&Basis<'d>]) -> Result<Score> {
+    fn score_of(common: &Common<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
-            bases.iter().zip(self.common.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
-        Ok(settle(&self.common, bases, &trials, &[Change::None])?[0])
+            bases.iter().zip(common.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
+        Ok(settle(common, bases, &trials, &[Change::None])?[0])
     }
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
@@ -68,13 +104,13 @@ impl<'d> LooEvaluator<'d> {
             States::Basis(all) => all.into_iter().map(Bounded::new).collect(),
             States::Bounded(all) => all,
             full @ States::Full(_) => {
-                self.states = full;
+                self.states = Some(full);
                 return Ok(None);
             }
         };
         let bounds: Vec<Vec<f64>> = states.iter_mut().map(|s| s.bounds(&self.common.scorer)).collect();
         let features = states.first().map(|s| s.features().to_vec()).unwrap_or_default();
-        self.states = States::Bounded(states);
+        self.states = Some(States::Bounded(states));
 
         let mut wanted = vec![false; self.common.data().columns()];
         candidates.iter().for_each(|&c| wanted[c] = true);
@@ -104,18 +140,19 @@ impl<'d> LooEvaluator<'d> {
 
     /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
     fn exact(&mut self, bounds: &[Vec<f64>], batch: &[usize], best: f64, features: &[Feature]) -> Result<Vec<Score>> {
-        let States::Bounded(states) = &mut self.states else { return Ok(Vec::new()) };
+        let common = Arc::clone(&self.common);
+        let States::Bounded(states) = self.states() else { return Ok(Vec::new()) };
         let skipped = Trial::of(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
-            for (k, trial) in able.into_iter().zip(state.trials(&self.common.scorer, &positions)) {
+            for (k, trial) in able.into_iter().zip(state.trials(&common.scorer, &positions)) {
                 trials[index][k] = trial;
             }
         }
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
-        settle(&self.common, &self.bases(), &trials, &changes)
+        settle(&common, &self.bases(), &trials, &changes)
     }
 }
 
@@ -125,44 +162,49 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn score(&mut self) -> Result<Score> {
-        self.score_of(&self.bases())
+        if let Some((score, _)) = self.at_once()? {
+            return Ok(score);
+        }
+        Self::score_of(&Arc::clone(&self.common), &self.bases())
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.states = States::Basis(self.common.bases(subset));
+        (self.states, self.all) = (None, None);
         self.selected = subset.to_vec();
         Ok(())
     }
 
     fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.keep_all();
-        let States::Full(states) = &mut self.states else { return Ok(()) };
+        let common = Arc::clone(&self.common);
+        let States::Full(states) = self.states() else { return Ok(()) };
         let trials: Vec<Vec<Trial>> =
-            states.iter_mut().zip(self.common.scorers()).map(|(s, scorer)| s.trials(scorer, candidates)).collect();
+            states.iter_mut().zip(common.scorers()).map(|(s, scorer)| s.trials(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
-        scores.copy_from_slice(&settle(&self.common, &self.bases(), &trials, &changes)?);
+        scores.copy_from_slice(&settle(&common, &self.bases(), &trials, &changes)?);
         // A constant column has no state of its own.
-        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !self.common.data().is_active(**c)) {
+        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !common.data().is_active(**c)) {
             let larger: Vec<Feature> = self.selected.iter().chain([candidate]).copied().collect();
-            *score = self.score_of(&self.common.bases(&larger).iter().collect::<Vec<_>>())?;
+            *score = Self::score_of(&common, &common.bases(&larger).iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
     fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let scorers = self.common.scorers();
-        let trials: Vec<Vec<Trial>> = match &mut self.states {
+        let common = Arc::clone(&self.common);
+        let scorers = common.scorers();
+        let trials: Vec<Vec<Trial>> = match self.states() {
             States::Basis(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
             States::Bounded(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
             States::Full(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
         };
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        scores.copy_from_slice(&settle(&self.common, &self.bases(), &trials, &changes)?);
+        scores.copy_from_slice(&settle(&common, &self.bases(), &trials, &changes)?);
         Ok(())
     }
 
     fn add(&mut self, feature: Feature) -> Result<()> {
-        match &mut self.states {
+        match self.states() {
             States::Basis(all) => all.iter_mut().for_each(|s| s.add(feature)),
             States::Bounded(all) => all.iter_mut().for_each(|s| s.add(feature)),
             States::Full(all) => all.iter_mut().for_each(|s| s.add(feature)),
@@ -172,14 +214,14 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn remove(&mut self, feature: Feature) -> Result<()> {
-        let goes_on = match &mut self.states {
+        let goes_on = match self.states() {
             States::Basis(all) => all.iter_mut().all(|s| s.remove(feature)),
             States::Bounded(all) => all.iter_mut().all(|s| s.remove(feature)),
             States::Full(all) => all.iter_mut().all(|s| s.remove(feature)),
         };
         self.selected.retain(|&f| f != feature);
         if !goes_on {
-            self.states = States::Basis(self.common.bases(&self.selected));
+            self.states = None;
         }
         Ok(())
     }
@@ -197,11 +239,14 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn standard_error(&mut self) -> Result<Option<f64>> {
-        let score = self.score()?;
+        if let Some((_, residuals)) = self.at_once()? {
+            return Ok(self.common.scorer.standard_error(&residuals));
+        }
+        let (score, common) = (self.score()?, Arc::clone(&self.common));
         let bases = self.bases();
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
-        let residuals = careful(&self.common, &bases[first..], &[Change::None]);
-        Ok(residuals.first().and_then(|residuals| self.common.scorer.standard_error(residuals)))
+        let residuals = careful(&common, &bases[first..], &[Change::None]);
+        Ok(residuals.first().and_then(|residuals| common.scorer.standard_error(residuals)))
     }
 
     fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -1,11 +1,12 @@
 //! Leave-one-out of one subset for every λ, from one decomposition of the rows.
 
 use super::held_out::left_out;
+use super::reduced::Reduced;
 use super::{Data, is_weak};
 use crate::column::axpy;
 use crate::linalg::{self, Failure, Svd, kept_digits};
 use ndarray::{Array2, ArrayView1};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// X_S = U·diag(s)·Vᵀ of all rows, scaled and centred: a = y − U·diag(s²/(s² + λ))·Uᵀy and the diagonal d of
 /// I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, v̂ being the direction of the intercept, give the residuals a/d left out.
@@ -22,6 +23,8 @@ pub struct AllLambdas<'d> {
     along: Array2<f64>,
     /// What no direction reaches: 1 − v̂_j² − Σ_k U_jk² of each row.
     apart: Vec<f64>,
+    /// What rows are left out of that can have leverage nearly 1, made when one is.
+    reduced: OnceLock<Option<Reduced>>,
 }
 
 impl<'d> AllLambdas<'d> {
@@ -45,7 +48,15 @@ impl<'d> AllLambdas<'d> {
         for direction in &directions {
             apart.iter_mut().zip(direction).for_each(|(apart, u)| *apart -= u * u);
         }
-        Ok(AllLambdas { subset: subset.to_vec(), directions, values: d.to_vec(), along, apart, data })
+        Ok(AllLambdas {
+            subset: subset.to_vec(),
+            directions,
+            values: d.to_vec(),
+            along,
+            apart,
+            data,
+            reduced: OnceLock::new(),
+        })
     }
 
     /// The residuals of every row left out, scaled like the rows: outputs × rows. `None` where singular values have lost
@@ -68,7 +79,13 @@ impl<'d> AllLambdas<'d> {
             a.iter_mut().zip(&d).for_each(|(a, d)| *a /= d);
         }
         let weak: Vec<usize> = (0..d.len()).filter(|&row| is_weak(d[row])).collect();
-        for (&row, exact) in weak.iter().zip(left_out(data, lambda, &self.subset, &weak)) {
+        if weak.is_empty() {
+            return Some(residuals);
+        }
+        // A larger λ makes no row weak that was not.
+        let possible = || (0..d.len()).filter(|&row| is_weak(self.apart[row])).collect::<Vec<usize>>();
+        let reduced = self.reduced.get_or_init(|| Reduced::new(data, &self.subset, &possible()));
+        for (&row, exact) in weak.iter().zip(left_out(data, lambda, &self.subset, &weak, reduced.as_ref())) {
             residuals.iter_mut().zip(exact).for_each(|(residuals, e)| residuals[row] = e);
         }
         Some(residuals)

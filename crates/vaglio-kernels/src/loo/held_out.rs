@@ -80,11 +80,16 @@ pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f
     residuals.into_iter().map(|(residual, _)| residual).collect()
 }
 
-/// The residuals of some rows, each left out alone: rows × outputs, scaled like the rows.
-pub(super) fn left_out(data: &Data<'_>, lambda: f64, subset: &[usize], rows: &[usize]) -> Vec<Vec<f64>> {
-    let reduced = Reduced::new(data, subset, rows);
+/// The residuals of some rows, each left out alone, of all others as they are reduced: rows × outputs, scaled like the rows.
+pub(super) fn left_out(
+    data: &Data<'_>,
+    lambda: f64,
+    subset: &[usize],
+    rows: &[usize],
+    reduced: Option<&Reduced>,
+) -> Vec<Vec<f64>> {
     let residual = |&row: &usize| {
-        let found = reduced.as_ref().and_then(|reduced| reduced.residual(row, lambda, None));
+        let found = reduced.and_then(|reduced| reduced.residual(row, lambda, None));
         found.unwrap_or_else(|| HeldOut::new(data, lambda, row, subset).residual(None))
     };
     rows.par_iter().map(residual).collect()

@@ -9,6 +9,7 @@ use ndarray::{Array2, Axis, concatenate, s};
 /// The rows [1 | X_S | y], scaled: some apart, and all others as the triangle of an orthogonal reduction.
 ///
 /// A row apart is left out by reducing the triangle with the other rows apart and √λ·I. Neither forms normal equations.
+#[derive(Debug)]
 pub(super) struct Reduced {
     /// Columns before the targets.
     width: usize,

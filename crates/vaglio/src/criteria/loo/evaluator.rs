@@ -22,10 +22,16 @@ pub(super) struct LooEvaluator<'d> {
     common: Arc<Common<'d>>,
     /// None yet of a subset that was set and not changed.
     states: Option<States<'d>>,
-    /// That subset for all λ, once it was scored.
-    all: Option<AllLambdas<'d>>,
+    /// That subset from one decomposition, once it was scored; `None` inside where that lacks the digits.
+    at_once: Option<Option<AtOnce>>,
     selected: Vec<Feature>,
     within: Within<'static>,
+}
+
+/// The best score of a subset over λ, and its residuals left out: outputs × rows, scaled.
+struct AtOnce {
+    score: Score,
+    residuals: Vec<Vec<f64>>,
 }
 
 /// Candidates are tried in rounds of 1, 2, 4, … up to this many.
@@ -38,11 +44,11 @@ const MOST: usize = 1 << 27;
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(common: Arc<Common<'d>>) -> Self {
-        LooEvaluator { common, states: None, all: None, selected: Vec::new(), within: Within::all() }
+        LooEvaluator { common, states: None, at_once: None, selected: Vec::new(), within: Within::all() }
     }
 
     fn take(&mut self) -> States<'d> {
-        self.all = None;
+        self.at_once = None;
         self.states.take().unwrap_or_else(|| States::Basis(self.common.bases(&self.selected)))
     }
 
@@ -60,26 +66,29 @@ impl<'d> LooEvaluator<'d> {
         }
     }
 
-    /// The residuals of the subset for each λ and the best of them, where there is no state of it and one decomposition has
-    /// the digits for all λ.
-    fn at_once(&mut self) -> Result<Option<(Score, Vec<Vec<f64>>)>> {
+    /// The subset for all λ, where there is no state of it and one decomposition has the digits for them.
+    fn at_once(&mut self) -> Result<Option<&AtOnce>> {
+        if self.states.is_some() {
+            return Ok(None);
+        }
+        let found = match self.at_once.take() {
+            Some(found) => found,
+            None => self.decomposed()?,
+        };
+        Ok(self.at_once.insert(found).as_ref())
+    }
+
+    fn decomposed(&self) -> Result<Option<AtOnce>> {
         let (common, count) = (&self.common, self.selected.len());
-        if self.states.is_some() || !common.is_whole || common.lambdas.len() < MANY {
-            return Ok(None);
-        }
         // A subset that can fit every row has a way of its own.
-        if count == 0 || count + 2 >= common.data().rows() {
+        if !common.is_whole || common.lambdas.len() < MANY || count == 0 || count + 2 >= common.data().rows() {
             return Ok(None);
         }
-        if self.all.is_none() {
-            let data = Arc::clone(&common.parts[0].data);
-            self.all = Some(AllLambdas::new(data, &self.selected).map_err(failed)?);
-        }
-        let Some(all) = &self.all else { return Ok(None) };
+        let all = AllLambdas::new(Arc::clone(&common.parts[0].data), &self.selected).map_err(failed)?;
         let loss = |&lambda: &f64| Some((lambda, common.scorer.loss(&all.residuals(lambda)?)));
         let Some(losses) = common.lambdas.par_iter().map(loss).collect::<Option<Vec<_>>>() else { return Ok(None) };
         let score = lowest(losses.into_iter())?;
-        Ok(score.lambda.and_then(|lambda| all.residuals(lambda)).map(|residuals| (score, residuals)))
+        Ok(score.lambda.and_then(|lambda| all.residuals(lambda)).map(|residuals| AtOnce { score, residuals }))
     }
 
     /// Keeps G x of every column from here on.
@@ -162,14 +171,14 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn score(&mut self) -> Result<Score> {
-        if let Some((score, _)) = self.at_once()? {
-            return Ok(score);
+        if let Some(at_once) = self.at_once()? {
+            return Ok(at_once.score);
         }
         Self::score_of(&Arc::clone(&self.common), &self.bases())
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        (self.states, self.all) = (None, None);
+        (self.states, self.at_once) = (None, None);
         self.selected = subset.to_vec();
         Ok(())
     }
@@ -239,10 +248,11 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn standard_error(&mut self) -> Result<Option<f64>> {
-        if let Some((_, residuals)) = self.at_once()? {
-            return Ok(self.common.scorer.standard_error(&residuals));
+        let common = Arc::clone(&self.common);
+        if let Some(at_once) = self.at_once()? {
+            return Ok(common.scorer.standard_error(&at_once.residuals));
         }
-        let (score, common) = (self.score()?, Arc::clone(&self.common));
+        let score = self.score()?;
         let bases = self.bases();
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let residuals = careful(&common, &bases[first..], &[Change::None]);

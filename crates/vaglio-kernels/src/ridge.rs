@@ -77,34 +77,20 @@ impl Ridge {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn leave_one_out(&self, lambda: f64) -> Result<f64, Failure> {
-        let (residuals, _) = self.left_out(lambda)?;
-        let total = self.root.dot(&self.root);
-        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * self.y.ncols() as f64))
-    }
-
-    /// The residuals of every row predicted from the others, scaled by √r_j (rows × outputs), and the smallest
-    /// 1 − leverage; where that is nearly 0 they have lost their digits. Cost O(rows · features · (features + outputs)).
-    ///
-    /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn left_out(&self, lambda: f64) -> Result<(Array2<f64>, f64), Failure> {
         let (triangle, weights) = self.solve(lambda)?;
         let total = self.root.dot(&self.root);
         let mut residuals = &self.y - &self.x.dot(&weights);
         // Row j of X·R⁻¹ has the leverage as its sum of squares.
         let mut along = vec![0.0; self.x.ncols()];
-        let mut low = f64::INFINITY;
         for ((j, row), mut residual) in self.x.rows().into_iter().enumerate().zip(residuals.rows_mut()) {
             for k in 0..along.len() {
                 let known: f64 = along[..k].iter().zip(triangle.slice(s![..k, k])).map(|(a, r)| a * r).sum();
                 along[k] = (row[k] - known) / triangle[[k, k]];
             }
             let centre = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
-            let complement = 1.0 - centre - along.iter().map(|a| a * a).sum::<f64>();
-            residual /= complement;
-            low = low.min(complement);
+            residual /= 1.0 - centre - along.iter().map(|a| a * a).sum::<f64>();
         }
-        Ok((residuals, low))
+        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * self.y.ncols() as f64))
     }
 }
 

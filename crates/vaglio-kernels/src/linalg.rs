@@ -233,6 +233,11 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     backend::svd(a)
 }
 
+/// The smaller of the two, and 0 for what is negative or not a number.
+pub(crate) fn least(low: f64, share: f64) -> f64 {
+    if share >= low { low } else { share.max(0.0) }
+}
+
 /// Digits that a singular value may have lost beside the greatest before they count.
 const SPARE: f64 = 32.0;
 
@@ -241,11 +246,7 @@ const SPARE: f64 = 32.0;
 pub(crate) fn kept_digits(values: &[f64], lambda: f64) -> f64 {
     let most = values.iter().copied().fold(0.0, f64::max);
     let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
-    values
-        .iter()
-        .filter(|d| **d > 0.0)
-        .map(share)
-        .fold(1.0, |low, share| if share >= low { low } else { share.max(0.0) })
+    values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, least)
 }
 
 /// The largest |eigenvalue| of a square matrix, 0 of an empty one. Cost O(n³).

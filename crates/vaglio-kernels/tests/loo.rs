@@ -198,7 +198,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(vaglio_kernels::loo::is_weak(basis.score(&scorer).low));
         if lambda > 1e-8 {
-            let residuals = AllLambdas::new(Arc::clone(&data), &subset).unwrap().residuals(lambda).unwrap();
+            let residuals = AllLambdas::new(Arc::clone(&data), &subset).unwrap().unwrap().residuals(lambda).unwrap();
             let (loss, defined) = (scorer.loss(&residuals), sample.defined(&subset, lambda, weighted, intercept));
             assert!((loss - defined).abs() <= 1e-9 * defined, "at once, lambda {lambda}: {loss} is not {defined}");
         }

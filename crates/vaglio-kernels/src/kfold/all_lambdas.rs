@@ -1,9 +1,8 @@
 //! Any loss of one subset for every λ, from one decomposition of the rows.
 
 use super::Rows;
-use super::trials::least;
 use crate::Level;
-use crate::linalg::{self, Failure, Svd};
+use crate::linalg::{self, Failure, Svd, least};
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
@@ -42,12 +41,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
                 columns.push(feature);
             }
         }
-        let mut x = Array2::zeros((data.rows(), columns.len()));
-        for (mut to, &feature) in x.columns_mut().into_iter().zip(&columns) {
-            to.assign(&ArrayView1::from(&data.scaled(feature)));
-        }
-        let Svd { u, d, v } = linalg::svd(x.view())?;
-        drop(x);
+        let Svd { u, d, v } = linalg::svd(data.matrix(&columns).view())?;
         let mut y = Array2::zeros((data.rows(), data.outputs()));
         for (o, mut to) in y.columns_mut().into_iter().enumerate() {
             to.assign(&ArrayView1::from(data.centred(o)));
@@ -63,7 +57,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
             AllLambdas { rows, directions, values: d.to_vec(), loadings: v, columns, along, grams: Vec::new() };
         let gram = |fold: usize| {
             let own = rows.folds.held_out(fold);
-            (own.len() > out.directions.ncols()).then(|| linalg::gram(out.directions.select(Axis(0), own).view()))
+            (own.len() > out.directions.ncols()).then(|| linalg::gram(out.part(fold).view()))
         };
         out.grams = (0..rows.folds.count()).into_par_iter().map(gram).collect();
         Ok(out)
@@ -76,8 +70,9 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
         let shrunk = self.shrunk(lambda);
         let of_fold = |&fold: &usize| {
-            let mut residuals = self.in_sample(fold, &shrunk);
-            let low = self.hold_out(fold, &shrunk, &mut residuals);
+            let part = self.part(fold);
+            let mut residuals = self.in_sample(fold, &part, &shrunk);
+            let low = self.hold_out(fold, part, &shrunk, &mut residuals);
             (residuals, low)
         };
         let of_folds: Vec<(Array2<f64>, f64)> = folds.par_iter().map(of_fold).collect();
@@ -116,11 +111,10 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         }
         let along = linalg::gemm(q.t(), self.along.view());
         let of_fold = |fold: usize| {
-            let own = self.rows.folds.held_out(fold);
-            let part = self.directions.select(Axis(0), own);
+            let part = self.part(fold);
             let q = linalg::gemm(part.slice(s![.., ..self.values.len()]), q.view());
-            let mut both = concatenate![Axis(1), self.in_sample(fold, &shrunk), q];
-            let low = self.hold_out(fold, &shrunk, &mut both);
+            let mut both = concatenate![Axis(1), self.in_sample(fold, &part, &shrunk), q];
+            let low = self.hold_out(fold, part, &shrunk, &mut both);
             let (residuals, z) = both.view().split_at(Axis(1), outputs);
             let mut factors = &along - &linalg::gemm(q.t(), residuals);
             for ((mut factor, q), z) in factors.rows_mut().into_iter().zip(q.columns()).zip(z.columns()) {
@@ -154,18 +148,21 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         Shrunk { weights, roots, digits }
     }
 
+    /// The directions at the rows of a fold.
+    fn part(&self, fold: usize) -> Array2<f64> {
+        self.directions.select(Axis(0), self.rows.folds.held_out(fold))
+    }
+
     /// The residuals (G y)_v of a fold: rows × outputs.
-    fn in_sample(&self, fold: usize, shrunk: &Shrunk) -> Array2<f64> {
+    fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &Shrunk) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
-        let part = self.directions.select(Axis(0), own);
         let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
         Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centred(o)[own[j]] - fitted[[j, o]])
     }
 
     /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least pivot.
-    fn hold_out(&self, fold: usize, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
-        let level = self.rows.data.level;
-        let mut along = self.directions.select(Axis(0), self.rows.folds.held_out(fold));
+    fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
+        let (level, mut along) = (self.rows.data.level, part);
         let roots = &shrunk.roots;
         along *= &ArrayView1::from(roots);
         match &self.grams[fold] {

@@ -2,10 +2,9 @@
 
 use super::moments::Fold;
 use super::packed::Packed;
-use super::trials::least;
 use super::{Moments, Trials, is_weak};
 use crate::Level;
-use crate::linalg;
+use crate::linalg::{self, least};
 use crate::wide::Wide;
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;

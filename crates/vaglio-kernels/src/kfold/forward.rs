@@ -3,9 +3,9 @@
 use super::combine::{Step, apply};
 use super::factor::Factor;
 use super::moments::Fold;
-use super::trials::least;
 use super::{Moments, Trials};
 use crate::Level;
+use crate::linalg::least;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;

@@ -1,9 +1,8 @@
 //! Every λ for one subset.
 
 use super::Moments;
-use super::trials::least;
 use crate::Level;
-use crate::linalg::{self, Failure, Tridiagonal};
+use crate::linalg::{self, Failure, Tridiagonal, least};
 use crate::wide::Wide;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use pulp::NullaryFnOnce;

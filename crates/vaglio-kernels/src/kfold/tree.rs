@@ -1,8 +1,8 @@
 //! All subsets, depth first.
 
 use super::Moments;
-use super::trials::least;
 use crate::Level;
+use crate::linalg::least;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 

@@ -19,8 +19,3 @@ const WEAK: f64 = 1e-5;
 pub fn is_weak(low: f64) -> bool {
     low.is_nan() || low < WEAK
 }
-
-/// The smaller of the two, and 0 for what is negative or not a number.
-pub(super) fn least(low: f64, share: f64) -> f64 {
-    if share >= low { low } else { share.max(0.0) }
-}

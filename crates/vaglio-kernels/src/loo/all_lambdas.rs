@@ -1,11 +1,13 @@
 //! Leave-one-out of one subset for every λ, from one decomposition of the rows.
 
+use super::dual::fits_every_row;
 use super::held_out::left_out;
 use super::reduced::Reduced;
 use super::{Data, is_weak};
 use crate::column::axpy;
 use crate::linalg::{self, Failure, Svd, kept_digits};
-use ndarray::{Array2, ArrayView1};
+use ndarray::Array2;
+use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// X_S = U·diag(s)·Vᵀ of all rows, scaled and centred: a = y − U·diag(s²/(s² + λ))·Uᵀy and the diagonal d of
@@ -28,17 +30,15 @@ pub struct AllLambdas<'d> {
 }
 
 impl<'d> AllLambdas<'d> {
-    /// Decomposes the columns of `subset`. Cost O(m·s²).
+    /// Decomposes the columns of `subset`; `None` where these can fit every row, which has a way of its own. Cost O(m·s²).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn new(data: Arc<Data<'d>>, subset: &[usize]) -> Result<Self, Failure> {
-        let mut x = Array2::zeros((data.rows(), subset.len()));
-        for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-            to.assign(&ArrayView1::from(&data.scaled(feature)));
+    pub fn new(data: Arc<Data<'d>>, subset: &[usize]) -> Result<Option<Self>, Failure> {
+        if fits_every_row(&data, subset) {
+            return Ok(None);
         }
-        let Svd { u, d, .. } = linalg::svd(x.view())?;
-        drop(x);
+        let Svd { u, d, .. } = linalg::svd(data.matrix(subset).view())?;
         let directions: Vec<Vec<f64>> = u.columns().into_iter().map(|direction| direction.to_vec()).collect();
         drop(u);
         let product =
@@ -48,7 +48,7 @@ impl<'d> AllLambdas<'d> {
         for direction in &directions {
             apart.iter_mut().zip(direction).for_each(|(apart, u)| *apart -= u * u);
         }
-        Ok(AllLambdas {
+        Ok(Some(AllLambdas {
             subset: subset.to_vec(),
             directions,
             values: d.to_vec(),
@@ -56,7 +56,7 @@ impl<'d> AllLambdas<'d> {
             apart,
             data,
             reduced: OnceLock::new(),
-        })
+        }))
     }
 
     /// The residuals of every row left out, scaled like the rows: outputs × rows. `None` where singular values have lost
@@ -85,7 +85,9 @@ impl<'d> AllLambdas<'d> {
         // A larger λ makes no row weak that was not.
         let possible = || (0..d.len()).filter(|&row| is_weak(self.apart[row])).collect::<Vec<usize>>();
         let reduced = self.reduced.get_or_init(|| Reduced::new(data, &self.subset, &possible()));
-        for (&row, exact) in weak.iter().zip(left_out(data, lambda, &self.subset, &weak, reduced.as_ref())) {
+        let exact = |&row: &usize| left_out(data, lambda, &self.subset, row, None, reduced.as_ref());
+        let exact: Vec<Vec<f64>> = weak.par_iter().map(exact).collect();
+        for (&row, exact) in weak.iter().zip(exact) {
             residuals.iter_mut().zip(exact).for_each(|(residuals, e)| residuals[row] = e);
         }
         Some(residuals)

@@ -3,6 +3,7 @@
 use crate::column::{LANES, Sums, TILE, add_products, product, scaled};
 use crate::wide::Entry;
 use crate::{Column, Level, Targets};
+use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -160,6 +161,20 @@ impl<'d> Data<'d> {
         scaled(self.level, x, shift, self.root(), &mut out);
         self.centre(&mut out);
         out
+    }
+
+    /// Columns, scaled and centred: rows × columns. Cost O(m·s).
+    pub(crate) fn matrix(&self, columns: &[usize]) -> Array2<f64> {
+        let mut out = Array2::zeros((self.rows(), columns.len()));
+        for (mut to, &column) in out.columns_mut().into_iter().zip(columns) {
+            to.assign(&ArrayView1::from(&self.scaled(column)));
+        }
+        out
+    }
+
+    /// √r_j of every row, which is 1 without weights.
+    pub(crate) fn ones(&self) -> Vec<f64> {
+        self.root().map_or_else(|| vec![1.0; self.rows()], <[f64]>::to_vec)
     }
 
     /// The cosine of every column with column `with`, or with the first target: correlations where there is an intercept.

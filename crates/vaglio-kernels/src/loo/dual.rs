@@ -7,6 +7,11 @@ use ndarray::{Array2, ArrayView1};
 /// Rows beyond which an m × m inverse is not made.
 const MOST_ROWS: usize = 2048;
 
+/// Whether a subset has so many columns that it can fit every row: at least m − 2.
+pub(super) fn fits_every_row(data: &Data<'_>, subset: &[usize]) -> bool {
+    subset.len() + 2 >= data.rows()
+}
+
 /// Residuals left out of a subset of at least m − 2 columns; `None` where there are fewer, or too many rows.
 ///
 /// With A = X_S X_Sᵀ + λI and M = A⁻¹ the residual of row j left out is (M y)_j / M_jj. Columns that can fit every row
@@ -15,13 +20,10 @@ const MOST_ROWS: usize = 2048;
 /// Cost O(m³ + m²·s).
 pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Option<Vec<Vec<f64>>> {
     let rows = data.rows();
-    if subset.len() + 2 < rows || rows > MOST_ROWS {
+    if !fits_every_row(data, subset) || rows > MOST_ROWS {
         return None;
     }
-    let mut x = Array2::zeros((rows, subset.len()));
-    for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-        to.assign(&ArrayView1::from(&data.scaled(feature)));
-    }
+    let x = data.matrix(subset);
     let mut a = linalg::gemm(x.view(), x.t());
     let gamma = a.diag().sum() / rows as f64;
     let unit = data.unit();

@@ -54,24 +54,18 @@ pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f
     let apart: Vec<usize> = by_row.keys().copied().collect();
     let reduced = if changes.iter().any(is_addition) { None } else { Reduced::new(data, &subset, &apart) };
     let rows: Vec<(usize, Vec<usize>)> = by_row.into_iter().collect();
-    let left_out = |(row, concerned): &(usize, Vec<usize>)| {
+    let of_row = |(row, concerned): &(usize, Vec<usize>)| {
         let state = OnceCell::new();
-        let state = || state.get_or_init(|| HeldOut::new(data, lambda, *row, &subset));
-        let residual = |&k: &usize| {
-            let removed = match changes[k] {
-                Change::Add(feature) => return state().residual(Some(feature)),
-                Change::Remove(feature) => subset.iter().position(|f| *f == feature),
-                Change::None => None,
-            };
-            let found = reduced.as_ref().and_then(|reduced| reduced.residual(*row, lambda, removed));
-            found.unwrap_or_else(|| match removed {
-                Some(_) => HeldOut::new(data, lambda, *row, &changes[k].of(basis.selected())).residual(None),
-                None => state().residual(None),
-            })
+        let residual = |&k: &usize| match changes[k] {
+            Change::Add(feature) => {
+                state.get_or_init(|| HeldOut::new(data, lambda, *row, &subset)).residual(Some(feature))
+            }
+            Change::Remove(feature) => left_out(data, lambda, &subset, *row, Some(feature), reduced.as_ref()),
+            Change::None => left_out(data, lambda, &subset, *row, None, reduced.as_ref()),
         };
         concerned.iter().map(residual).collect::<Vec<_>>()
     };
-    let exact: Vec<Vec<Vec<f64>>> = rows.par_iter().map(left_out).collect();
+    let exact: Vec<Vec<Vec<f64>>> = rows.par_iter().map(of_row).collect();
     for ((row, concerned), exact) in rows.iter().zip(exact) {
         for (&k, of_outputs) in concerned.iter().zip(exact) {
             residuals[k].0.iter_mut().zip(of_outputs).for_each(|(residual, e)| residual[*row] = e);
@@ -80,19 +74,22 @@ pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f
     residuals.into_iter().map(|(residual, _)| residual).collect()
 }
 
-/// The residuals of some rows, each left out alone, of all others as they are reduced: rows × outputs, scaled like the rows.
+/// The residual of each output of a row, left out of a subset or of that without one of its columns, of all other rows as
+/// they are reduced, if they are.
 pub(super) fn left_out(
     data: &Data<'_>,
     lambda: f64,
     subset: &[usize],
-    rows: &[usize],
+    row: usize,
+    removed: Option<usize>,
     reduced: Option<&Reduced>,
-) -> Vec<Vec<f64>> {
-    let residual = |&row: &usize| {
-        let found = reduced.and_then(|reduced| reduced.residual(row, lambda, None));
-        found.unwrap_or_else(|| HeldOut::new(data, lambda, row, subset).residual(None))
-    };
-    rows.par_iter().map(residual).collect()
+) -> Vec<f64> {
+    let place = removed.and_then(|removed| subset.iter().position(|f| *f == removed));
+    let found = reduced.and_then(|reduced| reduced.residual(row, lambda, place));
+    found.unwrap_or_else(|| {
+        let subset = removed.map_or(Change::None, Change::Remove).of(subset.iter().copied());
+        HeldOut::new(data, lambda, row, &subset).residual(None)
+    })
 }
 
 impl Basis<'_> {
@@ -178,7 +175,7 @@ impl<'b, 'd> HeldOut<'b, 'd> {
         let level = self.data.level;
         let mut at = std::mem::take(&mut others[self.row]);
         if self.data.unit().is_some() {
-            let mut ones = self.data.root().map_or_else(|| vec![1.0; others.len()], <[f64]>::to_vec);
+            let mut ones = self.data.ones();
             let one = std::mem::take(&mut ones[self.row]);
             let mean = dot(level, &ones, &others) / dot(level, &ones, &ones);
             axpy(level, -mean, &ones, &mut others);

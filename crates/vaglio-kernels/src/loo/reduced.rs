@@ -1,7 +1,7 @@
 //! Rows left out of many others, which are reduced to a triangle once.
 
 use super::Data;
-use crate::Column;
+use crate::column::scaled;
 use crate::linalg;
 use crate::ridge::{back_substituted, reduce};
 use ndarray::{Array2, Axis, concatenate, s};
@@ -25,14 +25,12 @@ pub(super) struct Reduced {
 /// are equal, as in a column that the rows apart carry alone.
 fn shifted(data: &Data<'_>, feature: usize) -> Vec<f64> {
     let (column, mean) = data.column(feature);
-    let entries: Vec<f64> = match column {
-        Column::Double(x) => x.to_vec(),
-        Column::Byte(x) => x.iter().copied().map(f64::from).collect(),
-    };
-    let nearest = |a: f64, b: &f64| if (b - mean).abs() < (a - mean).abs() { *b } else { a };
-    let shift = if data.unit().is_some() { entries.iter().fold(f64::INFINITY, nearest) } else { 0.0 };
-    let root = |row: usize| data.root().map_or(1.0, |root| root[row]);
-    entries.iter().enumerate().map(|(row, x)| root(row) * (x - shift)).collect()
+    let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
+    let entries = (0..column.len()).map(|row| column.get(row));
+    let shift = if data.unit().is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
+    let mut out = vec![0.0; column.len()];
+    scaled(data.level, column, shift, data.root(), &mut out);
+    out
 }
 
 /// How many times as many other rows there must be than columns and rows apart, so that it pays.
@@ -47,17 +45,11 @@ impl Reduced {
         let intercept = usize::from(data.unit().is_some());
         let width = intercept + subset.len();
         let mut all = Array2::zeros((data.rows(), width + data.outputs()));
+        let ones = (0..intercept).map(|_| data.ones());
         let columns = subset.iter().map(|&feature| shifted(data, feature));
         let targets = (0..data.outputs()).map(|o| data.centred(o).to_vec());
-        for (mut to, from) in all.columns_mut().into_iter().skip(intercept).zip(columns.chain(targets)) {
+        for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(targets)) {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
-        }
-        if intercept == 1 {
-            let mut ones = all.column_mut(0);
-            match data.root() {
-                Some(root) => ones.iter_mut().zip(root).for_each(|(to, root)| *to = *root),
-                None => ones.fill(1.0),
-            }
         }
         let apart = all.select(Axis(0), rows);
         // A row of nothing adds nothing to the triangle.

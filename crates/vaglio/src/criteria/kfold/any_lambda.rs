@@ -26,6 +26,8 @@ struct Subset<'f, 'd> {
     folds: Vec<usize>,
     all: Option<AllLambdas<'f, 'd>>,
     refitted: OnceLock<std::result::Result<Refitted<'f, 'd>, Failure>>,
+    /// The loss of the empty subset, once it is asked for.
+    empty: OnceLock<f64>,
 }
 
 impl Subset<'_, '_> {
@@ -40,9 +42,14 @@ impl Subset<'_, '_> {
         self.all.as_ref().map(|all| all.residuals(lambda, &self.folds))
     }
 
-    /// The loss of the empty subset, which a penalty without bound leaves.
-    fn empty(&self) -> f64 {
-        self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals))
+    /// A loss with so many digits left.
+    fn tried(&self, loss: f64, low: f64) -> Tried {
+        if !self.of.scorer.is_of_squares() {
+            return Tried::new(loss, is_weak(low));
+        }
+        // A penalty without bound leaves the empty subset.
+        let empty = || self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals));
+        Tried::of_squares(loss, low, || *self.empty.get_or_init(empty))
     }
 
     fn refitted(&self, lambda: f64) -> Result<Residuals> {
@@ -57,16 +64,22 @@ impl<'d> AnyLambda<'d> {
         let at_once = self.rows.is_uniform() && subset.iter().all(|&feature| self.rows.is_active(feature));
         let all = if at_once { Some(AllLambdas::new(&self.rows, subset).map_err(failed)?) } else { None };
         let folds = (0..self.rows.folds().count()).collect();
-        Ok(Subset { of: self, features: subset.to_vec(), folds, all, refitted: OnceLock::new() })
+        Ok(Subset {
+            of: self,
+            features: subset.to_vec(),
+            folds,
+            all,
+            refitted: OnceLock::new(),
+            empty: OnceLock::new(),
+        })
     }
 
     /// The losses of a subset for some λ; of one that is proven to be above `lowest`, only that it is.
     pub fn losses(&self, subset: &[Feature], lambdas: &[f64], lowest: f64) -> Result<Vec<f64>> {
         let fit = self.subset(subset)?;
-        let empty = OnceLock::new();
         let loss = |&lambda: &f64| {
             if let Some((residuals, low)) = fit.decomposed(lambda) {
-                let tried = self.tried(self.scorer.loss(&residuals), low, || *empty.get_or_init(|| fit.empty()));
+                let tried = fit.tried(self.scorer.loss(&residuals), low);
                 if !tried.is_weak || tried.floor > lowest {
                     return Ok(tried.loss);
                 }
@@ -88,21 +101,11 @@ impl<'d> AnyLambda<'d> {
         let Some(all) = &fit.all else { return Ok(None) };
         let place = |candidate: &Feature| all.columns().iter().position(|column| column == candidate);
         let Some(places) = candidates.iter().map(place).collect::<Option<Vec<usize>>>() else { return Ok(None) };
-        let empty = OnceLock::new();
         let of_lambda = |&lambda: &f64| {
             let (losses, low) = all.removals(lambda, |residuals| self.scorer.loss(residuals));
-            let tried = |&place: &usize| self.tried(losses[place], low, || *empty.get_or_init(|| fit.empty()));
-            places.iter().map(tried).collect()
+            places.iter().map(|&place| fit.tried(losses[place], low)).collect()
         };
         Ok(Some(lambdas.iter().map(of_lambda).collect()))
-    }
-
-    /// A loss with so many digits left.
-    fn tried(&self, loss: f64, low: f64, empty: impl FnOnce() -> f64) -> Tried {
-        match is_weak(low) {
-            true if self.scorer.is_of_squares() => Tried { loss, is_weak: true, floor: floor(loss, low, empty()) },
-            is_weak => Tried::new(loss, is_weak),
-        }
     }
 }
 
@@ -116,16 +119,4 @@ impl Fits for AnyLambda<'_> {
         let residuals = self.subset(subset)?.residuals(lambda)?;
         Ok(self.scorer.standard_error_over(self.rows.folds(), &residuals))
     }
-}
-
-/// Rounding of a squared loss, as a part of it and of the squares that it is a difference of, over what is left of the
-/// digits: far above the 1e-16 of each operation.
-const SLACK: f64 = 1e-11;
-/// With no more left than this, a loss has no digits.
-const LOST: f64 = 1e-9;
-
-/// What a squared loss with so many digits left is not below, `empty` being that of the empty subset.
-pub(super) fn floor(loss: f64, low: f64, empty: f64) -> f64 {
-    let slack = SLACK / low * (loss + empty);
-    if low > LOST && slack.is_finite() { loss - slack } else { f64::NEG_INFINITY }
 }

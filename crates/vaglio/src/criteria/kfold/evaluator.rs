@@ -41,7 +41,7 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         subset: impl Fn(usize) -> Vec<Feature>,
     ) -> Result<Vec<Score>> {
         let concerned: Vec<(usize, Vec<usize>, f64, Vec<Feature>)> = (0..count)
-            .map(|k| (k, self.open(&trials, k)))
+            .map(|k| (k, open(&trials, k)))
             .filter(|(_, (open, _))| !open.is_empty())
             .map(|(k, (open, lowest))| (k, open, lowest, subset(k)))
             .collect();
@@ -69,7 +69,24 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         self.selected.iter().copied().filter(|&f| f != feature).collect()
     }
 
+    /// A column that is constant has no part in any state: nothing is known of a subset with one.
+    fn is_odd(&self) -> bool {
+        self.selected.iter().any(|&f| !self.shared.fits.rows.is_active(f))
+    }
+
+    fn unknown(&self, count: usize) -> Vec<Vec<Tried>> {
+        vec![vec![Tried::UNKNOWN; count]; self.shared.lambdas.len()]
+    }
+
+    /// The trial of the subset for each λ.
+    fn current(&mut self) -> Result<Vec<Tried>> {
+        if self.is_odd() { Ok(vec![Tried::UNKNOWN; self.shared.lambdas.len()]) } else { self.way.current() }
+    }
+
     fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        if self.is_odd() {
+            return Ok(self.unknown(candidates.len()));
+        }
         let mut trials = self.way.additions(candidates)?;
         for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.shared.fits.rows.is_active(**f)) {
             trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
@@ -79,14 +96,14 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
 
     /// A branch scores additions alone; for anything else its subset is evaluated by refitting.
     fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        let lambdas = &self.shared.lambdas;
-        let mut trials = match self.is_branch {
-            true => vec![vec![Tried::UNKNOWN; candidates.len()]; lambdas.len()],
+        let mut trials = match self.is_branch || self.is_odd() {
+            true => self.unknown(candidates.len()),
             false => self.way.removals(candidates)?,
         };
+        let lambdas = &self.shared.lambdas;
         // One decomposition of the subset costs about as much as refitting without one of its columns.
-        let is_open = |k: usize| !self.open(&trials, k).0.is_empty();
-        if !self.is_odd() && (0..candidates.len()).filter(|&k| is_open(k)).nth(1).is_some() {
+        let is_open = |k: usize| !open(&trials, k).0.is_empty();
+        if (0..candidates.len()).filter(|&k| is_open(k)).nth(1).is_some() {
             let weak: Vec<usize> =
                 (0..lambdas.len()).filter(|&l| trials[l].iter().any(|tried| tried.is_weak)).collect();
             let penalties: Vec<f64> = weak.iter().map(|&l| lambdas[l]).collect();
@@ -97,16 +114,6 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         Ok(trials)
     }
 
-    /// The λ, by place, for which a candidate is to be refitted, and its lowest loss over the others: a weak trial that
-    /// cannot be the lowest over λ, whatever was rounded, need not be made again.
-    fn open(&self, trials: &[Vec<Tried>], k: usize) -> (Vec<usize>, f64) {
-        let is_odd = self.is_odd();
-        let sound = trials.iter().map(|of_lambda| of_lambda[k]).filter(|tried| !tried.is_weak && !is_odd);
-        let lowest = sound.map(|tried| tried.loss).fold(f64::INFINITY, f64::min);
-        let counts = |tried: Tried| is_odd || tried.is_weak && tried.floor <= lowest;
-        ((0..trials.len()).filter(|&l| counts(trials[l][k])).collect(), lowest)
-    }
-
     /// The best of the candidates, settled in the order of what their scores are not below, in rounds of 1, 2, 4, …, until
     /// the next is above the best.
     fn best(
@@ -115,9 +122,7 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         candidates: &[Feature],
         subset: impl Fn(Feature) -> Vec<Feature>,
     ) -> Result<Option<Winner>> {
-        let is_odd = self.is_odd();
-        let floor_of = |tried: Tried| if is_odd || tried.floor.is_nan() { f64::NEG_INFINITY } else { tried.floor };
-        let floor = |k: usize| trials.iter().map(|of_lambda| floor_of(of_lambda[k])).fold(f64::INFINITY, f64::min);
+        let floor = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].floor).fold(f64::INFINITY, f64::min);
         let mut order: Vec<(f64, usize)> = (0..candidates.len()).map(|k| (floor(k), k)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let (mut tried, mut scores, mut lowest, mut next) = (Vec::new(), Vec::new(), f64::INFINITY, 0);
@@ -133,11 +138,15 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         }
         Ok(Winner::among(&tried, &scores))
     }
+}
 
-    /// Whether the subset has a column that is constant, which has no part in any state.
-    fn is_odd(&self) -> bool {
-        self.selected.iter().any(|&f| !self.shared.fits.rows.is_active(f))
-    }
+/// The λ, by place, for which a candidate is to be refitted, and its lowest loss over the others: a weak trial that cannot be
+/// the lowest over λ, whatever was rounded, need not be made again.
+fn open(trials: &[Vec<Tried>], k: usize) -> (Vec<usize>, f64) {
+    let sound = trials.iter().map(|of_lambda| of_lambda[k]).filter(|tried| !tried.is_weak);
+    let lowest = sound.map(|tried| tried.loss).fold(f64::INFINITY, f64::min);
+    let is_open = |tried: Tried| tried.is_weak && tried.floor <= lowest;
+    ((0..trials.len()).filter(|&l| is_open(trials[l][k])).collect(), lowest)
 }
 
 pub(super) fn failed(failure: Failure) -> Error {
@@ -153,7 +162,7 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
         if let Some(score) = self.settled {
             return Ok(score);
         }
-        let trials = self.way.current()?.into_iter().map(|trial| vec![trial]).collect();
+        let trials = self.current()?.into_iter().map(|trial| vec![trial]).collect();
         let score = self.settle(trials, 1, |_| self.selected.clone())?[0];
         Ok(*self.settled.insert(score))
     }
@@ -199,10 +208,10 @@ impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
     }
 
     fn standard_error(&mut self) -> Result<Option<f64>> {
-        let current = self.way.current()?;
+        let current = self.current()?;
         let score = self.score()?;
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
-        let weak = self.is_odd() || current.get(place).is_none_or(|tried| tried.is_weak);
+        let weak = current.get(place).is_none_or(|tried| tried.is_weak);
         let Shared { fits, lambdas } = &*self.shared;
         let AnyLambda { rows, scorer } = fits;
         Ok(match if weak { Spread::Unknown } else { self.way.spread(place)? } {

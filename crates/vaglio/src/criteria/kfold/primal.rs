@@ -1,11 +1,10 @@
 //! Moments of the folds as a way to the scores.
 
-use super::any_lambda::floor;
 use super::evaluator::failed;
 use super::way::{Spread, Tried, Way};
 use std::sync::Arc;
 use vaglio_core::{Feature, Result};
-use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials, is_weak};
+use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
 
 /// Moments, with the states that additions and removals need, each made when it is first asked for.
 pub(super) struct Primal {
@@ -50,10 +49,7 @@ impl Primal {
 }
 
 fn tried(moments: &Moments, sum: f64, low: f64) -> Tried {
-    let (loss, empty) = (moments.mean_of(sum), moments.mean_of(moments.squares()));
-    let is_weak = is_weak(low);
-    let floor = if is_weak { floor(loss, low, empty) } else { loss };
-    Tried { loss, is_weak, floor }
+    Tried::of_squares(moments.mean_of(sum), low, || moments.mean_of(moments.squares()))
 }
 
 impl Way for Primal {

@@ -1,6 +1,7 @@
 //! The ways to the scores, behind one face.
 
 use vaglio_core::{Error, Feature, Result};
+use vaglio_kernels::kfold::is_weak;
 
 /// The outcome of a trial.
 #[derive(Debug, Clone, Copy)]
@@ -16,12 +17,28 @@ pub(super) struct Tried {
 impl Tried {
     /// A loss that is right unless it is weak, and of which nothing is known then.
     pub fn new(loss: f64, is_weak: bool) -> Self {
-        Tried { loss, is_weak, floor: if is_weak { f64::NEG_INFINITY } else { loss } }
+        Tried { loss, is_weak, floor: if is_weak || loss.is_nan() { f64::NEG_INFINITY } else { loss } }
+    }
+
+    /// A mean of squares with so many digits left, `empty` being that of the empty subset.
+    pub fn of_squares(loss: f64, low: f64, empty: impl FnOnce() -> f64) -> Self {
+        if !is_weak(low) {
+            return Tried::new(loss, false);
+        }
+        let slack = SLACK / low * (loss + empty());
+        let floor = if low > LOST && slack.is_finite() { loss - slack } else { f64::NEG_INFINITY };
+        Tried { loss, is_weak: true, floor }
     }
 
     /// Nothing is known.
     pub const UNKNOWN: Tried = Tried { loss: f64::INFINITY, is_weak: true, floor: f64::NEG_INFINITY };
 }
+
+/// Rounding of a squared loss, as a part of it and of the squares that it is a difference of, over what is left of the
+/// digits: far above the 1e-16 of each operation.
+const SLACK: f64 = 1e-11;
+/// With no more left than this, a loss has no digits.
+const LOST: f64 = 1e-9;
 
 /// One way to compute scores: a current subset, and the mean losses of every change of it for each λ.
 pub(super) trait Way: Send {

@@ -24,12 +24,7 @@ impl<'d> AnyLambda<'d> {
 impl Fits for AnyLambda<'_> {
     /// One decomposition serves every λ for which it has the digits; for another a state is built.
     fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Losses<'f>> {
-        let data = &self.common.parts[0].data;
-        let all = if subset.len() + 2 < data.rows() {
-            Some(AllLambdas::new(Arc::clone(data), subset).map_err(failed)?)
-        } else {
-            None
-        };
+        let all = AllLambdas::new(Arc::clone(&self.common.parts[0].data), subset).map_err(failed)?;
         let subset = subset.to_vec();
         Ok(Box::new(move |lambda| {
             if let Some(residuals) = all.as_ref().and_then(|all| all.residuals(lambda)) {

@@ -79,12 +79,12 @@ impl<'d> LooEvaluator<'d> {
     }
 
     fn decomposed(&self) -> Result<Option<AtOnce>> {
-        let (common, count) = (&self.common, self.selected.len());
-        // A subset that can fit every row has a way of its own.
-        if !common.is_whole || common.lambdas.len() < MANY || count == 0 || count + 2 >= common.data().rows() {
+        let common = &self.common;
+        if !common.is_whole || common.lambdas.len() < MANY || self.selected.is_empty() {
             return Ok(None);
         }
-        let all = AllLambdas::new(Arc::clone(&common.parts[0].data), &self.selected).map_err(failed)?;
+        let data = Arc::clone(&common.parts[0].data);
+        let Some(all) = AllLambdas::new(data, &self.selected).map_err(failed)? else { return Ok(None) };
         let loss = |&lambda: &f64| Some((lambda, common.scorer.loss(&all.residuals(lambda)?)));
         let Some(losses) = common.lambdas.par_iter().map(loss).collect::<Option<Vec<_>>>() else { return Ok(None) };
         let score = lowest(losses.into_iter())?;

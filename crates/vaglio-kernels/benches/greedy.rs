@@ -8,8 +8,8 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::loo::{Basis, Bounded, Data, Full};
-use vaglio_kernels::{Column, Level, Measure, Scorer};
+use vaglio_kernels::loo::{Basis, Bounded, Full};
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 
 const COLUMNS: usize = 780;
 

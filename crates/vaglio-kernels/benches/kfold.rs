@@ -7,8 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials};
-use vaglio_kernels::loo::Data;
-use vaglio_kernels::{Column, Level};
+use vaglio_kernels::{Column, Data, Level};
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();

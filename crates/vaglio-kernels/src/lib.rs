@@ -4,6 +4,7 @@
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
 pub mod column;
+mod data;
 pub mod distinct;
 pub mod elementary;
 pub mod entropy;
@@ -18,9 +19,12 @@ pub mod ridge;
 mod score;
 pub mod similarity;
 pub mod tile;
+mod trial;
 pub mod vectors;
 mod wide;
 
 pub use column::Column;
+pub use data::{Data, DataError};
 pub use level::Level;
 pub use score::{Measure, Scorer, Targets};
+pub use trial::{Trial, is_unreliable};

@@ -3,11 +3,10 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows, Trial, is_weak};
+use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::kfold::{Folds, Rows, careful, careful_residuals};
-use vaglio_kernels::loo::Data;
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Level, Measure, Scorer};
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer, Trial};
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
 
@@ -81,7 +80,7 @@ struct Distance {
 
 impl Distance {
     fn of(&mut self, trial: Trial, rows: &Rows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
-        if is_weak(trial.low) {
+        if trial.is_unreliable() {
             self.weak += 1;
             return 0.0;
         }
@@ -103,11 +102,11 @@ impl Distance {
         }
         for (&i, trial) in selected.iter().zip(state.removals(&scorer, &selected)) {
             let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
-            assert!(!is_weak(trial.low));
+            assert!(!trial.is_unreliable());
             self.removals = self.removals.max(self.of(trial, rows, &plain, &smaller, lambda));
         }
         let score = state.score(&scorer);
-        assert!(!is_weak(score.low));
+        assert!(!score.is_unreliable());
         self.scores = self.scores.max(self.of(score, rows, &plain, &selected, lambda));
     }
 

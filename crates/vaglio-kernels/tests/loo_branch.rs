@@ -2,8 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Branch, Data, Possible};
-use vaglio_kernels::{Column, Level, Measure, Scorer};
+use vaglio_kernels::loo::{Basis, Branch, Possible};
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 
 const COUNT: usize = 7;
 

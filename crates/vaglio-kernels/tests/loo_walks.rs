@@ -3,9 +3,9 @@
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Bounded, Data, Full, Trial};
+use vaglio_kernels::loo::{Basis, Bounded, Full};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Level, Measure, Scorer};
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer, Trial};
 
 struct Sample {
     columns: Vec<Vec<f64>>,

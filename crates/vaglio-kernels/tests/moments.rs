@@ -3,10 +3,9 @@
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials, careful, is_weak};
+use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials, careful};
 use vaglio_kernels::linalg::triangle;
-use vaglio_kernels::loo::Data;
-use vaglio_kernels::{Column, Level, Measure, Scorer};
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer, is_unreliable};
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
 
@@ -160,7 +159,7 @@ impl<'r> Check<'r> {
     fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[f64], low: &[f64]) {
         let (empty, defined) = (self.empty, (self.reference)(subset, lambdas));
         for (((defined, loss), low), lambda) in defined.iter().zip(losses).zip(low).zip(lambdas) {
-            if is_weak(*low) {
+            if is_unreliable(*low) {
                 self.weak += 1;
                 continue;
             }

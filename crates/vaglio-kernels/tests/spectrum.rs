@@ -2,11 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use ndarray::Array2;
-use vaglio_kernels::kfold::{Folds, Moments, Rows, Spectrum, is_weak};
+use vaglio_kernels::kfold::{Folds, Moments, Rows, Spectrum};
 use vaglio_kernels::linalg::{eigh, gram};
-use vaglio_kernels::loo::Data;
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Level};
+use vaglio_kernels::{Column, Data, Level, is_unreliable};
 
 const ROWS: usize = 240;
 const COLUMNS: usize = 75;
@@ -81,7 +80,7 @@ fn every_fold_and_lambda_equals_refitting() {
             let spectrum = Spectrum::new(&moments, &subset).unwrap();
             let losses = spectrum.losses(&lambdas(13));
             for (lambda, loss) in lambdas(13).into_iter().zip(losses) {
-                assert!(!is_weak(spectrum.low(lambda)));
+                assert!(!is_unreliable(spectrum.low(lambda)));
                 let of_folds = spectrum.of_folds(lambda);
                 assert_eq!(of_folds.iter().sum::<f64>().to_bits(), loss.to_bits());
                 assert_eq!(of_folds.len(), FOLDS);
@@ -156,6 +155,6 @@ fn low_is_the_share_of_the_least_eigenvalue() {
     }
     // Equal columns leave nothing to λ = 0.
     let with_copy = Spectrum::new(&moments, &[20, 3, COLUMNS - 1]).unwrap();
-    assert!(is_weak(with_copy.low(0.0)) && !is_weak(with_copy.low(0.1)));
+    assert!(is_unreliable(with_copy.low(0.0)) && !is_unreliable(with_copy.low(0.1)));
     assert_eq!(with_copy.low(-1.0), 0.0, "A_t + λ is not positive definite");
 }

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 
-/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centred: residuals held out for any λ and any fold.
+/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: residuals held out for any λ and any fold.
 ///
 /// With v̂ the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, the rows of fold v held out have
 /// the residuals (G_vv)⁻¹(G y)_v. Where a fold has more rows than there are columns, G_vv = I − BBᵀ is inverted as
@@ -44,7 +44,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         let Svd { u, d, v } = linalg::svd(data.matrix(&columns).view())?;
         let mut y = Array2::zeros((data.rows(), data.outputs()));
         for (o, mut to) in y.columns_mut().into_iter().enumerate() {
-            to.assign(&ArrayView1::from(data.centred(o)));
+            to.assign(&ArrayView1::from(data.centered(o)));
         }
         let along = linalg::gemm(u.t(), y.view());
         let count = d.len();
@@ -64,7 +64,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
     }
 
     /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and what
-    /// is left of their digits, for [`super::is_weak`].
+    /// is left of their digits, for [`crate::is_unreliable`].
     ///
     /// That is the least pivot of any G_vv, times what singular values have left. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
@@ -157,7 +157,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
     fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &Shrunk) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
         let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
-        Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centred(o)[own[j]] - fitted[[j, o]])
+        Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered(o)[own[j]] - fitted[[j, o]])
     }
 
     /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least pivot.

@@ -2,8 +2,9 @@
 
 use super::moments::Fold;
 use super::packed::Packed;
-use super::{Moments, Trials, is_weak};
+use super::{Moments, Trials};
 use crate::Level;
+use crate::is_unreliable;
 use crate::linalg::{self, least};
 use crate::wide::Wide;
 use ndarray::{Array1, Array2};
@@ -128,7 +129,7 @@ impl Backward {
             let (fold, lambda) = of_pair(k);
             pair.remove(moments.level, at, positions);
             pair.low = pair.lowest(fold, lambda, selected, positions);
-            is_weak(pair.low) || pair.fell(positions)
+            is_unreliable(pair.low) || pair.fell(positions)
         };
         let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
         if self.removals < FLUSH && !spent.contains(&true) {

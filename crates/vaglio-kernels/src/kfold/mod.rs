@@ -41,4 +41,4 @@ pub use moments::Moments;
 pub use rows::Rows;
 pub use spectrum::Spectrum;
 pub use tree::Tree;
-pub use trials::{Trials, is_weak};
+pub use trials::Trials;

@@ -1,8 +1,8 @@
 //! Columns, targets and folds.
 
 use super::Folds;
+use crate::Data;
 use crate::Targets;
-use crate::loo::Data;
 use std::sync::Arc;
 
 /// The data of a K-fold validation, shared by all states.

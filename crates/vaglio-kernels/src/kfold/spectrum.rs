@@ -75,7 +75,7 @@ impl Spectrum {
         self.folds.iter().flat_map(|f| f.losses(self.level, &[lambda], self.outputs)).collect()
     }
 
-    /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`super::is_weak`].
+    /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`crate::is_unreliable`].
     ///
     /// To 10⁻¹² of the greatest eigenvalue; 0 where A_t + λ is not positive definite.
     pub fn low(&self, lambda: f64) -> f64 {

@@ -82,7 +82,7 @@ impl<'r> Reader<'r> {
         Reader {
             level,
             columns: columns.par_iter().map(with_shift).collect(),
-            targets: (0..data.outputs()).map(|o| data.centred(o)).collect(),
+            targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
             root: data.root(),
             side,
         }

@@ -3,14 +3,14 @@
 use super::dual::fits_every_row;
 use super::held_out::left_out;
 use super::reduced::Reduced;
-use super::{Data, is_weak};
 use crate::column::axpy;
 use crate::linalg::{self, Failure, Svd, kept_digits};
+use crate::{Data, is_unreliable};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centred: a = y − U·diag(s²/(s² + λ))·Uᵀy and the diagonal d of
+/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: a = y − U·diag(s²/(s² + λ))·Uᵀy and the diagonal d of
 /// I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, v̂ being the direction of the intercept, give the residuals a/d left out.
 ///
 /// Memory 8·m·s bytes.
@@ -42,7 +42,7 @@ impl<'d> AllLambdas<'d> {
         let directions: Vec<Vec<f64>> = u.columns().into_iter().map(|direction| direction.to_vec()).collect();
         drop(u);
         let product =
-            |(k, o): (usize, usize)| directions[k].iter().zip(data.centred(o)).map(|(u, y)| u * y).sum::<f64>();
+            |(k, o): (usize, usize)| directions[k].iter().zip(data.centered(o)).map(|(u, y)| u * y).sum::<f64>();
         let along = Array2::from_shape_fn((directions.len(), data.outputs()), product);
         let mut apart = data.empty_diagonal();
         for direction in &directions {
@@ -62,12 +62,12 @@ impl<'d> AllLambdas<'d> {
     /// The residuals of every row left out, scaled like the rows: outputs × rows. `None` where singular values have lost
     /// digits that count with this λ. Cost O(m·s · outputs), and for rows of leverage nearly 1 that of leaving these out.
     pub fn residuals(&self, lambda: f64) -> Option<Vec<Vec<f64>>> {
-        if is_weak(kept_digits(&self.values, lambda)) {
+        if is_unreliable(kept_digits(&self.values, lambda)) {
             return None;
         }
         let data = &*self.data;
         let (mut d, mut residuals) = (self.apart.clone(), Vec::new());
-        residuals.extend((0..data.outputs()).map(|o| data.centred(o).to_vec()));
+        residuals.extend((0..data.outputs()).map(|o| data.centered(o).to_vec()));
         for ((direction, value), along) in self.directions.iter().zip(&self.values).zip(self.along.rows()) {
             let (keep, share) = (value * (value / (value * value + lambda)), lambda / (value * value + lambda));
             d.iter_mut().zip(direction).for_each(|(d, u)| *d += share * u * u);
@@ -78,12 +78,12 @@ impl<'d> AllLambdas<'d> {
         for a in &mut residuals {
             a.iter_mut().zip(&d).for_each(|(a, d)| *a /= d);
         }
-        let weak: Vec<usize> = (0..d.len()).filter(|&row| is_weak(d[row])).collect();
+        let weak: Vec<usize> = (0..d.len()).filter(|&row| is_unreliable(d[row])).collect();
         if weak.is_empty() {
             return Some(residuals);
         }
         // A larger λ makes no row weak that was not.
-        let possible = || (0..d.len()).filter(|&row| is_weak(self.apart[row])).collect::<Vec<usize>>();
+        let possible = || (0..d.len()).filter(|&row| is_unreliable(self.apart[row])).collect::<Vec<usize>>();
         let reduced = self.reduced.get_or_init(|| Reduced::new(data, &self.subset, &possible()));
         let exact = |&row: &usize| left_out(data, lambda, &self.subset, row, None, reduced.as_ref());
         let exact: Vec<Vec<f64>> = weak.par_iter().map(exact).collect();

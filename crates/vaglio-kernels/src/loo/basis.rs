@@ -2,9 +2,8 @@
 
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
-use super::{Data, Trial};
 use crate::column::{TILE, axpy, dot};
-use crate::{Level, Scorer};
+use crate::{Data, Level, Scorer, Trial};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -45,7 +44,7 @@ const LONG: usize = 16;
 impl<'d> Basis<'d> {
     /// The empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
-        let a = (0..data.outputs()).map(|o| data.centred(o).to_vec()).collect();
+        let a = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let d = data.empty_diagonal();
         Basis { data, lambda, commits: Vec::new(), a, d, features: Vec::new(), removable: None }
     }
@@ -167,7 +166,7 @@ impl<'d> Basis<'d> {
     /// z ← G z for each vector, with G as it was before the commit that is given with it. Cost O(m·s · vectors).
     pub(crate) fn apply(&self, mut vectors: Vec<(usize, Vec<f64>)>) -> Vec<Vec<f64>> {
         let level = self.data.level;
-        vectors.iter_mut().for_each(|(_, z)| self.data.centre(z));
+        vectors.iter_mut().for_each(|(_, z)| self.data.center(z));
         let along = |p: usize, commit: &Commit| -> Vec<f64> {
             vectors
                 .iter()

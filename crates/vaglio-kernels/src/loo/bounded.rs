@@ -3,9 +3,9 @@
 use super::basis::subtract;
 use super::full::Candidate;
 use super::trial::trial;
-use super::{Basis, Full, Trial, is_weak};
-use crate::Scorer;
+use super::{Basis, Full};
 use crate::column::{TILE, dot, scaled};
+use crate::{Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 
 /// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the commits, but not
@@ -335,5 +335,5 @@ impl<'d> Bounded<'d> {
 
 /// 1/d², or 0 for a row whose d has lost its digits: what the row adds to a sum is left out of its bound.
 fn weight(d: f64) -> f64 {
-    if is_weak(d) { 0.0 } else { 1.0 / (d * d) }
+    if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }
 }

@@ -1,9 +1,9 @@
 //! Depth-first search over subsets: a subset, and the columns that may still follow.
 
+use super::Basis;
 use super::trial::{fused, trial};
-use super::{Basis, Trial, is_weak};
 use crate::column::{axpy, dot};
-use crate::{Level, Scorer};
+use crate::{Level, Scorer, Trial, is_unreliable};
 use std::sync::{Arc, OnceLock};
 
 /// The state of a subset for one λ with C_l = G x_l of the columns that may follow, and nothing of the others.
@@ -27,7 +27,7 @@ pub struct Branch<'p> {
 struct Columns {
     level: Level,
     lambda: f64,
-    /// Scaled, centred columns.
+    /// Scaled, centered columns.
     x: Vec<Vec<f64>>,
     squares: Vec<f64>,
 }
@@ -239,7 +239,7 @@ impl Basis<'_> {
 /// Additions only lower d, and d is at most 1.
 fn least_weight(d: &[f64]) -> f64 {
     let most = d.iter().copied().fold(0.0, f64::max);
-    if is_weak(most) { 1.0 } else { (1.0 / (most * most)).max(1.0) }
+    if is_unreliable(most) { 1.0 } else { (1.0 / (most * most)).max(1.0) }
 }
 
 impl Pending<'_> {

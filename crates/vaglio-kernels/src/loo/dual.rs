@@ -1,7 +1,6 @@
 //! Leave-one-out from the m × m inverse, for subsets that can fit every row.
 
-use super::Data;
-use crate::linalg;
+use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1};
 
 /// Rows beyond which an m × m inverse is not made.
@@ -37,7 +36,7 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
         inverse -= &outer(ArrayView1::from(unit), 1.0 / (lambda + gamma));
     }
     let of_output = |o: usize| {
-        let fitted = inverse.dot(&ArrayView1::from(data.centred(o)));
+        let fitted = inverse.dot(&ArrayView1::from(data.centered(o)));
         fitted.iter().zip(inverse.diag()).map(|(e, d)| e / d).collect::<Vec<f64>>()
     };
     Some((0..data.outputs()).map(of_output).collect())

@@ -1,10 +1,10 @@
 //! All trials of a step in one pass over C.
 
+use super::Basis;
 use super::basis::Commit;
 use super::trial::{fused, trial};
-use super::{Basis, Data, Trial};
-use crate::Scorer;
 use crate::column::{axpy, dot};
+use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
 
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.

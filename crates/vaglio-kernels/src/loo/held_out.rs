@@ -1,9 +1,9 @@
 //! Rows of which the fit knows nothing else: left out without a difference of nearly equal numbers.
 
+use super::Basis;
 use super::reduced::Reduced;
-use super::{Basis, Data, is_weak};
-use crate::Scorer;
 use crate::column::{axpy, dot};
+use crate::{Data, Scorer, is_unreliable};
 use rayon::prelude::*;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ impl Basis<'_> {
             }
             Change::None => (changed.a, changed.d) = (self.a.clone(), self.d.clone()),
         }
-        let weak = (0..changed.d.len()).filter(|&j| is_weak(changed.d[j])).collect();
+        let weak = (0..changed.d.len()).filter(|&j| is_unreliable(changed.d[j])).collect();
         (changed.residuals(), weak)
     }
 }
@@ -138,7 +138,7 @@ impl<'b, 'd> HeldOut<'b, 'd> {
     /// Cost O(m·s²).
     fn new(data: &'b Data<'d>, lambda: f64, row: usize, subset: &[usize]) -> Self {
         let mut state = HeldOut { data, row, lambda, commits: Vec::new(), a: Vec::new() };
-        state.a = (0..data.outputs()).map(|o| state.apart(data.centred(o).to_vec())).collect();
+        state.a = (0..data.outputs()).map(|o| state.apart(data.centered(o).to_vec())).collect();
         for &feature in subset {
             let (x, c, tau, steps) = state.reduced(feature);
             for (a, step) in state.a.iter_mut().zip(steps) {
@@ -170,7 +170,7 @@ impl<'b, 'd> HeldOut<'b, 'd> {
         (x, c, tau, steps)
     }
 
-    /// A scaled vector with the row apart, centred on the other rows where there is an intercept.
+    /// A scaled vector with the row apart, centered on the other rows where there is an intercept.
     fn apart(&self, mut others: Vec<f64>) -> Apart {
         let level = self.data.level;
         let mut at = std::mem::take(&mut others[self.row]);

@@ -1,11 +1,10 @@
 //! Leave-one-out for ridge regression: the score of every one-column change from one state.
 //!
-//! Rows are scaled by the root of their weight and, with an intercept, centred. For the selected columns X_S let
+//! Rows are scaled by the root of their weight and, with an intercept, centered. For the selected columns X_S let
 //! G = I − vvᵀ/‖v‖² − X_S(X_SᵀX_S + λI)⁻¹X_Sᵀ (v: the scaled ones-vector, absent without intercept): G y are the
 //! residuals of the fit, and row j left out has residual (G y)_j / G_jj. G is never formed. Everything here is in
 //! units in which λ does not divide, so the empty subset is exact for every λ.
 //!
-//! * [`Data`] — scaled rows, shared by all states.
 //! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
 //! * [`Full`] — C_i = G x_i for every candidate: all trials of a step in one pass over C.
 //! * [`Bounded`] — no C: a bound for every candidate from one pass over X, and exact trials of the few that could win.
@@ -15,7 +14,6 @@ mod all_lambdas;
 mod basis;
 mod bounded;
 mod branch;
-mod data;
 mod dual;
 mod full;
 mod held_out;
@@ -28,14 +26,6 @@ pub use all_lambdas::AllLambdas;
 pub use basis::Basis;
 pub use bounded::Bounded;
 pub use branch::Branch;
-pub use data::{Data, Trouble};
 pub use full::Full;
 pub use held_out::{Change, careful, careful_residuals};
 pub use possible::Possible;
-pub use trial::Trial;
-
-/// Whether 1 − leverage of a row is so small, or not a number, that differences have lost the digits that a score needs;
-/// [`careful`] has another way for such rows.
-pub fn is_weak(complement: f64) -> bool {
-    complement.is_nan() || complement < 1e-5
-}

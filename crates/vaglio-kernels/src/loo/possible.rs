@@ -1,8 +1,7 @@
 //! What the best fit of all columns that a search may still take leaves over.
 
-use super::Data;
 use crate::column::{axpy, dot};
-use crate::{Scorer, linalg};
+use crate::{Data, Scorer, linalg};
 use ndarray::Array2;
 
 /// The least squares fit of a set U of columns, from which columns can be dropped.
@@ -54,7 +53,7 @@ impl Possible {
         let inverse = inverse(&gram)?;
         let mut fit = Possible { features: features.to_vec(), inverse, weights: Vec::new(), rss: 0.0, total: 0.0 };
         for output in 0..data.outputs() {
-            let mut residual = data.centred(output).to_vec();
+            let mut residual = data.centered(output).to_vec();
             fit.total += dot(data.level, &residual, &residual);
             let along: Vec<f64> = x.iter().map(|x| dot(data.level, x, &residual)).collect();
             let weight = |row: &[f64]| row.iter().zip(&along).map(|(i, b)| i * b).sum::<f64>();

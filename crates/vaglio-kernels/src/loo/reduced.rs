@@ -1,9 +1,8 @@
 //! Rows left out of many others, which are reduced to a triangle once.
 
-use super::Data;
 use crate::column::scaled;
-use crate::linalg;
 use crate::ridge::{back_substituted, reduce};
+use crate::{Data, linalg};
 use ndarray::{Array2, Axis, concatenate, s};
 
 /// The rows [1 | X_S | y], scaled: some apart, and all others as the triangle of an orthogonal reduction.
@@ -47,7 +46,7 @@ impl Reduced {
         let mut all = Array2::zeros((data.rows(), width + data.outputs()));
         let ones = (0..intercept).map(|_| data.ones());
         let columns = subset.iter().map(|&feature| shifted(data, feature));
-        let targets = (0..data.outputs()).map(|o| data.centred(o).to_vec());
+        let targets = (0..data.outputs()).map(|o| data.centered(o).to_vec());
         for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(targets)) {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
         }

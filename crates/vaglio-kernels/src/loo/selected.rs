@@ -1,8 +1,7 @@
 //! What the removal of every selected column needs, for one λ.
 
-use super::Data;
 use crate::column::{axpy, dot};
-use crate::linalg;
+use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;
 
@@ -47,7 +46,7 @@ impl Selected {
         let along = linalg::gemm(x.view(), svd.v.view()) * inverse;
         let all = linalg::gemm(along.view(), svd.v.t());
         let c: Vec<Vec<f64>> = all.columns().into_iter().map(|column| column.to_vec()).collect();
-        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centred(o))).collect();
+        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centered(o))).collect();
         let w = c.iter().map(weights).collect();
         Some(Selected { features, c, w, h })
     }

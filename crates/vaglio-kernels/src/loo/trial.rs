@@ -1,32 +1,9 @@
 //! One trial: the loss of the residuals left out after a change of rank one, in one pass over the rows.
 
 use crate::column::TILE;
-use crate::score::Outcome;
 use crate::wide::Wide;
-use crate::{Level, Scorer};
+use crate::{Level, Scorer, Trial};
 use pulp::NullaryFnOnce;
-
-/// The outcome of a trial.
-#[derive(Debug, Clone)]
-pub struct Trial {
-    /// The mean loss, or with a scorer of a part of the rows what these add to it.
-    pub loss: f64,
-    /// The smallest 1 − leverage of a row; where it [`super::is_weak`] the loss is not to be trusted.
-    pub low: f64,
-    /// What [`Scorer::join`] adds up over parts where a part alone does not know the loss.
-    pub whole: Vec<f64>,
-}
-
-impl Trial {
-    /// A loss that is known.
-    pub fn of(loss: f64, low: f64) -> Self {
-        Trial { loss, low, whole: Vec::new() }
-    }
-
-    pub(super) fn from_outcome(outcome: Outcome, low: f64) -> Self {
-        Trial { loss: outcome.loss, low, whole: outcome.whole }
-    }
-}
 
 /// The loss after ã = a − c·t·inverse of each output and d̃ = d − c∘c·inverse, from the residuals left out ã/d̃.
 ///

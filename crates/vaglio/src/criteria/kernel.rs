@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_core::{Column, Design, Error, Loss, Result, Score};
-use vaglio_kernels::loo::{Data, Trouble};
-use vaglio_kernels::{Level, Measure, Scorer, Targets};
+use vaglio_kernels::{Data, DataError, Level, Measure, Scorer, Targets};
 
 /// The kernels' word for a loss.
 fn measure(loss: Loss) -> Measure {
@@ -43,19 +42,19 @@ pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercep
     design.constant().into_iter().for_each(|feature| active[feature] = false);
     let columns = (0..design.features()).map(|f| kernel_column(design.column(f))).collect();
     Data::new(Level::best(), columns, active, &targets, weights, intercept)
-        .map_err(|trouble| explain(trouble, design.names()))
+        .map_err(|error| explain(error, design.names()))
 }
 
-fn explain(trouble: Trouble, names: &[String]) -> Error {
+fn explain(error: DataError, names: &[String]) -> Error {
     let name = |column: usize| names.get(column).map_or("?", String::as_str);
-    Error::Numerical(match trouble {
-        Trouble::Overflow { column } => {
+    Error::Numerical(match error {
+        DataError::Overflow { column } => {
             format!("column `{}`: its sum of squares overflows; rescale or standardize it", name(column))
         }
-        Trouble::Underflow { column } => {
+        DataError::Underflow { column } => {
             format!("column `{}`: its squares underflow to 0; rescale or standardize it", name(column))
         }
-        Trouble::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
+        DataError::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
     })
 }
 

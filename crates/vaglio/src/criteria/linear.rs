@@ -2,7 +2,7 @@
 
 use super::kernel::kernel_data;
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
-use vaglio_kernels::loo::Data;
+use vaglio_kernels::Data;
 
 /// The numbers of [`vaglio_core::Correlation`], by one read of the columns for each column of the Gram matrix.
 ///

@@ -1,10 +1,10 @@
 //! Columns that enter one after the other, and candidates that take in what has entered.
 
+use super::HoldOutRows;
 use super::by_fold::{Column, Entering, held_out, squares, take_in, tiles};
-use super::{HoldOutRows, Trial};
-use crate::Scorer;
 use crate::column::{TILE, axpy, dot};
 use crate::score::Outcome;
+use crate::{Scorer, Trial};
 use std::sync::Arc;
 
 /// A column as it was when it entered.

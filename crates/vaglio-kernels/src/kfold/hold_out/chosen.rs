@@ -1,10 +1,10 @@
 //! The selected columns as each would leave.
 
+use super::HoldOutRows;
 use super::by_fold::held_out;
 use super::chain::{Commit, least, loss_after};
-use super::{HoldOutRows, Trial};
-use crate::Scorer;
 use crate::linalg::{self, Failure};
+use crate::{Scorer, Trial};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! K-fold losses of every one-column change from one state, for any partition of the rows and any loss.
 //!
-//! Rows are scaled by the root of their weight and, with an intercept, centred. U is a fold and T the rows of all
-//! others; with an intercept, whatever belongs to U is centred on the means of T. For a column x_i that is not selected
+//! Rows are scaled by the root of their weight and, with an intercept, centered. U is a fold and T the rows of all
+//! others; with an intercept, whatever belongs to U is centered on the means of T. For a column x_i that is not selected
 //! let E_i, in block U, be its residual held out, after a fit of x_i by the selected columns to T, and per fold
 //! σ = λ + ‖training residual‖² and q = x_{i,T}ᵀ(training residual of y): with the column added, residuals held out are
 //! r_U − E_{i,U} q/σ. So one vector a column predicts all rows, and a trial costs O(m) for every loss.
@@ -11,41 +11,12 @@ mod chain;
 mod chosen;
 mod rows;
 
-use crate::Scorer;
-use crate::score::Outcome;
+use crate::{Scorer, Trial};
 use chain::{Candidate, Chain};
 use chosen::Chosen;
 use rayon::prelude::*;
 pub use rows::HoldOutRows;
 use std::sync::Arc;
-
-/// The outcome of a trial.
-#[derive(Debug, Clone)]
-pub struct Trial {
-    /// The mean loss, or with a scorer of a part of the rows what these add to it.
-    pub loss: f64,
-    /// How much is left of the columns in the rows that train a fold, see [`HoldOut`]; where it [`is_weak`] the loss is
-    /// not to be trusted.
-    pub low: f64,
-    /// What [`Scorer::join`] adds up over parts where a part alone does not know the loss.
-    pub whole: Vec<f64>,
-}
-
-impl Trial {
-    fn of(loss: f64, low: f64) -> Self {
-        Trial { loss, low, whole: Vec::new() }
-    }
-
-    fn from_outcome(outcome: Outcome, low: f64) -> Self {
-        Trial { loss: outcome.loss, low, whole: outcome.whole }
-    }
-}
-
-/// Whether so little of a column is left in the rows that train a fold, or it is not a number, that differences have
-/// lost the digits that a score needs; [`super::careful`] has another way for such subsets.
-pub fn is_weak(low: f64) -> bool {
-    low.is_nan() || low < 1e-5
-}
 
 /// Whether commits serve for the score and for trials of removal; otherwise those are made from the rows.
 fn is_sound(low: f64) -> bool {
@@ -59,11 +30,11 @@ fn is_sound(low: f64) -> bool {
 /// commit of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
 /// Once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
-/// [`Trial`], `low` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over
-/// folds, with ‖x‖² over all rows about the mean of the training rows; `low` is the part of the column that is tried
-/// times the smallest part with which a selected one entered. Relative errors are about 1e-15/`low`. Trials of removal,
-/// and the score, go by the columns as they entered while `low` is at least 1e-3, and then have this `low`; below, they
-/// are made from the rows by an orthogonal decomposition, and their `low` is 1.
+/// [`Trial`], `conditioning` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over
+/// folds, with ‖x‖² over all rows about the mean of the training rows; `conditioning` is the part of the column that is tried
+/// times the smallest part with which a selected one entered. Relative errors are about 1e-15/`conditioning`. Trials of removal,
+/// and the score, go by the columns as they entered while `conditioning` is at least 1e-3, and then have this `conditioning`; below, they
+/// are made from the rows by an orthogonal decomposition, and their `conditioning` is 1.
 #[derive(Debug, Clone)]
 pub struct HoldOut<'d> {
     rows: Arc<HoldOutRows<'d>>,
@@ -137,7 +108,7 @@ impl<'d> HoldOut<'d> {
     /// The trial of removing each wanted column; columns that are not selected get an infinite loss.
     ///
     /// The first trials after [`HoldOut::reset`] cost O(K·m·s²), then O(m · outputs) a column. Where the decomposition
-    /// does not converge the loss is not a number and `low` is 0.
+    /// does not converge the loss is not a number and `conditioning` is 0.
     pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.choose();
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.chosen) {

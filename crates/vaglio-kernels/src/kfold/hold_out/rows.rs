@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Copies of the scaled columns and targets with their rows fold after fold, shared by the states of all λ.
 ///
-/// Columns are centred with an intercept. Memory 8·m·n bytes.
+/// Columns are centered with an intercept. Memory 8·m·n bytes.
 #[derive(Debug)]
 pub struct HoldOutRows<'d> {
     rows: Arc<Rows<'d>>,
@@ -88,7 +88,7 @@ impl<'d> HoldOutRows<'d> {
         starts.push(folds.rows());
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
         let weights = products(level, &starts, &root, &root);
-        let targets = (0..data.outputs()).map(|o| permuted(data.centred(o))).collect();
+        let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
         let mut out = HoldOutRows { rows, starts, root, weights, columns, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
@@ -123,7 +123,7 @@ impl<'d> HoldOutRows<'d> {
         &self.columns[feature]
     }
 
-    /// Scaled targets, centred with an intercept.
+    /// Scaled targets, centered with an intercept.
     pub(super) fn target(&self, output: usize) -> &[f64] {
         &self.targets[output]
     }
@@ -132,15 +132,15 @@ impl<'d> HoldOutRows<'d> {
     pub(super) fn training(&self, feature: usize) -> Training {
         let (level, x) = (self.level(), self.column(feature));
         let means = self.means(x);
-        let mut centred = vec![0.0; x.len()];
-        held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centred);
-        let squares = products(level, &self.starts, &centred, &centred);
+        let mut centered = vec![0.0; x.len()];
+        held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centered);
+        let squares = products(level, &self.starts, &centered, &centered);
         let others = self.of_others(&means, &means, &squares);
         let e = self.less(x, &others);
         let own = products(level, &self.starts, &e, &e);
         let mut of_targets = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
-            let with_target = self.of_others(&means, y_means, &products(level, &self.starts, &centred, y));
+            let with_target = self.of_others(&means, y_means, &products(level, &self.starts, &centered, y));
             with_target.iter().enumerate().for_each(|(k, m)| of_targets[k * self.outputs() + o] = m.product);
         }
         Training { e, squares: others.iter().map(|m| m.product).collect(), own, products: of_targets }

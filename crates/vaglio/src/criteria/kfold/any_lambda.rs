@@ -6,7 +6,8 @@ use crate::criteria::refined::{Fits, Losses};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Feature, Result};
 use vaglio_kernels::Scorer;
-use vaglio_kernels::kfold::{AllLambdas, Refitted, Rows, is_weak};
+use vaglio_kernels::is_unreliable;
+use vaglio_kernels::kfold::{AllLambdas, Refitted, Rows};
 use vaglio_kernels::linalg::Failure;
 
 /// Fits of subsets, from one decomposition of the rows for all λ, or refitted from the rows once for all λ.
@@ -33,7 +34,7 @@ struct Subset<'f, 'd> {
 impl Subset<'_, '_> {
     fn residuals(&self, lambda: f64) -> Result<Residuals> {
         match self.decomposed(lambda) {
-            Some((residuals, low)) if !is_weak(low) => Ok(residuals),
+            Some((residuals, low)) if !is_unreliable(low) => Ok(residuals),
             _ => self.refitted(lambda),
         }
     }
@@ -45,7 +46,7 @@ impl Subset<'_, '_> {
     /// A loss with so many digits left.
     fn tried(&self, loss: f64, low: f64) -> Tried {
         if !self.of.scorer.is_of_squares() {
-            return Tried::new(loss, is_weak(low));
+            return Tried::new(loss, is_unreliable(low));
         }
         // A penalty without bound leaves the empty subset.
         let empty = || self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals));

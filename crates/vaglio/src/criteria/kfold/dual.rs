@@ -5,9 +5,9 @@ use super::way::{Spread, Tried, Way};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Feature, Result};
-use vaglio_kernels::Scorer;
-use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows, Trial, is_weak};
+use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::kfold::{AllLambdas, Rows};
+use vaglio_kernels::{Scorer, Trial, is_unreliable};
 
 /// Folds that are held out of the same states.
 pub(super) struct Part<'d> {
@@ -56,7 +56,7 @@ impl<'d> Parts<'d> {
         let of_lambda = |trials: &[Vec<Trial>]| -> Vec<Tried> {
             let tried = |k: usize| {
                 let parts = trials.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole));
-                Tried::new(self.permuted.join(parts), trials.iter().any(|of_part| is_weak(of_part[k].low)))
+                Tried::new(self.permuted.join(parts), trials.iter().any(|of_part| of_part[k].is_unreliable()))
             };
             (0..trials.first().map_or(0, Vec::len)).into_par_iter().map(tried).collect()
         };
@@ -140,7 +140,7 @@ impl<'d> Dual<'d> {
                         *residuals = vec![vec![0.0; own.first().map_or(0, Vec::len)]; parts.outputs];
                     }
                     part.scorer.place(&own, residuals);
-                    *weak |= is_weak(low);
+                    *weak |= is_unreliable(low);
                 }
             }
             self.current = Some(of_lambdas);

@@ -1,7 +1,7 @@
 //! The ways to the scores, behind one face.
 
 use vaglio_core::{Error, Feature, Result};
-use vaglio_kernels::kfold::is_weak;
+use vaglio_kernels::is_unreliable;
 
 /// The outcome of a trial.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ impl Tried {
 
     /// A mean of squares with so many digits left, `empty` being that of the empty subset.
     pub fn of_squares(loss: f64, low: f64, empty: impl FnOnce() -> f64) -> Self {
-        if !is_weak(low) {
+        if !is_unreliable(low) {
             return Tried::new(loss, false);
         }
         let slack = SLACK / low * (loss + empty());

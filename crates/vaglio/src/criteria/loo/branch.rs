@@ -6,7 +6,8 @@ use super::settle::settle;
 use crate::criteria::kernel::lowest;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use vaglio_core::{Evaluator, Feature, Result, Score};
-use vaglio_kernels::loo::{Basis, Branch, Change, Data, Possible, Trial, is_weak};
+use vaglio_kernels::loo::{Basis, Branch, Change, Possible};
+use vaglio_kernels::{Data, Trial};
 
 /// A subset and the columns that may follow, with one state per λ.
 pub(super) struct LooBranch<'p, 'd> {
@@ -50,7 +51,7 @@ impl<'p, 'd> LooBranch<'p, 'd> {
 
     /// A score from the trials of each λ, made with care where one has lost its digits.
     fn settled(&self, trials: Vec<Trial>, change: Change) -> Result<Score> {
-        if !trials.iter().any(|trial| is_weak(trial.low)) {
+        if !trials.iter().any(|trial| trial.is_unreliable()) {
             return lowest(self.states.iter().zip(&trials).map(|(state, trial)| (state.lambda(), trial.loss)));
         }
         let bases = self.common.bases(&self.selected);
@@ -88,7 +89,7 @@ impl Evaluator for LooBranch<'_, '_> {
             };
             if let [state] = &mut *self.states {
                 let trial = state.trial(&self.common.scorer, place);
-                if !is_weak(trial.low) {
+                if !trial.is_unreliable() {
                     *score = lowest(std::iter::once((state.lambda(), trial.loss)))?;
                     continue;
                 }

@@ -4,8 +4,8 @@ use crate::criteria::balance;
 use crate::criteria::kernel::{kernel_data, scorer, weighing};
 use std::sync::Arc;
 use vaglio_core::{Classes, Design, Loss, Result};
-use vaglio_kernels::Scorer;
-use vaglio_kernels::loo::{Basis, Data};
+use vaglio_kernels::loo::Basis;
+use vaglio_kernels::{Data, Scorer};
 
 /// Rows that are left out of the same states.
 pub(super) struct Part<'d> {

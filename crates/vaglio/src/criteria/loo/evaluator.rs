@@ -8,7 +8,8 @@ use crate::criteria::kernel::lowest;
 use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Winner};
-use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full, Trial};
+use vaglio_kernels::Trial;
+use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full};
 
 /// What is kept of the columns that are not selected: nothing, bounds, or G x of each.
 enum States<'d> {

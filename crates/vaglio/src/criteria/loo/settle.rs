@@ -4,7 +4,8 @@ use super::common::Common;
 use crate::criteria::kernel::lowest;
 use rayon::prelude::*;
 use vaglio_core::{Result, Score};
-use vaglio_kernels::loo::{Basis, Change, Trial, careful_residuals, is_weak};
+use vaglio_kernels::Trial;
+use vaglio_kernels::loo::{Basis, Change, careful_residuals};
 
 /// The scores of changes of a subset from their trials, one list for each state, the parts of the rows innermost: those
 /// that have lost their digits are computed with care, then the lowest over λ is taken.
@@ -22,7 +23,7 @@ pub(super) fn settle(
             [only] if common.is_whole => only.iter().map(|trial| trial.loss).collect(),
             _ => (0..changes.len()).into_par_iter().map(joined).collect(),
         };
-        let is_concerned = |k: &usize| trials.iter().any(|of_part| is_weak(of_part[*k].low));
+        let is_concerned = |k: &usize| trials.iter().any(|of_part| of_part[*k].is_unreliable());
         let weak: Vec<usize> = (0..changes.len()).filter(is_concerned).collect();
         let concerned: Vec<Change> = weak.iter().map(|&k| changes[k]).collect();
         for (k, residuals) in weak.into_iter().zip(careful(common, bases, &concerned)) {

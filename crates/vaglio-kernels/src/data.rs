@@ -1,4 +1,4 @@
-//! Scaled, centred rows.
+//! Scaled, centered rows.
 
 use crate::column::{LANES, Sums, TILE, add_products, product, scaled};
 use crate::wide::Entry;
@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Columns and targets with rows scaled by √r_j and columns centred when there is an intercept.
+/// Columns and targets with rows scaled by √r_j and columns centered when there is an intercept.
 ///
 /// Columns stay as they are stored; scale and shift are applied when they are read.
 #[derive(Debug)]
@@ -17,16 +17,16 @@ pub struct Data<'d> {
     shifts: Vec<f64>,
     squares: Vec<f64>,
     active: Vec<bool>,
-    /// v/‖v‖ with an intercept: the direction that centring removes.
+    /// v/‖v‖ with an intercept: the direction that centering removes.
     unit: Option<Vec<f64>>,
     targets: Arc<Targets>,
-    /// Scaled targets, centred with an intercept: the residuals of the empty subset.
-    centred: Vec<Vec<f64>>,
+    /// Scaled targets, centered with an intercept: the residuals of the empty subset.
+    centered: Vec<Vec<f64>>,
 }
 
 /// A column whose squares cannot be added up in doubles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum DataError {
     /// Its sum of squares is not finite.
     Overflow {
         /// Index of the column.
@@ -47,7 +47,7 @@ impl<'d> Data<'d> {
     /// `targets` has one slice of m per output; `weights` are positive. Inactive columns are never read again.
     ///
     /// # Errors
-    /// [`Trouble`] for an active column, or targets, whose squares over- or underflow.
+    /// [`DataError`] for an active column, or targets, whose squares over- or underflow.
     pub fn new(
         level: Level,
         columns: Vec<Column<'d>>,
@@ -55,7 +55,7 @@ impl<'d> Data<'d> {
         targets: &[&[f64]],
         weights: Option<&[f64]>,
         intercept: bool,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, DataError> {
         let rows = targets.first().map_or(0, |t| t.len());
         let ones = vec![1.0; rows];
         let weight = weights.unwrap_or(&ones);
@@ -86,10 +86,10 @@ impl<'d> Data<'d> {
         let (shifts, squares): (Vec<f64>, Vec<f64>) = columns.par_iter().enumerate().map(statistics).unzip();
         for column in (0..columns.len()).filter(|&c| active[c]) {
             if !squares[column].is_finite() {
-                return Err(Trouble::Overflow { column });
+                return Err(DataError::Overflow { column });
             }
             if squares[column] < f64::MIN_POSITIVE {
-                return Err(Trouble::Underflow { column });
+                return Err(DataError::Underflow { column });
             }
         }
         // With an intercept a shift changes nothing, and one that makes equal targets 0 leaves no rounding of them.
@@ -101,13 +101,13 @@ impl<'d> Data<'d> {
         let mut shifted = scaled_by_root(intercept);
         let targets = scaled_by_root(false);
         if !targets.iter().flatten().map(|y| y * y).sum::<f64>().is_finite() {
-            return Err(Trouble::TargetOverflow);
+            return Err(DataError::TargetOverflow);
         }
         let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
-        let centred = Vec::new();
-        let mut data = Data { level, columns, shifts, squares, active, unit, targets, centred };
-        shifted.iter_mut().for_each(|y| data.centre(y));
-        data.centred = shifted;
+        let centered = Vec::new();
+        let mut data = Data { level, columns, shifts, squares, active, unit, targets, centered };
+        shifted.iter_mut().for_each(|y| data.center(y));
+        data.centered = shifted;
         Ok(data)
     }
 
@@ -136,7 +136,7 @@ impl<'d> Data<'d> {
         self.active[column]
     }
 
-    /// ‖x_i‖² of a column, scaled and centred.
+    /// ‖x_i‖² of a column, scaled and centered.
     pub(crate) fn squares(&self, column: usize) -> f64 {
         self.squares[column]
     }
@@ -150,20 +150,20 @@ impl<'d> Data<'d> {
     }
 
     /// The residuals of the empty subset.
-    pub(crate) fn centred(&self, output: usize) -> &[f64] {
-        &self.centred[output]
+    pub(crate) fn centered(&self, output: usize) -> &[f64] {
+        &self.centered[output]
     }
 
-    /// x_i, scaled and centred. Cost O(m).
+    /// x_i, scaled and centered. Cost O(m).
     pub(crate) fn scaled(&self, column: usize) -> Vec<f64> {
         let mut out = vec![0.0; self.rows()];
         let (x, shift) = self.column(column);
         scaled(self.level, x, shift, self.root(), &mut out);
-        self.centre(&mut out);
+        self.center(&mut out);
         out
     }
 
-    /// Columns, scaled and centred: rows × columns. Cost O(m·s).
+    /// Columns, scaled and centered: rows × columns. Cost O(m·s).
     pub(crate) fn matrix(&self, columns: &[usize]) -> Array2<f64> {
         let mut out = Array2::zeros((self.rows(), columns.len()));
         for (mut to, &column) in out.columns_mut().into_iter().zip(columns) {
@@ -183,7 +183,7 @@ impl<'d> Data<'d> {
     pub fn correlations(&self, with: Option<usize>) -> Vec<f64> {
         let mut z = match with {
             Some(column) => self.scaled(column),
-            None => self.centred(0).to_vec(),
+            None => self.centered(0).to_vec(),
         };
         let norm = crate::column::dot(self.level, &z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];
@@ -196,7 +196,7 @@ impl<'d> Data<'d> {
         out
     }
 
-    /// x_iᵀz for a z that is centred where there is an intercept. Cost O(m).
+    /// x_iᵀz for a z that is centered where there is an intercept. Cost O(m).
     pub(crate) fn product(&self, column: usize, z: &[f64]) -> f64 {
         let (x, shift) = self.column(column);
         match self.root() {
@@ -221,7 +221,7 @@ impl<'d> Data<'d> {
     }
 
     /// z ← z − v(vᵀz)/‖v‖² with an intercept.
-    pub(crate) fn centre(&self, z: &mut [f64]) {
+    pub(crate) fn center(&self, z: &mut [f64]) {
         if let Some(unit) = &self.unit {
             let along = crate::column::dot(self.level, unit, z);
             crate::column::axpy(self.level, -along, unit, z);
@@ -241,7 +241,7 @@ impl<'d> Data<'d> {
         }
     }
 
-    /// Σ_j x_ij v_k[j] (x_i scaled and centred) for the given columns and vectors, as columns × vectors.
+    /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
     ///
     /// One read of the columns; the vectors stay in cache by tiles of rows. Cost O(m · columns · vectors).
     pub(crate) fn products(&self, columns: &[usize], vectors: &[Vec<f64>]) -> Vec<f64> {

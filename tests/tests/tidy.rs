@@ -56,6 +56,8 @@ fn layers_depend_downwards_only() {
     for name in ["serde", "vaglio-core", "vaglio"] {
         assert!(!kernels.iter().any(|k| k == name), "vaglio-kernels depends on {name}");
     }
+    let columns = dependencies(&manifest("crates/vaglio-columns"), true);
+    assert!(!columns.iter().any(|c| c == "serde" || c.starts_with("vaglio")), "vaglio-columns is the leaf");
     let core = dependencies(&manifest("crates/vaglio-core"), false);
     for name in ["vaglio-kernels", "vaglio"] {
         assert!(!core.iter().any(|k| k == name), "vaglio-core depends on {name}");

@@ -78,6 +78,17 @@ pub struct Trained {
     pub coefficients: Coefficients,
 }
 
+/// Refuses another number of columns than a model reads.
+///
+/// # Errors
+/// [`Error::Shape`].
+pub fn check_inputs(columns: &Columns, wanted: usize) -> Result<()> {
+    if columns.len() == wanted {
+        return Ok(());
+    }
+    Err(Error::Shape(format!("{} columns, and the model reads {wanted}", columns.len())))
+}
+
 /// A trained model: data only, with no reference to what it was trained on.
 ///
 /// One that is read from a file can hold anything: a model checks its parts when it is deserialised (`#[serde(try_from

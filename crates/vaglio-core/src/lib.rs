@@ -12,7 +12,6 @@
 //! Implement [`Criterion::evaluate`], the definition. That alone works with every search; add
 //! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
 
-mod columns;
 mod criterion;
 mod decisions;
 mod describe;
@@ -33,14 +32,13 @@ mod search;
 mod table;
 mod training;
 
-pub use columns::{Column, Columns, Numbers};
 pub use criterion::{Criterion, Estimate, Evaluator, Refit, Score, Winner};
 pub use decisions::Decisions;
 pub use describe::{Description, Role, descriptions};
 pub use design::{Classes, Design};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use geometry::{Correlation, Geometry, Signs};
-pub use learner::{FeatureMap, Learner, LinearForm, Model, Trained};
+pub use learner::{FeatureMap, Learner, LinearForm, Model, Trained, check_inputs};
 pub use linear::Linear;
 pub use loss::Loss;
 pub use map::{FittedMap, Map, TargetScale};
@@ -51,6 +49,7 @@ pub use readout::Readout;
 pub use ridge::Coefficients;
 pub use search::{Answer, FeatureRef, Observer, Outline, SearchContext, SearchStrategy, Silent};
 pub use table::{Cells, Table};
+pub use vaglio_columns::{Column, Columns, Numbers};
 
 #[doc(hidden)]
 pub use {inventory, schemars};

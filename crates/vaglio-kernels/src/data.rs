@@ -1,6 +1,6 @@
 //! Scaled, centered rows.
 
-use crate::column::{LANES, Sums, TILE, add_products, product, scaled};
+use crate::sums::{LANES, Sums, TILE, add_products, product, scaled};
 use crate::wide::Entry;
 use crate::{Column, Level, Targets};
 use ndarray::{Array2, ArrayView1};
@@ -185,7 +185,7 @@ impl<'d> Data<'d> {
             Some(column) => self.scaled(column),
             None => self.centered(0).to_vec(),
         };
-        let norm = crate::column::dot(self.level, &z, &z).sqrt();
+        let norm = crate::sums::dot(self.level, &z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];
         if norm > 0.0 {
             z.iter_mut().for_each(|z| *z /= norm);
@@ -210,21 +210,14 @@ impl<'d> Data<'d> {
 
     /// Whether two columns have the same entries.
     pub(crate) fn equal(&self, a: usize, b: usize) -> bool {
-        self.squares[a] == self.squares[b]
-            && match (self.columns[a], self.columns[b]) {
-                (Column::Double(a), Column::Double(b)) => a == b,
-                (Column::Byte(a), Column::Byte(b)) => a == b,
-                (Column::Double(doubles), Column::Byte(bytes)) | (Column::Byte(bytes), Column::Double(doubles)) => {
-                    doubles.iter().zip(bytes).all(|(d, b)| *d == f64::from(*b))
-                }
-            }
+        self.squares[a] == self.squares[b] && self.columns[a] == self.columns[b]
     }
 
     /// z ← z − v(vᵀz)/‖v‖² with an intercept.
     pub(crate) fn center(&self, z: &mut [f64]) {
         if let Some(unit) = &self.unit {
-            let along = crate::column::dot(self.level, unit, z);
-            crate::column::axpy(self.level, -along, unit, z);
+            let along = crate::sums::dot(self.level, unit, z);
+            crate::sums::axpy(self.level, -along, unit, z);
         }
     }
 

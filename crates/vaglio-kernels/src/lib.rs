@@ -3,7 +3,6 @@
 //! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`Column`]); every sum has a fixed
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
-pub mod column;
 mod data;
 pub mod distinct;
 pub mod elementary;
@@ -18,13 +17,14 @@ pub mod reservoir;
 pub mod ridge;
 mod score;
 pub mod similarity;
+pub mod sums;
 pub mod tile;
 mod trial;
 pub mod vectors;
 mod wide;
 
-pub use column::Column;
 pub use data::{Data, DataError};
 pub use level::Level;
 pub use score::{Measure, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
+pub use vaglio_columns::Column;

@@ -80,7 +80,7 @@ pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) 
         return Ok(made);
     }
     let level = Level::best();
-    let columns: Vec<Column<'_>> = (0..inputs.len()).map(|f| kernel_column(inputs.column(f))).collect();
+    let columns: Vec<Column<'_>> = inputs.iter().collect();
     let vectors = Vectors::new(units.len(), inputs.len(), |k, i| units[k].weights[i]);
     let biases: Vec<f64> = units.iter().map(|unit| unit.bias).collect();
     let outputs = by_tiles(inputs.rows(), units.len(), |rows| {
@@ -97,12 +97,4 @@ pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) 
     })?;
     outputs.into_iter().for_each(|column| made.push(column));
     Ok(made)
-}
-
-/// A column as the kernels take it.
-fn kernel_column(column: vaglio_core::Column<'_>) -> Column<'_> {
-    match column {
-        vaglio_core::Column::Double(values) => Column::Double(values),
-        vaglio_core::Column::Byte(values) => Column::Byte(values),
-    }
 }

@@ -12,7 +12,7 @@ use model::RandomLayer;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Numbers, Problem, Readout, Result, describe};
+use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
 
 /// An extreme learning machine: ridge on hidden units whose weights are drawn at random and never trained.
 ///
@@ -100,10 +100,7 @@ impl LinearForm for Elm {
         let mut names: Vec<String> = (1..=self.units).map(|k| unlike(format!("unit{k}"), &known)).collect();
         if self.direct {
             for (feature, name) in problem.names().iter().enumerate() {
-                columns.push(match problem.columns().column(feature) {
-                    vaglio_core::Column::Double(values) => Numbers::Double(values.to_vec()),
-                    vaglio_core::Column::Byte(values) => Numbers::Byte(values.to_vec()),
-                });
+                columns.push(problem.columns().column(feature));
                 names.push(name.clone());
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained};
+use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained, check_inputs};
 
 /// The hidden layer as it was drawn, with all its units.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Model for ElmModel {
     }
 
     fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
-        inputs.check(self.inputs.len())?;
+        check_inputs(inputs, self.inputs.len())?;
         let mut all = hidden::outputs(self.activation, &self.units, inputs)?;
         let mut places = Vec::with_capacity(self.columns.len());
         for source in &self.columns {

@@ -4,7 +4,7 @@ use crate::neighbours::{Near, Search};
 use crate::{MOST, Weights};
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Columns, Error, Feature, Model, Result};
+use vaglio_core::{Columns, Error, Feature, Model, Result, check_inputs};
 
 /// The training rows with their targets: all that nearest neighbours need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Model for NeighboursModel {
 
     fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
         let stored = &self.0;
-        inputs.check(stored.inputs.len())?;
+        check_inputs(inputs, stored.inputs.len())?;
         let rows = stored.targets.ncols();
         let mut out = Array2::zeros((stored.targets.nrows(), inputs.rows()));
         if inputs.is_empty() {

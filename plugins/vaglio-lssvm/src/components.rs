@@ -2,7 +2,7 @@
 
 use crate::Scaling;
 use crate::kernel::Fixed;
-use crate::landmarks::{Chosen, kernel_column};
+use crate::landmarks::Chosen;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, Result, Trained};
@@ -66,7 +66,7 @@ pub(crate) fn decompose(chosen: Chosen, scaling: Scaling) -> Result<ComponentMap
 impl ComponentMap {
     /// The columns of the problem's.
     pub fn columns(&self, columns: &Columns) -> Result<Columns> {
-        let inputs: Vec<Column<'_>> = self.inputs.iter().map(|&f| kernel_column(columns.column(f))).collect();
+        let inputs: Vec<Column<'_>> = self.inputs.iter().map(|&f| columns.column(f)).collect();
         columns_of(self.kernel, &self.landmarks, &self.components, &inputs, columns.rows())
     }
 }

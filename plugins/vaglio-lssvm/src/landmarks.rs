@@ -29,7 +29,7 @@ pub(crate) struct Chosen {
 pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<Chosen> {
     let is_rbf = settings.kind == crate::KernelKind::Rbf;
     let inputs: Vec<Feature> = (0..columns.len()).filter(|&f| !(is_rbf && columns.column(f).is_constant())).collect();
-    let seen: Vec<Column<'_>> = inputs.iter().map(|&f| kernel_column(columns.column(f))).collect();
+    let seen: Vec<Column<'_>> = inputs.iter().map(|&f| columns.column(f)).collect();
     let distinct = distinct_rows(&seen, columns.rows());
     let kernel = settings.fixed(|| median_distance(&seen, &distinct, seed))?;
     if distinct.len() < count {
@@ -80,12 +80,4 @@ fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
 /// Uniform among 0, …, `count` − 1.
 fn below(random: &mut ChaCha8Rng, count: usize) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
-}
-
-/// A column as the kernels take it.
-pub(crate) fn kernel_column(column: vaglio_core::Column<'_>) -> Column<'_> {
-    match column {
-        vaglio_core::Column::Double(values) => Column::Double(values),
-        vaglio_core::Column::Byte(values) => Column::Byte(values),
-    }
 }

@@ -2,9 +2,8 @@
 
 use crate::components::columns_of;
 use crate::kernel::Fixed;
-use crate::landmarks::kernel_column;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, Model, Result, Trained};
+use vaglio_core::{Coefficients, Columns, Error, Feature, Model, Result, Trained, check_inputs};
 
 /// A readout of some components of a kernel: no other component is kept, and no row but the landmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,8 +79,8 @@ impl Model for LsSvmModel {
     }
 
     fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
-        inputs.check(self.inputs.len())?;
-        let columns: Vec<_> = (0..inputs.len()).map(|f| kernel_column(inputs.column(f))).collect();
+        check_inputs(inputs, self.inputs.len())?;
+        let columns: Vec<_> = inputs.iter().collect();
         columns_of(self.kernel, &self.landmarks, &self.components, &columns, inputs.rows()).map(Some)
     }
 

@@ -12,7 +12,7 @@ use model::States;
 use network::Network;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Lambda, Learner, LinearForm, Numbers, Problem, Readout, Result, describe};
+use vaglio_core::{Columns, Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
 
 /// A leaky echo-state network with a ridge readout; selection walks its nodes.
 ///
@@ -142,10 +142,7 @@ impl LinearForm for Reservoir {
                     return Err(Error::setting("direct", message));
                 }
                 names.push(name.clone());
-                states.push(match rows.columns().column(k) {
-                    vaglio_core::Column::Double(values) => Numbers::Double(values.to_vec()),
-                    vaglio_core::Column::Byte(values) => Numbers::Byte(values.to_vec()),
-                });
+                states.push(rows.columns().column(k));
             }
         }
         let Reservoir { leak_rate, warmup, decision, .. } = *self;

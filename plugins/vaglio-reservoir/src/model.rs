@@ -4,7 +4,7 @@ use crate::network::Network;
 use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained};
+use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained, check_inputs};
 
 /// A linear readout of the states of a network, with the part of the network that it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl TryFrom<Stored> for EchoState {
 impl EchoState {
     /// The columns that the readout stands on. Cost O(rows · (connections + nodes · inputs)).
     fn chosen(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns> {
-        inputs.check(self.inputs.len())?;
+        check_inputs(inputs, self.inputs.len())?;
         let lengths = lengths(inputs.rows(), series)?;
         let nodes = self.network.nodes();
         let wanted: Vec<usize> = self.chosen.iter().copied().filter(|&column| column < nodes).collect();

@@ -2,7 +2,7 @@
 
 use super::Factor;
 use crate::Level;
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 
 /// What may be left of the trace, relative to a lower bound of ‖K̄‖_F.
 const REST: f64 = 1e-12;

@@ -1,7 +1,7 @@
 //! A centred kernel matrix as F·Fᵀ.
 
 use crate::Level;
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 

@@ -2,8 +2,8 @@
 
 use super::Factor;
 use crate::Level;
-use crate::column::axpy;
 use crate::linalg::{Failure, eigh};
+use crate::sums::axpy;
 use ndarray::Array2;
 
 /// Points on which kernels are sampled: K ≈ F·Fᵀ with F = K_mb·K_bb^{−½} for the b points.

@@ -1,9 +1,9 @@
 //! K-fold losses by refitting from the rows, without normal equations.
 
 use super::Rows;
+use crate::Scorer;
 use crate::linalg::Failure;
 use crate::ridge::Ridge;
-use crate::{Column, Scorer};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
@@ -93,11 +93,7 @@ fn gather(rows: &Rows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
     let mut x = Array2::zeros((from.len(), subset.len()));
     for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
         let (column, shift) = rows.data.column(feature);
-        let entry = |row: usize| match column {
-            Column::Double(x) => x[row],
-            Column::Byte(x) => f64::from(x[row]),
-        };
-        to.iter_mut().zip(from).for_each(|(to, &row)| *to = entry(row) - shift);
+        to.iter_mut().zip(from).for_each(|(to, &row)| *to = column.get(row) - shift);
     }
     x
 }

@@ -3,9 +3,8 @@
 use super::Rows;
 use super::tiles::{Sums, sums};
 use super::totals::{Split, Totals, ranges};
-use crate::Column;
-use crate::column::LANES;
 use crate::linalg::Failure;
+use crate::sums::LANES;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -257,21 +256,11 @@ fn twins(rows: &Rows<'_>, features: &[usize], total: &[f64], side: usize) -> Vec
         let (square, along) = (total[place * side + place], total[first_target + place]);
         let like = seen.entry((square.to_bits(), along.to_bits())).or_default();
         let (column, _) = rows.data.column(feature);
-        let twin = like.iter().copied().find(|&other| equal(column, rows.data.column(features[other]).0));
+        let twin = like.iter().copied().find(|&other| column == rows.data.column(features[other]).0);
         if twin.is_none() {
             like.push(place);
         }
         twin.unwrap_or(place)
     };
     features.iter().enumerate().map(find).collect()
-}
-
-fn equal(a: Column<'_>, b: Column<'_>) -> bool {
-    match (a, b) {
-        (Column::Double(a), Column::Double(b)) => a == b,
-        (Column::Byte(a), Column::Byte(b)) => a == b,
-        (Column::Double(a), Column::Byte(b)) | (Column::Byte(b), Column::Double(a)) => {
-            a.iter().zip(b).all(|(a, b)| *a == f64::from(*b))
-        }
-    }
 }

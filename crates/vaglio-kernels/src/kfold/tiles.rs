@@ -2,7 +2,7 @@
 
 use super::Rows;
 use super::gram::{SIDE, add_gram};
-use crate::column::product;
+use crate::sums::product;
 use crate::wide::{Entry, Wide};
 use crate::{Column, Level};
 use pulp::NullaryFnOnce;

@@ -1,7 +1,7 @@
 //! A Cholesky factor to which rows are added and from which they are removed.
 
 use crate::Level;
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 
 /// The lower triangle L of a positive definite matrix L·Lᵀ, row by row.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! From one knot to the next: what happens first as λ falls.
 
 use super::{DEPENDENT, End, LAST, LeastAngle, NONE};
-use crate::column::axpy;
+use crate::sums::axpy;
 use rayon::prelude::*;
 
 /// What happens at a knot.

@@ -3,8 +3,8 @@
 use super::dual::fits_every_row;
 use super::held_out::left_out;
 use super::reduced::Reduced;
-use crate::column::axpy;
 use crate::linalg::{self, Failure, Svd, kept_digits};
+use crate::sums::axpy;
 use crate::{Data, is_unreliable};
 use ndarray::Array2;
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
-use crate::column::{TILE, axpy, dot};
+use crate::sums::{TILE, axpy, dot};
 use crate::{Data, Level, Scorer, Trial};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;

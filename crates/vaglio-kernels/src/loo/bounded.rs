@@ -4,7 +4,7 @@ use super::basis::subtract;
 use super::full::Candidate;
 use super::trial::trial;
 use super::{Basis, Full};
-use crate::column::{TILE, dot, scaled};
+use crate::sums::{TILE, dot, scaled};
 use crate::{Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 

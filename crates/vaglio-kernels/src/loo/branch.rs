@@ -2,7 +2,7 @@
 
 use super::Basis;
 use super::trial::{fused, trial};
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::{Level, Scorer, Trial, is_unreliable};
 use std::sync::{Arc, OnceLock};
 

@@ -3,7 +3,7 @@
 use super::Basis;
 use super::basis::Commit;
 use super::trial::{fused, trial};
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use super::Basis;
 use super::reduced::Reduced;
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, is_unreliable};
 use rayon::prelude::*;
 use std::cell::OnceCell;

@@ -1,6 +1,6 @@
 //! What the best fit of all columns that a search may still take leaves over.
 
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, linalg};
 use ndarray::Array2;
 

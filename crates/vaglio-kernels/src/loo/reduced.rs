@@ -1,7 +1,7 @@
 //! Rows left out of many others, which are reduced to a triangle once.
 
-use crate::column::scaled;
 use crate::ridge::{back_substituted, reduce};
+use crate::sums::scaled;
 use crate::{Data, linalg};
 use ndarray::{Array2, Axis, concatenate, s};
 

@@ -1,6 +1,6 @@
 //! What the removal of every selected column needs, for one λ.
 
-use crate::column::{axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! One trial: the loss of the residuals left out after a change of rank one, in one pass over the rows.
 
-use crate::column::TILE;
+use crate::sums::TILE;
 use crate::wide::Wide;
 use crate::{Level, Scorer, Trial};
 use pulp::NullaryFnOnce;

@@ -1,7 +1,7 @@
 //! What criteria hand to the kernels and take from them.
 
 use std::sync::Arc;
-use vaglio_core::{Column, Design, Error, Loss, Result, Score};
+use vaglio_core::{Design, Error, Loss, Result, Score};
 use vaglio_kernels::{Data, DataError, Level, Measure, Scorer, Targets};
 
 /// The kernels' word for a loss.
@@ -12,14 +12,6 @@ fn measure(loss: Loss) -> Measure {
         Loss::ZeroOne => Measure::ZeroOne,
         Loss::BalancedError => Measure::BalancedError,
         Loss::Auc => Measure::Auc,
-    }
-}
-
-/// A column as the kernels take it.
-pub(crate) fn kernel_column(column: Column<'_>) -> vaglio_kernels::Column<'_> {
-    match column {
-        Column::Double(values) => vaglio_kernels::Column::Double(values),
-        Column::Byte(values) => vaglio_kernels::Column::Byte(values),
     }
 }
 
@@ -40,7 +32,7 @@ pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercep
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
     let mut active = vec![true; design.features()];
     design.constant().into_iter().for_each(|feature| active[feature] = false);
-    let columns = (0..design.features()).map(|f| kernel_column(design.column(f))).collect();
+    let columns = design.columns().iter().collect();
     Data::new(Level::best(), columns, active, &targets, weights, intercept)
         .map_err(|error| explain(error, design.names()))
 }

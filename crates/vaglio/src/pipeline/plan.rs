@@ -148,8 +148,8 @@ fn rate(problem: &Problem) -> f64 {
     let start = Instant::now();
     let (mut done, mut sum) = (0.0, 0.0);
     for index in (0..columns.len()).cycle() {
-        let column = crate::criteria::kernel_column(columns.column(index));
-        sum += vaglio_kernels::column::product(level, column, 0.0, &vector);
+        let column = columns.column(index);
+        sum += vaglio_kernels::sums::product(level, column, 0.0, &vector);
         done += 2.0 * problem.rows() as f64;
         if start.elapsed().as_secs_f64() > 0.02 {
             break;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use vaglio_core::{Column, Design, Feature};
 
-/// For each unit the first one whose columns are equal to its own bit for bit. Cost O(rows · columns).
+/// For each unit the first one whose columns are equal to its own. Cost O(rows · columns).
 pub(super) fn originals(units: &[Vec<Feature>], design: &Design) -> Vec<usize> {
     let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     let mut originals = Vec::with_capacity(units.len());
@@ -11,7 +11,7 @@ pub(super) fn originals(units: &[Vec<Feature>], design: &Design) -> Vec<usize> {
         let alike = known.entry(columns.iter().map(|&f| fingerprint(design.column(f))).collect()).or_default();
         let same = |other: &usize| {
             let pairs = units[*other].iter().zip(columns);
-            pairs.into_iter().all(|(&a, &b)| equal(design.column(a), design.column(b)))
+            pairs.into_iter().all(|(&a, &b)| design.column(a) == design.column(b))
         };
         let original = alike.iter().copied().find(same).unwrap_or(unit);
         if original == unit {
@@ -26,15 +26,8 @@ pub(super) fn originals(units: &[Vec<Feature>], design: &Design) -> Vec<usize> {
 fn fingerprint(column: Column<'_>) -> u64 {
     let mix = |sum: u64, bits: u64| (sum.rotate_left(5) ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     match column {
-        Column::Double(values) => values.iter().fold(1, |sum, v| mix(sum, v.to_bits())),
-        Column::Byte(values) => values.iter().fold(2, |sum, v| mix(sum, u64::from(*v))),
-    }
-}
-
-fn equal(a: Column<'_>, b: Column<'_>) -> bool {
-    match (a, b) {
-        (Column::Double(a), Column::Double(b)) => a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()),
-        (Column::Byte(a), Column::Byte(b)) => a == b,
-        _ => false,
+        // Adding 0 makes 0 of −0.
+        Column::Double(values) => values.iter().fold(1, |sum, v| mix(sum, (v + 0.0).to_bits())),
+        Column::Byte(values) => values.iter().fold(1, |sum, v| mix(sum, f64::from(*v).to_bits())),
     }
 }

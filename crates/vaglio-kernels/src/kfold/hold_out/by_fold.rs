@@ -1,7 +1,7 @@
 //! Kernels that run over rows fold after fold; folds start anew in the first lane.
 
 use crate::Level;
-use crate::column::TILE;
+use crate::sums::TILE;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 

@@ -2,8 +2,8 @@
 
 use super::HoldOutRows;
 use super::by_fold::{Column, Entering, held_out, squares, take_in, tiles};
-use crate::column::{TILE, axpy, dot};
 use crate::score::Outcome;
+use crate::sums::{TILE, axpy, dot};
 use crate::{Scorer, Trial};
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! Feature-major storage, at a byte an entry where that is exact.
+//! Feature-major storage, at a byte an entry where that is exact: what the numerics and the traits of vaglio share.
 
-use crate::{Error, Result};
 use ndarray::{Array2, ShapeBuilder};
 use std::borrow::Cow;
 
@@ -40,6 +39,15 @@ impl From<Vec<u8>> for Numbers {
     }
 }
 
+impl From<Column<'_>> for Numbers {
+    fn from(column: Column<'_>) -> Self {
+        match column {
+            Column::Double(v) => Numbers::Double(v.to_vec()),
+            Column::Byte(v) => Numbers::Byte(v.to_vec()),
+        }
+    }
+}
+
 impl Numbers {
     /// A view of the entries.
     pub fn view(&self) -> Column<'_> {
@@ -59,7 +67,9 @@ impl Numbers {
     }
 }
 
-/// One column of [`Columns`], in the type it is stored in.
+/// The entries of one column, in the type they are stored in.
+///
+/// Two are equal when their entries are, in whichever types.
 #[derive(Debug, Clone, Copy)]
 pub enum Column<'a> {
     /// Eight bytes an entry.
@@ -107,6 +117,11 @@ impl Columns {
         self.stores[index].view()
     }
 
+    /// The columns in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'_>> {
+        self.stores.iter().map(Numbers::view)
+    }
+
     /// The columns `indices`, in that order, as columns of their own.
     pub fn select(&self, indices: &[usize]) -> Columns {
         Columns { rows: self.rows, stores: indices.iter().map(|&i| self.stores[i].clone()).collect() }
@@ -127,17 +142,6 @@ impl Columns {
             to.iter_mut().zip(self.column(index).values().iter()).for_each(|(to, from)| *to = *from);
         }
         out
-    }
-
-    /// Refuses another number of columns than a model reads.
-    ///
-    /// # Errors
-    /// [`Error::Shape`].
-    pub fn check(&self, wanted: usize) -> Result<()> {
-        if self.len() == wanted {
-            return Ok(());
-        }
-        Err(Error::Shape(format!("{} columns, and the model reads {wanted}", self.len())))
     }
 
     /// Bytes that the entries take.
@@ -177,6 +181,17 @@ impl<'a> Column<'a> {
         }
     }
 
+    /// The entries from `start` to `end`.
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    pub fn rows(&self, start: usize, end: usize) -> Column<'a> {
+        match self {
+            Column::Double(v) => Column::Double(&v[start..end]),
+            Column::Byte(v) => Column::Byte(&v[start..end]),
+        }
+    }
+
     /// The entries as doubles: borrowed where they are stored so.
     pub fn values(&self) -> Cow<'a, [f64]> {
         match self {
@@ -191,5 +206,40 @@ impl<'a> Column<'a> {
             Column::Double(v) => v.windows(2).all(|w| w[0] == w[1]),
             Column::Byte(v) => v.windows(2).all(|w| w[0] == w[1]),
         }
+    }
+}
+
+impl PartialEq for Column<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Column::Double(a), Column::Double(b)) => a == b,
+            (Column::Byte(a), Column::Byte(b)) => a == b,
+            (Column::Double(doubles), Column::Byte(bytes)) | (Column::Byte(bytes), Column::Double(doubles)) => {
+                doubles.len() == bytes.len() && doubles.iter().zip(*bytes).all(|(d, b)| *d == f64::from(*b))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_to_255_take_a_byte() {
+        for (values, bytes) in [(vec![0.0, 255.0], 2), (vec![0.0, 256.0], 16), (vec![1.0, -0.0], 16), (vec![0.5], 8)] {
+            let mut columns = Columns::new(values.len());
+            columns.push(values.clone());
+            assert_eq!((columns.bytes(), &*columns.column(0).values()), (bytes, &values[..]));
+        }
+    }
+
+    #[test]
+    fn equal_entries_are_equal_columns_in_whichever_types() {
+        let (bytes, doubles) = ([0, 7, 255], [-0.0, 7.0, 255.0]);
+        assert_eq!(Column::Byte(&bytes), Column::Double(&doubles));
+        assert_eq!(Column::Double(&doubles), Column::Double(&[0.0, 7.0, 255.0]));
+        assert_ne!(Column::Byte(&bytes), Column::Double(&doubles[..2]));
+        assert_ne!(Column::Double(&[0.5]), Column::Double(&[0.25]));
     }
 }

@@ -1,17 +1,8 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::Level;
 use crate::wide::{Entry, Wide};
+use crate::{Column, Level};
 use pulp::NullaryFnOnce;
-
-/// One column of data, in the type it is stored in.
-#[derive(Debug, Clone, Copy)]
-pub enum Column<'a> {
-    /// Eight bytes an entry.
-    Double(&'a [f64]),
-    /// One byte an entry.
-    Byte(&'a [u8]),
-}
 
 /// Sums run in this many interleaved parts, added up in order at the end.
 pub(crate) const LANES: usize = Wide::WIDTH;
@@ -27,34 +18,6 @@ macro_rules! with_entries {
             $crate::Column::Byte($x) => $body,
         }
     };
-}
-
-impl<'a> Column<'a> {
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        with_entries!(self, x => x.len())
-    }
-
-    /// Whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The entry of `row`.
-    ///
-    /// # Panics
-    /// When there is no such row.
-    pub fn get(&self, row: usize) -> f64 {
-        with_entries!(self, x => x[row].double())
-    }
-
-    /// The entries from `start` to `end`.
-    pub(crate) fn rows(&self, start: usize, end: usize) -> Column<'a> {
-        match self {
-            Column::Double(x) => Column::Double(&x[start..end]),
-            Column::Byte(x) => Column::Byte(&x[start..end]),
-        }
-    }
 }
 
 /// Running sums of a column against `N` vectors, in lanes that go on over tiles.

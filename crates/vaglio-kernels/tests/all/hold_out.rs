@@ -1,0 +1,363 @@
+//! The hold-out state against refitting without each fold.
+
+use ndarray::{Array2, Axis};
+use std::sync::Arc;
+use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
+use vaglio_kernels::kfold::{Folds, Rows, careful, careful_residuals};
+use vaglio_kernels::ridge::Ridge;
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer, Trial};
+
+const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as f64 / (1u64 << 31) as f64
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() * bound as f64) as usize
+    }
+}
+
+struct Sample {
+    columns: Vec<Vec<f64>>,
+    targets: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+}
+
+/// Random columns, `outputs` classes of targets that the first columns tell, whole weights.
+fn sample(rows: usize, columns: usize, outputs: usize) -> Sample {
+    let mut random = Random(11);
+    let columns: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.next() - 0.3).collect()).collect();
+    let sign = |v: f64| if v > 0.2 { 1.0 } else { -1.0 };
+    let target = |k: usize| (0..rows).map(|j| sign(columns[k][j] + 0.5 * columns[k + 2][j])).collect();
+    let targets = (0..outputs).map(target).collect();
+    let weights = (0..rows).map(|_| 1.0 + (random.next() * 3.0).floor()).collect();
+    Sample { columns, targets, weights }
+}
+
+impl Sample {
+    fn rows(&self, level: Level, folds: &[u32], weighted: bool, intercept: bool) -> Arc<Rows<'_>> {
+        let columns: Vec<Column<'_>> = self.columns.iter().map(|x| Column::Double(x)).collect();
+        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
+        let active = vec![true; columns.len()];
+        let data = Data::new(level, columns, active, &targets, weighted.then_some(&self.weights), intercept).unwrap();
+        Arc::new(Rows::new(data, Folds::new(folds), intercept, false))
+    }
+}
+
+fn state<'d>(rows: &Arc<Rows<'d>>, lambda: f64) -> HoldOut<'d> {
+    HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda)
+}
+
+/// Scorers of residuals fold after fold, and in the order as given.
+fn scorers(rows: &Rows<'_>, measure: Measure) -> (Scorer, Scorer) {
+    let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
+    (Scorer::new(permuted, measure), Scorer::new(Arc::clone(rows.targets()), measure))
+}
+
+/// The four kinds of folds: contiguous, shuffled of uneven size with one empty, rows alone, and two.
+fn folds(rows: usize) -> Vec<Vec<u32>> {
+    let mut random = Random(5);
+    let uneven = (0..rows).map(|_| [0, 0, 0, 1, 2, 2, 4][random.below(7)]).collect();
+    let half = (0..rows).map(|j| u32::from(j % 3 == 1)).collect();
+    vec![(0..rows).map(|j| (j * 4 / rows) as u32).collect(), uneven, (0..rows as u32).collect(), half]
+}
+
+/// The largest relative distance from refitting of trials that are not weak, and how many were and were not.
+#[derive(Default)]
+struct Distance {
+    additions: f64,
+    removals: f64,
+    scores: f64,
+    weak: usize,
+    sound: usize,
+}
+
+impl Distance {
+    fn of(&mut self, trial: Trial, rows: &Rows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
+        if trial.is_unreliable() {
+            self.weak += 1;
+            return 0.0;
+        }
+        self.sound += 1;
+        let defined = careful(rows, plain, subset, &[lambda]).unwrap()[0];
+        let distance = (trial.loss - defined).abs() / defined.max(1e-3);
+        if distance.is_nan() { f64::INFINITY } else { distance }
+    }
+
+    /// Compares the state's score and all its trials.
+    fn look(&mut self, state: &mut HoldOut<'_>, rows: &Rows<'_>, measure: Measure) {
+        let (selected, lambda) = (state.selected().to_vec(), state.lambda());
+        // Without a column, where classes balance, the side that a prediction of 0 is on is a matter of rounding.
+        let (scorer, plain) = scorers(rows, if selected.len() < 2 { Measure::Squared } else { measure });
+        let open: Vec<usize> = (0..rows.columns()).filter(|i| !selected.contains(i)).collect();
+        for (&i, trial) in open.iter().zip(state.additions(&scorer, &open)) {
+            let larger: Vec<usize> = selected.iter().copied().chain([i]).collect();
+            self.additions = self.additions.max(self.of(trial, rows, &plain, &larger, lambda));
+        }
+        for (&i, trial) in selected.iter().zip(state.removals(&scorer, &selected)) {
+            let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
+            assert!(!trial.is_unreliable());
+            self.removals = self.removals.max(self.of(trial, rows, &plain, &smaller, lambda));
+        }
+        let score = state.score(&scorer);
+        assert!(!score.is_unreliable());
+        self.scores = self.scores.max(self.of(score, rows, &plain, &selected, lambda));
+    }
+
+    fn assert(&self, additions: f64, others: f64) {
+        let text = format!("{:e} {:e} {:e}", self.additions, self.removals, self.scores);
+        assert!(self.additions <= additions && self.removals <= others && self.scores <= others, "{text}");
+    }
+}
+
+/// One random addition, or removal.
+fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut Random, adds: f64) {
+    let selected = state.selected().to_vec();
+    let open: Vec<usize> = (0..columns).filter(|i| !selected.contains(i)).collect();
+    if !open.is_empty() && (selected.is_empty() || random.next() < adds) {
+        state.add(open[random.below(open.len())]);
+    } else {
+        state.remove(selected[random.below(selected.len())]);
+    }
+}
+
+#[test]
+fn trials_and_commits_equal_refitting_for_every_measure() {
+    for outputs in [1, 2] {
+        let sample = sample(33, 9, outputs);
+        for (kind, folds) in folds(33).iter().enumerate() {
+            for (weighted, intercept) in [(false, false), (false, true), (true, false), (true, true)] {
+                let rows = sample.rows(Level::best(), folds, weighted, intercept);
+                for (at, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
+                    let (mut state, mut random) = (state(&rows, lambda), Random((10 * kind + at) as u64));
+                    let mut distance = Distance::default();
+                    for turn in 0..8 {
+                        distance.look(&mut state, &rows, MEASURES[turn % 4]);
+                        step(&mut state, 9, &mut random, 0.7);
+                    }
+                    distance.look(&mut state, &rows, Measure::Squared);
+                    distance.assert(1e-11, 1e-11);
+                    assert_eq!(distance.weak, 0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn residuals_are_those_of_a_fit_without_the_fold() {
+    let (sample, lambda, subset) = (sample(33, 9, 2), 1e-3, [4, 1, 7]);
+    let folds = &folds(33)[1];
+    let rows = sample.rows(Level::best(), folds, true, true);
+    let mut state = state(&rows, lambda);
+    subset.iter().for_each(|&i| state.add(i));
+    let (residuals, refitted) = (state.residuals(), careful_residuals(&rows, &subset, &[lambda]).unwrap());
+    let x = Array2::from_shape_fn((33, 3), |(j, k)| sample.columns[subset[k]][j]);
+    let y = Array2::from_shape_fn((2, 33), |(o, j)| sample.targets[o][j]);
+    for row in 0..33 {
+        let training: Vec<usize> = (0..33).filter(|&j| folds[j] != folds[row]).collect();
+        let weights: Vec<f64> = training.iter().map(|&j| sample.weights[j]).collect();
+        let (x_training, y_training) = (x.select(Axis(0), &training), y.select(Axis(1), &training));
+        let (w, b) =
+            Ridge::new(x_training, y_training.view(), Some(&weights), true).unwrap().coefficients(lambda).unwrap();
+        for o in 0..2 {
+            let defined = sample.weights[row].sqrt() * (y[[o, row]] - x.row(row).dot(&w.column(o)) - b[o]);
+            assert!((residuals[o][row] - defined).abs() < 1e-12);
+            assert!((refitted[0][o][row] - defined).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_long_walk_does_not_drift() {
+    let sample = sample(61, 14, 1);
+    for (intercept, lambda) in [(true, 1e-9), (false, 1e-3)] {
+        let rows = sample.rows(Level::best(), &folds(61)[1], intercept, intercept);
+        let (mut state, mut random, mut distance) = (state(&rows, lambda), Random(8), Distance::default());
+        let scorer = scorers(&rows, Measure::Squared).0;
+        for turn in 0..400 {
+            if turn % 8 == 0 {
+                distance.look(&mut state, &rows, Measure::Squared);
+            } else {
+                let selected = state.selected().to_vec();
+                state.removals(&scorer, &selected);
+                state.additions(&scorer, &[turn % 14]);
+            }
+            step(&mut state, 14, &mut random, 0.5);
+        }
+        distance.assert(1e-12, 1e-11);
+        assert!(distance.sound > 500);
+    }
+}
+
+/// Columns that are equal to others but for 10^-1 to 10^-5, equal, sums of others, and nearly 0 outside a fold.
+fn troubled(rows: usize, folds: &[u32]) -> Sample {
+    let mut sample = sample(rows, 6, 1);
+    let mut random = Random(3);
+    for power in 1..6 {
+        let small = 0.1f64.powi(power);
+        let near = sample.columns[power as usize].iter().map(|x| x + small * random.next()).collect();
+        sample.columns.push(near);
+        let alone = (0..rows).map(|j| random.next() * if folds[j] == 1 { 1.0 } else { small * small }).collect();
+        sample.columns.push(alone);
+    }
+    let alone = (0..rows).map(|j| if folds[j] == 1 { random.next() } else { 0.0 }).collect();
+    let sum = (0..rows).map(|j| sample.columns[0][j] + sample.columns[1][j]).collect();
+    let equal = sample.columns[2].clone();
+    sample.columns.extend([alone, sum, equal]);
+    sample
+}
+
+#[test]
+fn trials_that_are_not_weak_have_kept_their_digits() {
+    for (rows, turns) in [(47, 24), (13, 16)] {
+        let folds = &folds(rows)[0];
+        let sample = troubled(rows, folds);
+        for (intercept, lambda) in [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)] {
+            let rows = sample.rows(Level::best(), folds, !intercept, intercept);
+            let mut distance = Distance::default();
+            let (mut state, mut random) = (state(&rows, lambda), Random(21));
+            for _ in 0..turns {
+                distance.look(&mut state, &rows, Measure::Squared);
+                step(&mut state, 19, &mut random, 0.75);
+            }
+            // Refitting, too, has no more digits of columns that are nearly 0 in the rows that train a fold.
+            distance.assert(1e-10, if lambda > 1e-6 { 1e-9 } else { 1e-7 });
+            assert!(distance.sound > 50 && (lambda > 1e-6 || distance.weak > 50));
+        }
+    }
+}
+
+#[test]
+fn backward_from_all_columns_needs_no_candidates() {
+    for (rows, lambda) in [(47, 1e-9), (47, 1.0), (13, 1e-6), (13, 1e-3)] {
+        let folds = &folds(rows)[0];
+        let sample = troubled(rows, folds);
+        let rows = sample.rows(Level::best(), folds, true, true);
+        let (scorer, plain) = scorers(&rows, Measure::Squared);
+        let mut state = state(&rows, lambda);
+        state.reset(&(0..19).collect::<Vec<_>>());
+        let mut distance = Distance::default();
+        while !state.selected().is_empty() {
+            let selected = state.selected().to_vec();
+            let score = state.score(&scorer);
+            distance.scores = distance.scores.max(distance.of(score, &rows, &plain, &selected, lambda));
+            let trials = state.removals(&scorer, &selected);
+            let best = (0..trials.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
+            for (&i, trial) in selected.iter().zip(trials) {
+                let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
+                distance.removals = distance.removals.max(distance.of(trial, &rows, &plain, &smaller, lambda));
+            }
+            state.remove(selected[best]);
+        }
+        distance.assert(0.0, if lambda > 1e-6 { 1e-9 } else { 1e-7 });
+        assert_eq!(distance.weak, 0);
+    }
+}
+
+#[test]
+fn equal_columns_tie_bit_for_bit() {
+    for outputs in [1, 2] {
+        let mut sample = sample(45, 10, outputs);
+        (0..4).for_each(|k| sample.columns[9 - k] = sample.columns[k].clone());
+        for (intercept, folds) in [(true, &folds(45)[1]), (false, &folds(45)[2])] {
+            let rows = sample.rows(Level::best(), folds, true, intercept);
+            let mut state = state(&rows, 1e-3);
+            for (turn, measure) in MEASURES.into_iter().cycle().take(8).enumerate() {
+                let scorer = scorers(&rows, measure).0;
+                let pairs: Vec<usize> =
+                    (0..4).filter(|k| ![*k, 9 - k].iter().any(|i| state.selected().contains(i))).collect();
+                let mirrored: Vec<usize> = pairs.iter().map(|k| 9 - k).collect();
+                let losses = |trials: Vec<Trial>| trials.iter().map(|t| t.loss.to_bits()).collect::<Vec<_>>();
+                let one_side = losses(state.additions(&scorer, &pairs));
+                assert_eq!(one_side, losses(state.additions(&scorer, &mirrored)));
+                assert!(!one_side.is_empty());
+                if turn % 3 == 2 {
+                    state.remove([4, 0, 5][turn / 3]);
+                } else {
+                    state.add([4, 0, 0, 5, 8, 0, 1, 2][turn]);
+                }
+            }
+        }
+    }
+}
+
+/// All losses, as bits, of a few steps of additions and removals, with decomposition and without.
+fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure) -> Vec<u64> {
+    let rows = sample.rows(level, folds, true, true);
+    let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);
+    let all: Vec<usize> = (0..rows.columns()).collect();
+    let mut out = Vec::new();
+    for turn in 0..8 {
+        out.extend(state.additions(&scorer, &all).iter().map(|t| t.loss.to_bits()));
+        out.extend(state.removals(&scorer, &all).iter().map(|t| t.loss.to_bits()));
+        out.push(state.score(&scorer).loss.to_bits());
+        match turn {
+            3 => state.remove(1),
+            5 => state.reset(&[3, 0, 6, 2]),
+            _ => state.add(turn),
+        }
+    }
+    out
+}
+
+#[test]
+fn levels_and_threads_give_the_same_bits() {
+    for (rows, outputs) in [(4333, 1), (301, 2)] {
+        let sample = sample(rows, 8, outputs);
+        for measure in [Measure::Squared, Measure::Absolute] {
+            let folds = &folds(rows)[1];
+            let baseline = bits(&sample, Level::available()[0], folds, measure);
+            for level in Level::available() {
+                assert_eq!(bits(&sample, level, folds, measure), baseline, "{}", level.name());
+            }
+            for threads in 1..4 {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                assert_eq!(pool.install(|| bits(&sample, Level::best(), folds, measure)), baseline, "{threads}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_branch_adds_later_columns_alone() {
+    let sample = sample(33, 9, 1);
+    let rows = sample.rows(Level::best(), &folds(33)[1], false, true);
+    let (scorer, mut parent) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
+    parent.add(0);
+    parent.additions(&scorer, &[2, 5, 7]);
+    let (mut child, mut plain) = (parent.branch(2, &[5, 6]), state(&rows, 0.1));
+    [0, 2].iter().for_each(|&i| plain.add(i));
+    assert_eq!((child.selected(), parent.selected()), (&[0, 2][..], &[0][..]));
+    let losses = |state: &mut HoldOut<'_>| -> Vec<f64> {
+        state.additions(&scorer, &[5, 6, 7]).iter().map(|trial| trial.loss).collect()
+    };
+    let (of_child, of_plain) = (losses(&mut child), losses(&mut plain));
+    assert_eq!(of_child[..2], of_plain[..2]);
+    assert!(of_child[2].is_infinite() && of_plain[2].is_finite());
+    assert_eq!(child.score(&scorer).loss, plain.score(&scorer).loss);
+}
+
+#[test]
+fn columns_that_cannot_change_are_not_tried() {
+    let sample = sample(33, 9, 1);
+    let targets: Vec<&[f64]> = sample.targets.iter().map(Vec::as_slice).collect();
+    let columns: Vec<Column<'_>> = sample.columns.iter().map(|x| Column::Double(x)).collect();
+    let active = (0..9).map(|i| i != 4).collect();
+    let data = Data::new(Level::best(), columns, active, &targets, None, true).unwrap();
+    let rows = Arc::new(Rows::new(data, Folds::new(&folds(33)[1]), true, false));
+    let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
+    state.reset(&[4, 1, 1, 3]);
+    state.add(4);
+    state.add(1);
+    state.remove(7);
+    assert_eq!(state.selected(), [1, 3]);
+    assert!(state.additions(&scorer, &[1, 4]).iter().all(|trial| trial.loss.is_infinite()));
+    assert!(state.removals(&scorer, &[0, 4]).iter().all(|trial| trial.loss.is_infinite()));
+    assert!(state.removals(&scorer, &[3])[0].loss.is_finite());
+}

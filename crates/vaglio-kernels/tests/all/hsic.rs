@@ -1,0 +1,197 @@
+//! Independence of columns against m × m matrices, and non-negative least squares against every support.
+
+use ndarray::{Array1, Array2};
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::{Factor, Landmarks, Quadratic, classes, gaussian, shares, standardised};
+use vaglio_kernels::linalg::solve;
+
+fn noise(seed: u64, count: usize) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    (0..count).map(|_| (0..12).map(|_| uniform()).sum::<f64>() - 6.0).collect()
+}
+
+fn centred(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
+    let m = p.len();
+    let h = Array2::from_shape_fn((m, m), |(i, j)| f64::from(i == j) - p[j]);
+    let roots = Array2::from_diag(&Array1::from_iter(p.iter().map(|p| p.sqrt())));
+    roots.dot(&h).dot(&k).dot(&h.t()).dot(&roots)
+}
+
+fn plain(u: &[f64], p: &[f64], sigma: f64) -> Array2<f64> {
+    let k = |i: usize, j: usize| (-(u[i] - u[j]).powi(2) / (2.0 * sigma * sigma)).exp();
+    centred(Array2::from_shape_fn((u.len(), u.len()), |(i, j)| k(i, j)), p)
+}
+
+fn normalised(k: &Array2<f64>) -> Array2<f64> {
+    k / (k * k).sum().sqrt()
+}
+
+fn columns(m: usize) -> Vec<Vec<f64>> {
+    let mut all = vec![noise(1, m), noise(2, m), noise(3, m).iter().map(|v| v.exp()).collect()];
+    all.push(noise(4, m).iter().map(|v| v.round()).collect());
+    all.push((0..m).map(|j| f64::from(j == 3)).collect());
+    all.push(noise(5, m).iter().map(|v| v.powi(5)).collect());
+    all.push((0..m).map(|j| 1e9 + j as f64).collect());
+    all
+}
+
+#[test]
+fn inner_products_are_those_of_the_matrices() {
+    let level = Level::best();
+    let mut worst = 0.0f64;
+    for m in [2, 7, 33, 150, 301] {
+        let weights: Vec<f64> = noise(9, m).iter().map(|v| v.abs() + 0.1).collect();
+        for (p, sigma) in
+            [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.3), (shares(m, None), 20.0)]
+        {
+            let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardised(x, &p)).collect();
+            let matrices: Vec<_> = all.iter().map(|u| normalised(&plain(u, &p, sigma))).collect();
+            let factor = |u: &Vec<f64>| gaussian(level, &p, std::slice::from_ref(u), sigma).normalised(level);
+            let factors: Vec<Factor> = all.iter().map(factor).collect();
+            for (a, f) in matrices.iter().zip(&factors) {
+                for (b, g) in matrices.iter().zip(&factors) {
+                    worst = worst.max(((a * b).sum() - f.inner(level, g)).abs());
+                }
+            }
+        }
+    }
+    assert!(worst < 1e-10, "{worst:e}");
+}
+
+#[test]
+fn a_column_has_a_low_rank() {
+    let p = shares(300, None);
+    let u = standardised(&noise(1, 300), &p).unwrap();
+    let rank = gaussian(Level::best(), &p, &[u], 1.0).rank();
+    assert!((10..=32).contains(&rank), "{rank}");
+}
+
+#[test]
+fn landmarks_are_near_the_matrices() {
+    let (level, m) = (Level::best(), 200);
+    let p = shares(m, None);
+    let marks = Landmarks::new(20, 1.0).unwrap();
+    assert!(marks.rank() <= 20);
+    let all: Vec<Vec<f64>> = (1..5).map(|s| standardised(&noise(s, m), &p).unwrap()).collect();
+    let mut worst = 0.0f64;
+    for u in &all {
+        for v in &all {
+            let exact = (normalised(&plain(u, &p, 1.0)) * normalised(&plain(v, &p, 1.0))).sum();
+            let factor = |u: &[f64]| marks.factor(level, &p, u).normalised(level);
+            worst = worst.max((factor(u).inner(level, &factor(v)) - exact).abs());
+        }
+    }
+    assert!(worst < 1e-5, "{worst:e}");
+}
+
+#[test]
+fn classes_are_block_matrices() {
+    let level = Level::best();
+    let class = [0, 1, 1, 2, 0, 1, 2, 2, 2];
+    let weights: Vec<f64> = (1..10).map(f64::from).collect();
+    let p = shares(9, Some(&weights));
+    let u = standardised(&noise(3, 9), &p).unwrap();
+    let x = gaussian(level, &p, std::slice::from_ref(&u), 1.0);
+    for by_size in [true, false] {
+        let size = |c: usize| (0..9).filter(|&j| class[j] == c).map(|j| p[j]).sum::<f64>();
+        let entry = |(i, j): (usize, usize)| match (class[i] == class[j], by_size) {
+            (false, _) => 0.0,
+            (true, true) => 1.0 / size(class[i]),
+            (true, false) => 1.0,
+        };
+        let l = centred(Array2::from_shape_fn((9, 9), entry), &p);
+        let f = classes(level, &p, &class, by_size);
+        assert!((f.inner(level, &f) - (&l * &l).sum()).abs() < 1e-14);
+        assert!((f.inner(level, &x) - (&l * &plain(&u, &p, 1.0)).sum()).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn every_level_gives_the_same_bits() {
+    let p = shares(101, None);
+    let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardised(x, &p)).collect();
+    let marks = Landmarks::new(20, 1.0).unwrap();
+    let bits = |level: Level| -> Vec<u64> {
+        let exact = all.iter().map(|u| gaussian(level, &p, std::slice::from_ref(u), 1.0).normalised(level));
+        let sampled = all.iter().map(|u| marks.factor(level, &p, u).normalised(level));
+        let factors: Vec<Factor> = exact.chain(sampled).collect();
+        factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(level, g).to_bits())).collect()
+    };
+    let first = bits(Level::available()[0]);
+    Level::available().into_iter().for_each(|level| assert_eq!(bits(level), first));
+}
+
+/// c and Q of `columns` and a target with entries ≥ 0, so that every inner product is.
+fn problem(columns: &[Vec<f64>], target: &[f64]) -> (Quadratic, Array2<f64>, Array1<f64>, f64) {
+    let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut quadratic = Quadratic::new(inner(target, target));
+    for (k, x) in columns.iter().enumerate() {
+        quadratic.push(inner(x, target), columns[..=k].iter().map(|y| inner(x, y)).collect());
+    }
+    let s = columns.len();
+    let q = Array2::from_shape_fn((s, s), |(k, l)| inner(&columns[k], &columns[l]));
+    let c = columns.iter().map(|x| inner(x, target)).collect();
+    (quadratic, q, c, inner(target, target))
+}
+
+fn by_supports(q: &Array2<f64>, c: &Array1<f64>, total: f64) -> f64 {
+    let s = c.len();
+    let mut best = total;
+    for support in 1u32..1 << s {
+        let on: Vec<usize> = (0..s).filter(|k| support >> k & 1 == 1).collect();
+        let part = Array2::from_shape_fn((on.len(), on.len()), |(i, j)| q[[on[i], on[j]]]);
+        let right = Array2::from_shape_fn((on.len(), 1), |(i, _)| c[on[i]]);
+        let Ok(z) = solve(part.view(), right.view()) else { continue };
+        if z.iter().all(|z| *z >= 0.0) {
+            best = best.min(total - 2.0 * (&right * &z).sum() + z.t().dot(&part).dot(&z)[[0, 0]]);
+        }
+    }
+    best
+}
+
+#[test]
+fn the_minimum_is_the_lowest_over_supports() {
+    let mut worst = 0.0f64;
+    for seed in 0..60 {
+        let s = 1 + seed as usize % 8;
+        let mut columns: Vec<Vec<f64>> =
+            (0..s).map(|k| noise(100 * seed + k as u64, 12).iter().map(|v| v.abs()).collect()).collect();
+        let target: Vec<f64> = noise(7777 + seed, 12).iter().map(|v| v.abs()).collect();
+        if seed % 3 == 1 && s > 2 {
+            columns[1] = columns[0].iter().zip(&columns[2]).map(|(a, b)| a + 1e-6 * b).collect();
+        }
+        let (mut quadratic, q, c, total) = problem(&columns, &target);
+        let alpha = quadratic.minimiser(&vec![0.0; s]);
+        let warm = quadratic.minimiser(&vec![0.3; s]);
+        assert!(alpha.iter().chain(&warm).all(|a| *a >= 0.0));
+        let lowest = by_supports(&q, &c, total);
+        worst = worst.max((quadratic.value(&alpha) - lowest).abs() / total);
+        worst = worst.max((quadratic.value(&warm) - lowest).abs() / total);
+        if s > 1 {
+            quadratic.remove(1);
+            columns.remove(1);
+            let (_, q, c, total) = problem(&columns, &target);
+            let value = quadratic.value(&quadratic.minimiser(&vec![0.0; s - 1]));
+            worst = worst.max((value - by_supports(&q, &c, total)).abs() / total);
+        }
+    }
+    assert!(worst < 1e-12, "{worst:e}");
+}
+
+#[test]
+fn copies_and_empty_columns_do_no_harm() {
+    let x: Vec<f64> = noise(1, 9).iter().map(|v| v.abs()).collect();
+    let y: Vec<f64> = noise(2, 9).iter().map(|v| v.abs()).collect();
+    let (alone, ..) = problem(&[x.clone(), y.clone()], &noise(3, 9).iter().map(|v| v.abs()).collect::<Vec<_>>());
+    let (more, ..) =
+        problem(&[x.clone(), y.clone(), x, vec![0.0; 9], y], &noise(3, 9).iter().map(|v| v.abs()).collect::<Vec<_>>());
+    let lowest = alone.value(&alone.minimiser(&[0.0; 2]));
+    for start in [[0.0; 5], [0.1; 5]] {
+        let alpha = more.minimiser(&start);
+        assert!((more.value(&alpha) - lowest).abs() < 1e-12, "{alpha:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Landmarks against the plain definition of their entropy.
+
+use vaglio_kernels::distinct::distinct_rows;
+use vaglio_kernels::entropy::landmarks;
+use vaglio_kernels::similarity::Kernel;
+use vaglio_kernels::{Column, Level};
+
+/// Numbers in [0, 1) that follow from their place.
+fn noise(row: usize, column: usize) -> f64 {
+    let mut z = (row as u64 * 1_000_003 + column as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((z ^ (z >> 29)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Three columns with most of the rows in one cluster.
+fn clustered(rows: usize) -> Vec<Vec<f64>> {
+    let centre = |row: usize| if row % 20 < 17 { 0.0 } else { (row % 20) as f64 - 13.0 };
+    (0..3).map(|i| (0..rows).map(|row| centre(row) + 0.5 * noise(row, i)).collect()).collect()
+}
+
+fn sum(kernel: Kernel, columns: &[Vec<f64>], rows: &[usize]) -> f64 {
+    let k = |a: usize, b: usize| match kernel {
+        Kernel::Gaussian { bandwidth } => {
+            let square: f64 = columns.iter().map(|c| (c[a] - c[b]).powi(2)).sum();
+            (-square / (2.0 * bandwidth * bandwidth)).exp()
+        }
+        Kernel::Polynomial { degree, offset } => {
+            (columns.iter().map(|c| c[a] * c[b]).sum::<f64>() + offset).powi(degree as i32)
+        }
+    };
+    rows.iter().flat_map(|&a| rows.iter().map(move |&b| (a, b))).map(|(a, b)| k(a, b)).sum()
+}
+
+const KERNELS: [Kernel; 3] = [
+    Kernel::Gaussian { bandwidth: 0.6 },
+    Kernel::Polynomial { degree: 1, offset: 0.0 },
+    Kernel::Polynomial { degree: 3, offset: 1.0 },
+];
+
+#[test]
+fn every_swap_raises_the_entropy() {
+    let data = clustered(500);
+    let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
+    let order = distinct_rows(&columns, 500);
+    for kernel in KERNELS {
+        let chosen = landmarks(Level::best(), kernel, &columns, order.clone(), 20);
+        let mut rows = order[..20].to_vec();
+        let mut lowest = sum(kernel, &data, &rows);
+        assert!(chosen.swaps.len() > 5, "{kernel:?}: {} swaps", chosen.swaps.len());
+        for &(gone, taken) in &chosen.swaps {
+            let place = rows.iter().position(|&row| row == gone).unwrap();
+            rows[place] = taken;
+            let now = sum(kernel, &data, &rows);
+            assert!(now < lowest, "{kernel:?}: {now} after {lowest}");
+            lowest = now;
+        }
+        assert_eq!(rows, chosen.rows);
+        let entropy = -(lowest / 400.0).ln();
+        assert!((chosen.entropy - entropy).abs() < 1e-9 * entropy.abs().max(1.0), "{} {entropy}", chosen.entropy);
+        let mut unique = rows.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), 20);
+    }
+}
+
+#[test]
+fn where_it_stops_early_no_swap_helps() {
+    let data = clustered(120);
+    let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
+    let order = distinct_rows(&columns, 120);
+    let mut settled = 0;
+    for kernel in KERNELS {
+        let chosen = landmarks(Level::best(), kernel, &columns, order.clone(), 8);
+        if chosen.proposals == 3 * 112 {
+            continue;
+        }
+        settled += 1;
+        let reached = sum(kernel, &data, &chosen.rows);
+        for place in 0..8 {
+            for row in (0..120).filter(|row| !chosen.rows.contains(row)) {
+                let mut other = chosen.rows.clone();
+                other[place] = row;
+                assert!(sum(kernel, &data, &other) > reached * (1.0 - 1e-8), "{kernel:?}");
+            }
+        }
+    }
+    assert!(settled > 0);
+}
+
+#[test]
+fn they_are_better_than_random_ones_and_equal_on_every_level_and_pool() {
+    let data = clustered(500);
+    let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
+    let order = distinct_rows(&columns, 500);
+    let kernel = KERNELS[0];
+    let chosen = landmarks(Level::best(), kernel, &columns, order.clone(), 20);
+    for start in (0..480).step_by(20) {
+        let random = sum(kernel, &data, &order[start..start + 20]);
+        assert!(-(random / 400.0).ln() < chosen.entropy);
+    }
+    for level in Level::available() {
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let again = pool.install(|| landmarks(level, kernel, &columns, order.clone(), 20));
+            assert_eq!(again, chosen, "{}, {threads} threads", level.name());
+        }
+    }
+}
+
+#[test]
+fn fewer_rows_than_landmarks_are_all_taken() {
+    let data = clustered(10);
+    let columns: Vec<Column<'_>> = data.iter().map(|c| Column::Double(c)).collect();
+    let chosen = landmarks(Level::best(), KERNELS[0], &columns, (0..10).collect(), 400);
+    assert_eq!((chosen.rows, chosen.proposals), ((0..10).collect(), 0));
+}

@@ -1,0 +1,211 @@
+//! The leave-one-out states against refitting without each row, on every instruction set.
+
+use ndarray::{Array2, Axis};
+use std::sync::Arc;
+use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full, careful};
+use vaglio_kernels::ridge::Ridge;
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+
+struct Sample {
+    doubles: Vec<Vec<f64>>,
+    bytes: Vec<Vec<u8>>,
+    targets: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+}
+
+/// Columns of both types, two outputs, whole weights; `rows` is no multiple of the lanes.
+fn sample(rows: usize) -> Sample {
+    let mut state = 3u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let doubles: Vec<Vec<f64>> = (0..6).map(|_| (0..rows).map(|_| next() - 0.3).collect()).collect();
+    let bytes: Vec<Vec<u8>> = (0..4).map(|_| (0..rows).map(|_| (next() * 9.0) as u8).collect()).collect();
+    let target = |k: usize| (0..rows).map(|j| doubles[k][j] + 0.1 * f64::from(bytes[k][j])).collect::<Vec<f64>>();
+    let mut targets = vec![target(0), target(1)];
+    targets.iter_mut().flatten().for_each(|y| *y += 0.5 * next());
+    let weights = (0..rows).map(|_| 1.0 + (next() * 3.0).floor()).collect();
+    Sample { doubles, bytes, targets, weights }
+}
+
+impl Sample {
+    fn columns(&self) -> Vec<Column<'_>> {
+        let doubles = self.doubles.iter().map(|x| Column::Double(x));
+        doubles.chain(self.bytes.iter().map(|x| Column::Byte(x))).collect()
+    }
+
+    fn data(&self, level: Level, weighted: bool, intercept: bool) -> Arc<Data<'_>> {
+        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
+        let weights = weighted.then_some(&self.weights[..]);
+        Arc::new(Data::new(level, self.columns(), vec![true; 10], &targets, weights, intercept).unwrap())
+    }
+
+    fn entry(&self, column: usize, row: usize) -> f64 {
+        if column < 6 { self.doubles[column][row] } else { f64::from(self.bytes[column - 6][row]) }
+    }
+
+    /// Mean squared error of every row from a fit without it.
+    fn defined(&self, subset: &[usize], lambda: f64, weighted: bool, intercept: bool) -> f64 {
+        let rows = self.weights.len();
+        let x = Array2::from_shape_fn((rows, subset.len()), |(j, k)| self.entry(subset[k], j));
+        let y = Array2::from_shape_fn((2, rows), |(o, j)| self.targets[o][j]);
+        let weight = |row: usize| if weighted { self.weights[row] } else { 1.0 };
+        let (mut sum, mut total) = (0.0, 0.0);
+        for row in 0..rows {
+            let others: Vec<usize> = (0..rows).filter(|&r| r != row).collect();
+            let weights: Vec<f64> = others.iter().map(|&r| weight(r)).collect();
+            let (x_others, y_others) = (x.select(Axis(0), &others), y.select(Axis(1), &others));
+            let ridge = Ridge::new(x_others, y_others.view(), Some(&weights), intercept).unwrap();
+            let (w, b) = ridge.coefficients(lambda).unwrap();
+            for o in 0..2 {
+                let error = y[[o, row]] - x.row(row).dot(&w.column(o)) - b[o];
+                sum += weight(row) * error * error;
+            }
+            total += weight(row);
+        }
+        sum / (2.0 * total)
+    }
+}
+
+/// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
+fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+    let mut full = Full::new(Basis::new(Arc::clone(data), lambda));
+    let mut bounded = Bounded::new(Basis::new(Arc::clone(data), lambda));
+    let (mut scores, mut chosen) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let open: Vec<usize> = (0..10).filter(|f| !chosen.contains(f)).collect();
+        let losses: Vec<f64> = full.trials(&scorer, &open).iter().map(|t| t.loss).collect();
+        let best = (0..open.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap();
+        if measure == Measure::Squared {
+            let bounds = bounded.bounds(&scorer);
+            assert_eq!(bounded.features(), open);
+            let positions: Vec<usize> = (0..open.len()).collect();
+            for (k, trial) in bounded.trials(&scorer, &positions).iter().enumerate() {
+                assert!((trial.loss - losses[k]).abs() <= 1e-12 * losses[k]);
+                assert!(bounds[k] <= losses[k], "a bound of {} above {}", bounds[k], losses[k]);
+            }
+        }
+        full.add(open[best]);
+        bounded.add(open[best]);
+        chosen.push(open[best]);
+        scores.push(losses);
+    }
+    let (a, b) = (full.basis().score(&scorer).loss, scores[4].iter().copied().fold(f64::INFINITY, f64::min));
+    assert!((a - b).abs() <= 1e-12 * b.abs());
+    (scores, chosen)
+}
+
+#[test]
+fn trials_equal_refitting_without_each_row() {
+    let sample = sample(37);
+    for (weighted, intercept) in [(false, false), (false, true), (true, false), (true, true)] {
+        for lambda in [1e-6, 1.0, 1e6] {
+            let data = sample.data(Level::best(), weighted, intercept);
+            let (scores, chosen) = greedy(&data, lambda, Measure::Squared);
+            for (step, losses) in scores.iter().enumerate() {
+                let open = (0..10).filter(|f| !chosen[..step].contains(f));
+                for (candidate, loss) in open.zip(losses) {
+                    let subset: Vec<usize> = chosen[..step].iter().copied().chain([candidate]).collect();
+                    let defined = sample.defined(&subset, lambda, weighted, intercept);
+                    assert!((loss - defined).abs() <= 1e-10 * defined, "{loss} is not {defined}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_level_gives_the_same_bits() {
+    let sample = sample(4111);
+    for measure in [Measure::Squared, Measure::Absolute] {
+        let run = |level| greedy(&sample.data(level, true, true), 0.5, measure);
+        let baseline = run(Level::available()[0]);
+        for level in Level::available() {
+            assert_eq!(run(level), baseline, "{}", level.name());
+        }
+    }
+}
+
+#[test]
+fn careful_losses_equal_the_quick_ones_where_those_are_good() {
+    let sample = sample(37);
+    let data = sample.data(Level::best(), true, true);
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let mut basis = Basis::new(Arc::clone(&data), 1.0);
+    basis.add(3);
+    basis.add(7);
+    let quick = basis.score(&scorer).loss;
+    assert!((careful(&basis, &scorer, &[Change::None])[0] - quick).abs() <= 1e-12 * quick);
+}
+
+#[test]
+fn bounds_give_way_to_the_full_pass_without_a_change() {
+    let sample = sample(203);
+    let data = sample.data(Level::best(), true, true);
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), 1e-3));
+    bounded.add(2);
+    bounded.bounds(&scorer);
+    bounded.trials(&scorer, &[0, 3]);
+    bounded.add(8);
+    let open: Vec<usize> = (0..10).filter(|f| ![2, 8].contains(f)).collect();
+    let mut fresh = Full::new(bounded.basis().clone());
+    let (a, b) = (bounded.into_full().trials(&scorer, &open), fresh.trials(&scorer, &open));
+    for (a, b) in a.iter().zip(&b) {
+        assert!((a.loss - b.loss).abs() <= 1e-12 * b.loss);
+    }
+}
+
+/// A row that carries a column alone has leverage 1 for tiny λ; bounds leave it out and stay below careful losses.
+#[test]
+fn bounds_hold_where_a_row_has_lost_its_digits() {
+    let mut sample = sample(23);
+    sample.doubles[2] = (0..23).map(|j| if j == 5 { 2.0 } else { 0.0 }).collect();
+    for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
+        let data = sample.data(Level::best(), true, intercept);
+        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), lambda));
+        for chosen in [2, 4, 7, 0] {
+            bounded.add(chosen);
+            let bounds = bounded.bounds(&scorer);
+            let candidates: Vec<Change> = bounded.features().iter().map(|&f| Change::Add(f)).collect();
+            let losses = careful(bounded.basis(), &scorer, &candidates);
+            for (bound, loss) in bounds.iter().zip(&losses) {
+                assert!(*bound <= loss * (1.0 + 1e-9), "after {chosen}, lambda {lambda}: {bound} above {loss}");
+            }
+        }
+    }
+}
+
+/// Columns that a row or two carry alone, among many rows: the others are reduced to a triangle once.
+#[test]
+fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
+    let mut sample = sample(83);
+    let alone = |rows: &[usize]| (0..83).map(|j| if rows.contains(&j) { 3.0 } else { 0.0 }).collect::<Vec<f64>>();
+    sample.doubles[1] = alone(&[5]);
+    sample.doubles[3] = alone(&[40, 41]);
+    sample.doubles[5] = alone(&[70]);
+    let subset = [0, 1, 3, 4, 5, 8];
+    for (lambda, weighted, intercept) in
+        [(1e-6, true, true), (1e-6, false, false), (1e-9, true, true), (1e-9, true, false), (1e-12, false, true)]
+    {
+        let data = sample.data(Level::best(), weighted, intercept);
+        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let mut basis = Basis::new(Arc::clone(&data), lambda);
+        subset.iter().for_each(|&feature| basis.add(feature));
+        assert!(basis.score(&scorer).is_unreliable());
+        if lambda > 1e-8 {
+            let residuals = AllLambdas::new(Arc::clone(&data), &subset).unwrap().unwrap().residuals(lambda).unwrap();
+            let (loss, defined) = (scorer.loss(&residuals), sample.defined(&subset, lambda, weighted, intercept));
+            assert!((loss - defined).abs() <= 1e-9 * defined, "at once, lambda {lambda}: {loss} is not {defined}");
+        }
+        let removals = subset.iter().map(|&feature| Change::Remove(feature));
+        let changes: Vec<Change> = std::iter::once(Change::None).chain(removals).collect();
+        for (change, loss) in changes.iter().zip(careful(&basis, &scorer, &changes)) {
+            let defined = sample.defined(&change.of(subset.into_iter()), lambda, weighted, intercept);
+            assert!((loss - defined).abs() <= 1e-9 * defined, "{change:?}, lambda {lambda}: {loss} is not {defined}");
+        }
+    }
+}

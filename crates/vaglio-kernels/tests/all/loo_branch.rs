@@ -1,0 +1,97 @@
+//! Branches of a depth-first search against states that are built anew, on every instruction set.
+
+use std::sync::Arc;
+use vaglio_kernels::loo::{Basis, Branch, Possible};
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+
+const COUNT: usize = 7;
+
+/// Column 5 is column 4 with a little of column 0; the last equals column 3.
+fn columns(rows: usize) -> Vec<Vec<f64>> {
+    let entry = |j: usize, k: usize| ((j * 37 + k * 101 + j * j * (k + 3)) % 251) as f64 / 25.0 - 4.0;
+    let mut columns: Vec<Vec<f64>> = (0..COUNT).map(|k| (0..rows).map(|j| entry(j, k)).collect()).collect();
+    columns[5] = columns[4].iter().zip(&columns[0]).map(|(a, b)| a + 1e-3 * b).collect();
+    columns[6] = columns[3].clone();
+    columns
+}
+
+/// Every loss of the tree in the order of the walk, each checked against a state that is built anew.
+struct Walk<'d> {
+    data: Arc<Data<'d>>,
+    scorer: Scorer,
+    lambda: f64,
+    losses: Vec<f64>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, node: &mut Branch<'_>, subset: &[usize], later: &[usize], ask_first: bool) {
+        let mut tied = Vec::new();
+        for (place, feature) in later.iter().enumerate().filter(|_| ask_first || subset.len().is_multiple_of(2)) {
+            let loss = node.trial(&self.scorer, place).loss;
+            let mut basis = Basis::new(Arc::clone(&self.data), self.lambda);
+            subset.iter().chain([feature]).for_each(|&f| basis.add(f));
+            let anew = basis.score(&self.scorer).loss;
+            assert!((loss - anew).abs() <= 1e-9 * anew, "{subset:?} and {feature}: {loss} is not {anew}");
+            self.losses.push(loss);
+            if [3, 6].contains(feature) {
+                tied.push(loss.to_bits());
+            }
+        }
+        assert!(tied.len() < 2 || tied[0] == tied[1], "equal columns after {subset:?}");
+        for (place, &feature) in later.iter().enumerate() {
+            let keep: Vec<usize> = (place + 1..later.len()).collect();
+            let larger: Vec<usize> = subset.iter().copied().chain([feature]).collect();
+            let mut child = node.child(place, &keep);
+            self.visit(&mut child, &larger, &later[place + 1..], ask_first);
+        }
+    }
+}
+
+fn walk(level: Level, outputs: usize, measure: Measure, ask_first: bool) -> Vec<f64> {
+    let columns = columns(45);
+    let targets: Vec<Vec<f64>> = (0..outputs)
+        .map(|o| (0..45).map(|j| columns[o][j] - columns[2][j] + ((j * 13) % 7) as f64).collect())
+        .collect();
+    let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
+    let views = columns.iter().map(|x| Column::Double(x)).collect();
+    let data = Arc::new(Data::new(level, views, vec![true; COUNT], &targets, None, true).unwrap());
+    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+    let all: Vec<usize> = (0..COUNT).collect();
+    let mut root = Branch::new(&Basis::new(Arc::clone(&data), 0.3), &all);
+    let mut walk = Walk { data, scorer, lambda: 0.3, losses: Vec::new() };
+    walk.visit(&mut root, &[], &all, ask_first);
+    walk.losses
+}
+
+#[test]
+fn every_subset_scores_as_a_state_that_is_built_anew_with_the_same_bits_on_every_level() {
+    for (outputs, measure) in [(1, Measure::Squared), (2, Measure::Squared), (1, Measure::Absolute)] {
+        let baseline = walk(Level::available()[0], outputs, measure, true);
+        assert_eq!(baseline.len(), (1 << COUNT) - 1);
+        for level in Level::available() {
+            assert_eq!(walk(level, outputs, measure, true), baseline, "{}", level.name());
+        }
+    }
+}
+
+#[test]
+fn a_child_of_a_branch_that_was_never_tried_is_the_same() {
+    assert!(!walk(Level::best(), 1, Measure::Squared, false).is_empty());
+}
+
+#[test]
+fn dropping_columns_from_a_fit_equals_the_fit_of_the_others() {
+    let columns = columns(45);
+    let target: Vec<f64> = (0..45).map(|j| columns[1][j] + ((j * 13) % 7) as f64).collect();
+    let views = columns.iter().map(|x| Column::Double(x)).collect();
+    let data = Data::new(Level::best(), views, vec![true; COUNT], &[&target], None, true).unwrap();
+    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+    let mut fit = Possible::new(&data, &[0, 1, 2, 3, 4]).unwrap();
+    for members in [&[0, 1, 3, 4][..], &[1, 3], &[3], &[]] {
+        assert!(fit.covers(members));
+        fit.keep(members);
+        let (kept, anew) = (fit.bound(&scorer, 1.5), Possible::new(&data, members).unwrap().bound(&scorer, 1.5));
+        assert!((kept - anew).abs() <= 1e-12 * anew, "{members:?}: {kept} is not {anew}");
+    }
+    assert!(Possible::new(&data, &[3, 6]).is_none(), "equal columns have no fit of their own");
+}

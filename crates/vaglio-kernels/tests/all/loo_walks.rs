@@ -1,0 +1,170 @@
+//! Leave-one-out states on walks of additions and removals, against an orthogonal decomposition of every subset.
+
+use ndarray::Array2;
+use std::sync::Arc;
+use vaglio_kernels::loo::{Basis, Bounded, Full};
+use vaglio_kernels::ridge::Ridge;
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer, Trial};
+
+struct Sample {
+    columns: Vec<Vec<f64>>,
+    targets: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    intercept: bool,
+}
+
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as f64 / (1u64 << 31) as f64
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.uniform() * count as f64) as usize
+    }
+}
+
+/// The last column equals column 1; every second column is the one before it plus `distance` times noise.
+fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Sample {
+    let mut random = Random(17);
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for j in 0..count - 1 {
+        let noise = (0..rows).map(|_| random.uniform() - 0.4);
+        columns.push(match j % 2 {
+            1 => noise.zip(&columns[j - 1]).map(|(v, before)| before * (1.0 - distance) + distance * v).collect(),
+            _ => noise.collect(),
+        });
+    }
+    columns.push(columns[1].clone());
+    let target = |k: usize, random: &mut Random| {
+        (0..rows).map(|j| 2.0 * columns[k][j] - columns[k + 2][j] + 0.5 * random.uniform()).collect::<Vec<f64>>()
+    };
+    let targets = vec![target(0, &mut random), target(1, &mut random)];
+    let weights = (0..rows).map(|_| 0.5 + random.uniform()).collect();
+    Sample { columns, targets, weights, intercept }
+}
+
+impl Sample {
+    fn data(&self, level: Level) -> Arc<Data<'_>> {
+        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
+        let columns: Vec<Column<'_>> = self.columns.iter().map(|x| Column::Double(x)).collect();
+        let active = vec![true; columns.len()];
+        Arc::new(Data::new(level, columns, active, &targets, Some(&self.weights), self.intercept).unwrap())
+    }
+
+    fn defined(&self, subset: &[usize], lambda: f64) -> f64 {
+        let rows = self.weights.len();
+        let x = Array2::from_shape_fn((rows, subset.len()), |(j, k)| self.columns[subset[k]][j]);
+        let y = Array2::from_shape_fn((2, rows), |(o, j)| self.targets[o][j]);
+        Ridge::new(x, y.view(), Some(&self.weights), self.intercept).unwrap().leave_one_out(lambda).unwrap()
+    }
+
+    /// Walks with all three states and returns the largest relative error of a score, and every loss on the way.
+    fn walk(&self, level: Level, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
+        let data = self.data(level);
+        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), lambda));
+        let mut full = Full::new(Basis::new(Arc::clone(&data), lambda));
+        let (mut random, mut subset) = (Random(5), Vec::new());
+        let (mut error, mut seen) = (0.0f64, Vec::new());
+        for _ in 0..steps {
+            let open: Vec<usize> = (0..data.columns()).filter(|f| !subset.contains(f)).collect();
+            let mut check = |subset: &[usize], trial: &Trial| {
+                let defined = self.defined(subset, lambda);
+                error = error.max((trial.loss - defined).abs() / defined);
+                seen.push(trial.loss);
+            };
+            let bounds = bounded.bounds(&scorer);
+            assert_eq!(bounded.features(), open);
+            let all: Vec<usize> = (0..open.len()).collect();
+            let by_bounds = bounded.trials(&scorer, &all);
+            let in_full = full.trials(&scorer, &open);
+            for (k, feature) in open.iter().enumerate() {
+                let larger: Vec<usize> = subset.iter().chain([feature]).copied().collect();
+                check(&larger, &by_bounds[k]);
+                check(&larger, &in_full[k]);
+                assert!(bounds[k] <= by_bounds[k].loss * (1.0 + 1e-9));
+            }
+            for trials in [&by_bounds, &in_full] {
+                if open.contains(&1) && open.last() == Some(&(data.columns() - 1)) {
+                    let place = open.iter().position(|f| *f == 1).unwrap();
+                    assert_eq!(trials[place].loss.to_bits(), trials[open.len() - 1].loss.to_bits(), "equal columns");
+                }
+            }
+            let removals = bounded.removals(&scorer, &subset);
+            for (k, trial) in removals.iter().enumerate() {
+                let rest: Vec<usize> = subset.iter().copied().filter(|f| *f != subset[k]).collect();
+                check(&rest, trial);
+            }
+            if subset.is_empty() || (subset.len() < most && random.uniform() < 0.55) {
+                let feature = open[random.below(open.len())];
+                bounded.add(feature);
+                full.add(feature);
+                subset.push(feature);
+            } else {
+                let feature = subset.remove(random.below(subset.len()));
+                let (a, b) = (bounded.remove(feature), full.remove(feature));
+                assert_eq!(a, b);
+                if !a {
+                    let mut basis = Basis::new(Arc::clone(&data), lambda);
+                    subset.iter().for_each(|&f| basis.add(f));
+                    full = Full::new(basis.clone());
+                    bounded = Bounded::new(basis);
+                }
+            }
+            assert!(bounded.basis().selected().eq(subset.iter().copied()));
+            check(&subset, &bounded.basis().score(&scorer));
+            check(&subset, &full.basis().score(&scorer));
+        }
+        (error, seen)
+    }
+}
+
+#[test]
+fn every_trial_of_long_walks_equals_a_new_fit() {
+    for (lambda, tolerance) in [(1.0, 1e-11), (1e-3, 1e-11), (1e-6, 1e-9), (1e-9, 1e-8)] {
+        for intercept in [true, false] {
+            let (error, _) = sample(43, 10, 1.0, intercept).walk(Level::best(), lambda, 500, 8);
+            assert!(error <= tolerance, "lambda {lambda:e}, intercept {intercept}: {error:e}");
+            let (error, _) = sample(43, 10, 1e-3, intercept).walk(Level::best(), lambda, 500, 8);
+            assert!(error <= 1e-6, "collinear, lambda {lambda:e}, intercept {intercept}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn every_level_gives_the_same_bits_on_a_walk() {
+    let sample = sample(43, 8, 0.5, true);
+    let (_, baseline) = sample.walk(Level::available()[0], 0.01, 60, 6);
+    for level in Level::available() {
+        assert_eq!(sample.walk(level, 0.01, 60, 6).1, baseline, "{}", level.name());
+    }
+}
+
+/// From all columns to none: 60 rows, 40 columns.
+#[test]
+fn backward_from_all_columns_equals_new_fits() {
+    for lambda in [1.0, 1e-6] {
+        let sample = sample(60, 40, 1.0, true);
+        let data = sample.data(Level::best());
+        let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+        let mut subset: Vec<usize> = (0..40).collect();
+        let mut basis = Basis::new(Arc::clone(&data), lambda);
+        subset.iter().for_each(|&f| basis.add(f));
+        while !subset.is_empty() {
+            let trials = basis.removals(&scorer, &subset);
+            let best = (0..subset.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
+            let feature = subset.remove(best);
+            let defined = sample.defined(&subset, lambda);
+            assert!((trials[best].loss - defined).abs() <= 1e-8 * defined, "{} is not {defined}", trials[best].loss);
+            if !basis.remove(feature) {
+                basis = Basis::new(Arc::clone(&data), lambda);
+                subset.iter().for_each(|&f| basis.add(f));
+            }
+            let after = basis.score(&scorer).loss;
+            assert!((after - defined).abs() <= 1e-8 * defined, "{after} is not {defined}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The kernels against plain definitions, on every instruction set.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod hold_out;
+mod hsic;
+mod landmarks;
+mod loo;
+mod loo_branch;
+mod loo_walks;
+mod moments;
+mod reservoir;
+mod spectrum;

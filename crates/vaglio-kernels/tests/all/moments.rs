@@ -1,0 +1,371 @@
+//! The moment engines of K-fold validation against refitting from the rows.
+
+use ndarray::Array2;
+use std::sync::Arc;
+use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials, careful};
+use vaglio_kernels::linalg::triangle;
+use vaglio_kernels::{Column, Data, Level, Measure, Scorer, is_unreliable};
+
+const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
+
+struct Sample {
+    doubles: Vec<Vec<f64>>,
+    bytes: Vec<Vec<u8>>,
+    targets: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    fold: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    weighted: bool,
+    intercept: bool,
+    standardize: bool,
+}
+
+fn settings() -> impl Iterator<Item = Setting> {
+    (0..8).map(|k| Setting { weighted: k & 1 > 0, intercept: k & 2 > 0, standardize: k & 4 > 0 })
+}
+
+/// Seven columns of doubles, three of bytes, two outputs and uneven, scattered folds; the means are not 0.
+fn sample(rows: usize, folds: u32) -> Sample {
+    let mut state = 5u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let doubles: Vec<Vec<f64>> = (0..7).map(|k| (0..rows).map(|_| next() + k as f64).collect()).collect();
+    let bytes: Vec<Vec<u8>> = (0..3).map(|_| (0..rows).map(|_| (next() * 9.0) as u8).collect()).collect();
+    let mut target = |k: usize| -> Vec<f64> {
+        (0..rows).map(|j| doubles[k][j] - doubles[k + 2][j] + 0.1 * f64::from(bytes[k][j]) + 0.3 * next()).collect()
+    };
+    let targets = vec![target(0), target(1)];
+    let weights = (0..rows).map(|_| 1.0 + (next() * 3.0).floor()).collect();
+    let fold = (0..rows).map(|_| ((next() * next() * f64::from(folds)) as u32).min(folds - 1)).collect();
+    Sample { doubles, bytes, targets, weights, fold }
+}
+
+impl Sample {
+    fn rows(&self, level: Level, setting: Setting) -> Rows<'_> {
+        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
+        let doubles = self.doubles.iter().map(|x| Column::Double(x));
+        let columns: Vec<Column<'_>> = doubles.chain(self.bytes.iter().map(|x| Column::Byte(x))).collect();
+        let active = vec![true; columns.len()];
+        let weights = setting.weighted.then_some(&self.weights[..]);
+        let data = Data::new(level, columns, active, &targets, weights, setting.intercept).unwrap();
+        Rows::new(data, Folds::new(&self.fold), setting.intercept, setting.standardize)
+    }
+}
+
+impl Sample {
+    fn entry(&self, column: usize, row: usize) -> f64 {
+        let bytes = self.doubles.len();
+        if column < bytes { self.doubles[column][row] } else { f64::from(self.bytes[column - bytes][row]) }
+    }
+
+    fn weight(&self, setting: Setting, row: usize) -> f64 {
+        if setting.weighted { self.weights[row] } else { 1.0 }
+    }
+
+    /// A column less its training mean, and by its training deviation, as the setting says: over all rows.
+    fn framed(&self, setting: Setting, column: usize, training: &[usize]) -> Vec<f64> {
+        let mut x: Vec<f64> = (0..self.weights.len()).map(|j| self.entry(column, j)).collect();
+        if !(setting.intercept || setting.standardize) {
+            return x;
+        }
+        let total: f64 = training.iter().map(|&j| self.weight(setting, j)).sum();
+        let first = x[training[0]];
+        let constant = training.iter().all(|&j| x[j] == first);
+        x.iter_mut().for_each(|x| *x -= first);
+        for _ in 0..2 {
+            let mean = training.iter().map(|&j| self.weight(setting, j) * x[j]).sum::<f64>() / total;
+            x.iter_mut().for_each(|x| *x -= mean);
+        }
+        if setting.standardize && !constant {
+            let square = training.iter().map(|&j| self.weight(setting, j) * x[j] * x[j]).sum::<f64>() / total;
+            x.iter_mut().for_each(|x| *x /= square.sqrt());
+        }
+        x
+    }
+
+    /// Refitting by reflections of the rows over √λ, each column scaled by a power of 2: no scale of a column costs digits.
+    fn by_reflections(&self, setting: Setting) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + '_ {
+        move |subset, lambdas| lambdas.iter().map(|&lambda| self.refit(setting, subset, lambda)).collect()
+    }
+
+    fn refit(&self, setting: Setting, subset: &[usize], lambda: f64) -> f64 {
+        let (m, s) = (self.weights.len(), subset.len());
+        let (mut sum, mut total) = (0.0, 0.0);
+        for fold in 0..=self.fold.iter().copied().max().unwrap() {
+            let training: Vec<usize> = (0..m).filter(|&j| self.fold[j] != fold).collect();
+            let x: Vec<Vec<f64>> = subset.iter().map(|&c| self.framed(setting, c, &training)).collect();
+            let weights: f64 = training.iter().map(|&j| self.weight(setting, j)).sum();
+            let mean = |y: &[f64]| training.iter().map(|&j| self.weight(setting, j) * y[j]).sum::<f64>() / weights;
+            let means: Vec<f64> = self.targets.iter().map(|y| if setting.intercept { mean(y) } else { 0.0 }).collect();
+            let size = |x: &Vec<f64>| lambda + training.iter().map(|&j| x[j] * x[j]).sum::<f64>();
+            let scale: Vec<f64> = x.iter().map(|x| (-0.5 * size(x).log2()).round().exp2()).collect();
+            let rows = training.len();
+            let stacked = Array2::from_shape_fn((rows + s, s + 2), |(j, k)| match (j < rows, k < s) {
+                (true, true) => self.weight(setting, training[j]).sqrt() * x[k][training[j]] * scale[k],
+                (true, false) => {
+                    self.weight(setting, training[j]).sqrt() * (self.targets[k - s][training[j]] - means[k - s])
+                }
+                (false, true) if j - rows == k => lambda.sqrt() * scale[k],
+                _ => 0.0,
+            });
+            let r = triangle(stacked.view()).unwrap();
+            for (o, (y, mean)) in self.targets.iter().zip(&means).enumerate() {
+                let mut w = vec![0.0; s];
+                for i in (0..s).rev() {
+                    let rest: f64 = (i + 1..s).map(|k| r[[i, k]] * w[k]).sum();
+                    w[i] = (r[[i, s + o]] - rest) / r[[i, i]];
+                }
+                for j in (0..m).filter(|&j| self.fold[j] == fold) {
+                    let fitted: f64 = (0..s).map(|k| x[k][j] * scale[k] * w[k]).sum();
+                    sum += self.weight(setting, j) * (y[j] - mean - fitted).powi(2);
+                }
+            }
+            total += (0..m).filter(|&j| self.fold[j] == fold).map(|j| self.weight(setting, j)).sum::<f64>();
+        }
+        sum / (2.0 * total)
+    }
+}
+
+type Reference<'r> = dyn Fn(&[usize], &[f64]) -> Vec<f64> + 'r;
+
+/// Compares sums with refitting; the greatest relative error, weak ones left out.
+struct Check<'r> {
+    reference: &'r Reference<'r>,
+    moments: &'r Moments,
+    empty: f64,
+    worst: f64,
+    weak: usize,
+    strong: usize,
+}
+
+/// Refitting with `careful`.
+fn by_residuals<'r>(rows: &'r Rows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
+    let scorer = Scorer::new(Arc::clone(rows.targets()), Measure::Squared);
+    move |subset, lambdas| careful(rows, &scorer, subset, lambdas).unwrap()
+}
+
+impl<'r> Check<'r> {
+    fn new(moments: &'r Moments, reference: &'r Reference<'r>) -> Self {
+        let empty = reference(&[], &[1.0])[0];
+        Check { reference, moments, empty, worst: 0.0, weak: 0, strong: 0 }
+    }
+
+    fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[f64], low: &[f64]) {
+        let (empty, defined) = (self.empty, (self.reference)(subset, lambdas));
+        for (((defined, loss), low), lambda) in defined.iter().zip(losses).zip(low).zip(lambdas) {
+            if is_unreliable(*low) {
+                self.weak += 1;
+                continue;
+            }
+            self.strong += 1;
+            let error = (self.moments.mean_of(*loss) - defined).abs() / defined.max(1e-6 * empty);
+            let loss = self.moments.mean_of(*loss);
+            assert!(error <= 1e-10, "{subset:?} λ {lambda}: {loss} is not {defined}: {error}, low {low}");
+            self.worst = self.worst.max(error);
+        }
+    }
+
+    fn trials(&mut self, trials: &Trials, lambdas: &[f64], subset: impl Fn(usize) -> Vec<usize>) {
+        for (k, &feature) in trials.features.iter().enumerate() {
+            let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
+            self.losses(&subset(feature), lambdas, &of(&trials.losses), &of(&trials.low));
+        }
+    }
+
+    fn done(self, name: &str) {
+        println!("{name}: worst {:.1e}, strong {}, weak {}", self.worst, self.strong, self.weak);
+    }
+}
+
+fn without(subset: &[usize], feature: usize) -> Vec<usize> {
+    subset.iter().copied().filter(|&f| f != feature).collect()
+}
+
+fn with(subset: &[usize], feature: usize) -> Vec<usize> {
+    subset.iter().copied().chain([feature]).collect()
+}
+
+/// Forward with removals, backward, spectrum and tree on the same rows, every trial against refitting.
+fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], name: &str) -> (usize, usize) {
+    let moments = Arc::new(Moments::new(rows).unwrap());
+    let mut check = Check::new(&moments, reference);
+    let n = rows.columns();
+    let mut forward = Forward::new(&moments, lambdas, &[]);
+    for step in 0..n {
+        let trials = forward.trials();
+        let subset = forward.selected();
+        check.losses(&subset, lambdas, &forward.losses(), &forward.low());
+        check.trials(&trials, lambdas, |feature| with(&subset, feature));
+        forward.add(trials.features[step * 5 % trials.features.len()]);
+        if step == 4 {
+            let second = forward.selected()[1];
+            forward.remove(second);
+        }
+    }
+    let mut backward = Backward::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
+    while !backward.selected().is_empty() {
+        let subset = backward.selected();
+        check.losses(&subset, lambdas, &backward.losses(), &backward.low());
+        check.trials(&backward.trials(), lambdas, |feature| without(&subset, feature));
+        backward.remove(subset[subset.len() * 7 / 3 % subset.len()]);
+    }
+    for subset in [vec![], vec![3], vec![1, 8, 0, 4, n - 1]] {
+        let spectrum = Spectrum::new(&moments, &subset).unwrap();
+        let low: Vec<f64> = lambdas.iter().map(|&lambda| spectrum.low(lambda)).collect();
+        check.losses(&subset, lambdas, &spectrum.losses(lambdas), &low);
+    }
+    let columns = [7, 0, 2, n - 1, 1];
+    let mut open = vec![(Tree::new(&moments, lambdas, &columns), vec![], 0)];
+    while let Some((tree, subset, next)) = open.pop() {
+        let (losses, low) = tree.trials();
+        for k in 0..tree.later() {
+            let of = |x: &[f64]| x.iter().skip(k).step_by(tree.later()).copied().collect::<Vec<f64>>();
+            let larger = with(&subset, columns[next + k]);
+            check.losses(&larger, lambdas, &of(&losses), &of(&low));
+            open.push((tree.child(k), larger, next + k + 1));
+        }
+    }
+    let counts = (check.strong, check.weak);
+    check.done(name);
+    counts
+}
+
+#[test]
+fn every_trial_equals_refitting() {
+    let sample = sample(83, 5);
+    for setting in settings() {
+        let rows = sample.rows(Level::best(), setting);
+        let (_, weak) = every_engine(&rows, &by_residuals(&rows), &LAMBDAS, &format!("{setting:?}"));
+        assert_eq!(weak, 0, "plain data keep their digits");
+    }
+}
+
+#[test]
+fn hard_columns_are_weak_or_right() {
+    let mut sample = sample(90, 4);
+    let noise: Vec<f64> = sample.doubles[6].clone();
+    let (first, second) = (sample.doubles[0].clone(), sample.doubles[1].clone());
+    sample.doubles[3] = first.iter().zip(&noise).map(|(x, e)| x + 1e-3 * e).collect();
+    sample.doubles[4] = second.iter().map(|x| 1e10 * x).collect();
+    sample.doubles[5] = second.iter().zip(&noise).map(|(x, e)| 1e-10 * (x + e)).collect();
+    sample.bytes[1] = sample.fold.iter().map(|&f| u8::from(f == 1)).collect();
+    sample.doubles.push(first);
+    for setting in settings() {
+        let rows = sample.rows(Level::best(), setting);
+        let (strong, weak) =
+            every_engine(&rows, &sample.by_reflections(setting), &LAMBDAS, &format!("hard {setting:?}"));
+        assert!(strong > 0 && weak > 0);
+    }
+}
+
+#[test]
+fn fewer_rows_than_columns_are_weak_or_right() {
+    let sample = sample(9, 3);
+    for setting in settings() {
+        let rows = sample.rows(Level::best(), setting);
+        every_engine(&rows, &sample.by_reflections(setting), &[1e-9, 1e-2, 10.0], &format!("few rows {setting:?}"));
+    }
+}
+
+/// The bits of everything that the engines say.
+fn bits(rows: &Rows<'_>) -> Vec<u64> {
+    let lambdas: Vec<f64> = (0..19).map(|k| 10f64.powi(k - 6)).collect();
+    let moments = Arc::new(Moments::new(rows).unwrap());
+    let mut out = Vec::new();
+    let mut forward = Forward::new(&moments, &lambdas, &[4]);
+    let mut backward = Backward::new(&moments, &lambdas, &(0..10).collect::<Vec<_>>());
+    for feature in [2, 9, 0] {
+        forward.add(feature);
+        backward.remove(feature);
+        for trials in [forward.trials(), backward.trials()] {
+            out.extend(trials.losses.into_iter().flatten().chain(trials.low.into_iter().flatten()));
+        }
+    }
+    let tree = Tree::new(&moments, &lambdas, &[3, 1, 2]).child(0);
+    out.extend(tree.trials().0);
+    out.extend(Spectrum::new(&moments, &[0, 5, 7]).unwrap().losses(&lambdas));
+    out.into_iter().map(f64::to_bits).collect()
+}
+
+#[test]
+fn threads_and_levels_leave_the_bits() {
+    // Several chunks of rows in a fold.
+    let sample = sample(70_001, 2);
+    let setting = Setting { weighted: true, intercept: true, standardize: true };
+    let mut first = None;
+    for level in Level::available() {
+        let rows = sample.rows(level, setting);
+        for threads in 1..=3 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let now = pool.install(|| bits(&rows));
+            assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
+        }
+    }
+}
+
+#[test]
+fn equal_columns_tie() {
+    let mut sample = sample(83, 5);
+    sample.doubles[6] = sample.doubles[1].clone();
+    sample.doubles.extend((0..30).map(|k| (0..83).map(|j| (((k + 1) * j) as f64).sin()).collect()));
+    sample.bytes[2] = sample.bytes[0].clone();
+    let n = sample.doubles.len() + 3;
+    for setting in settings() {
+        let rows = sample.rows(Level::best(), setting);
+        let moments = Arc::new(Moments::new(&rows).unwrap());
+        let mut forward = Forward::new(&moments, &LAMBDAS, &[]);
+        let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
+        let columns = [30, 12, 1, 4, 6, n - 3, 13, n - 1];
+        let mut tree = Tree::new(&moments, &LAMBDAS, &columns);
+        for step in [11, 2, n - 2, 8] {
+            for trials in [forward.trials(), backward.trials()] {
+                let place = |f: usize| trials.features.iter().position(|g| *g == f).unwrap();
+                for (a, b) in [(1, 6), (n - 3, n - 1)] {
+                    for losses in &trials.losses {
+                        assert_eq!(losses[place(a)].to_bits(), losses[place(b)].to_bits(), "{a} {b} {setting:?}");
+                    }
+                }
+            }
+            forward.add(step);
+            backward.remove(step);
+        }
+        for _ in 0..2 {
+            let (losses, _) = tree.trials();
+            for of_lambda in losses.chunks(tree.later()) {
+                let last = tree.later() - 1;
+                assert_eq!(of_lambda[last - 5].to_bits(), of_lambda[last - 3].to_bits());
+                assert_eq!(of_lambda[last - 2].to_bits(), of_lambda[last].to_bits());
+            }
+            tree = tree.child(0);
+        }
+    }
+}
+
+#[test]
+fn long_backward_walks_stay_right() {
+    let n = 60;
+    let x: Vec<Vec<f64>> = (0..n).map(|k| (0..400).map(|j| ((k * 37 + j * j) as f64).sin() + 0.3).collect()).collect();
+    let y: Vec<f64> = (0..400).map(|j| x[3][j] - x[40][j] + (j as f64).cos()).collect();
+    let columns = x.iter().map(|x| Column::Double(x)).collect();
+    let data = Data::new(Level::best(), columns, vec![true; n], &[&y], None, true).unwrap();
+    let rows = Rows::new(data, Folds::new(&(0..400).map(|j| j % 7).collect::<Vec<u32>>()), true, false);
+    let moments = Arc::new(Moments::new(&rows).unwrap());
+    let reference = by_residuals(&rows);
+    let mut check = Check::new(&moments, &reference);
+    let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
+    while !backward.selected().is_empty() {
+        let subset = backward.selected();
+        check.losses(&subset, &LAMBDAS, &backward.losses(), &backward.low());
+        let trials = backward.trials();
+        let k = subset.len() * 5 / 7;
+        let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
+        check.losses(&without(&subset, subset[k]), &LAMBDAS, &of(&trials.losses), &of(&trials.low));
+        backward.remove(subset[k]);
+    }
+    check.done("long walk");
+}

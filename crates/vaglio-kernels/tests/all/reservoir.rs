@@ -1,0 +1,144 @@
+//! The states of a reservoir against the recursion as it is written.
+
+use vaglio_kernels::Level;
+use vaglio_kernels::reservoir::{Connections, Reservoir};
+
+/// A fixed sequence of numbers in [−1, 1).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+struct Net {
+    starts: Vec<usize>,
+    sources: Vec<u32>,
+    weights: Vec<f64>,
+    /// Input after input.
+    input: Vec<f64>,
+    bias: Vec<f64>,
+}
+
+impl Net {
+    fn new(units: usize, inputs: usize, connectivity: f64) -> Self {
+        let mut numbers = Numbers(units as u64 * 7 + 3);
+        let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for _ in 0..units {
+            for source in 0..units {
+                if (numbers.next() + 1.0) / 2.0 < connectivity {
+                    sources.push(source as u32);
+                    weights.push(numbers.next() / (connectivity * units as f64).sqrt());
+                }
+            }
+            starts.push(sources.len());
+        }
+        let input = (0..units * inputs).map(|_| numbers.next()).collect();
+        let bias = (0..units).map(|_| 0.1 * numbers.next()).collect();
+        Net { starts, sources, weights, input, bias }
+    }
+
+    fn connections(&self) -> Connections<'_> {
+        Connections { starts: &self.starts, sources: &self.sources, weights: &self.weights }
+    }
+
+    /// Units × rows, by the definition.
+    fn naive(&self, inputs: &[Vec<f64>], lengths: &[usize], leak: f64) -> Vec<Vec<f64>> {
+        let units = self.bias.len();
+        let mut dense = vec![vec![0.0; units]; units];
+        for (unit, row) in dense.iter_mut().enumerate() {
+            for at in self.starts[unit]..self.starts[unit + 1] {
+                row[self.sources[at] as usize] = self.weights[at];
+            }
+        }
+        let mut out = vec![Vec::new(); units];
+        let mut row = 0;
+        for &length in lengths {
+            let mut x = vec![0.0; units];
+            for _ in 0..length {
+                let next: Vec<f64> = (0..units)
+                    .map(|i| {
+                        let recurrent: f64 = dense[i].iter().zip(&x).map(|(w, x)| w * x).sum();
+                        let driven: f64 =
+                            inputs.iter().enumerate().map(|(k, u)| self.input[k * units + i] * u[row]).sum();
+                        (1.0 - leak) * x[i] + leak * (recurrent + driven + self.bias[i]).tanh()
+                    })
+                    .collect();
+                x = next;
+                out.iter_mut().zip(&x).for_each(|(out, x)| out.push(*x));
+                row += 1;
+            }
+        }
+        out
+    }
+}
+
+fn columns(inputs: usize, rows: usize) -> Vec<Vec<f64>> {
+    let mut numbers = Numbers(99);
+    (0..inputs).map(|_| (0..rows).map(|_| numbers.next()).collect()).collect()
+}
+
+fn slices(columns: &[Vec<f64>]) -> Vec<&[f64]> {
+    columns.iter().map(Vec::as_slice).collect()
+}
+
+#[test]
+fn states_are_those_of_the_recursion() {
+    let lengths = [1, 9, 30, 8];
+    for (units, inputs, connectivity, leak) in [
+        (1, 1, 1.0, 1.0),
+        (7, 2, 0.4, 0.3),
+        (37, 3, 0.1, 0.7),
+        (64, 0, 0.05, 1.0),
+        (70, 2, 0.6, 0.5),
+        (33, 1, 1.0, 1.0),
+    ] {
+        let net = Net::new(units, inputs, connectivity);
+        let inputs = columns(inputs, 48);
+        let expected = net.naive(&inputs, &lengths, leak);
+        let reservoir = Reservoir::new(net.connections(), &net.input, &net.bias, leak);
+        let wanted: Vec<usize> = (0..units).rev().collect();
+        let mut first = None;
+        for level in Level::available() {
+            let states = reservoir.states(level, &slices(&inputs), &lengths, &wanted);
+            assert_eq!(states.len(), units);
+            for (unit, column) in wanted.iter().zip(&states) {
+                for (a, b) in column.iter().zip(&expected[*unit]) {
+                    assert!((a - b).abs() < 1e-12, "{units} units, unit {unit}: {a} is not {b}");
+                }
+            }
+            assert_eq!(*first.get_or_insert_with(|| states.clone()), states, "{}", level.name());
+        }
+    }
+}
+
+#[test]
+fn a_series_does_not_know_of_the_others() {
+    let net = Net::new(50, 2, 0.2);
+    let inputs = columns(2, 60);
+    let reservoir = Reservoir::new(net.connections(), &net.input, &net.bias, 0.6);
+    let all = reservoir.states(Level::best(), &slices(&inputs), &[20, 25, 15], &[4, 49]);
+    let part: Vec<&[f64]> = inputs.iter().map(|column| &column[20..45]).collect();
+    let alone = reservoir.states(Level::best(), &part, &[25], &[4, 49]);
+    for (all, alone) in all.iter().zip(&alone) {
+        assert_eq!(&all[20..45], &alone[..]);
+    }
+}
+
+#[test]
+fn threads_and_wanted_units_change_no_bit() {
+    let net = Net::new(90, 3, 0.5);
+    let inputs = columns(3, 200);
+    let reservoir = Reservoir::new(net.connections(), &net.input, &net.bias, 0.9);
+    let on = |threads: usize, wanted: &[usize]| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| reservoir.states(Level::best(), &slices(&inputs), &[50; 4], wanted))
+    };
+    let all: Vec<usize> = (0..90).collect();
+    let one = on(1, &all);
+    assert_eq!(one, on(2, &all));
+    assert_eq!(on(2, &[7, 80]), [one[7].clone(), one[80].clone()]);
+    assert!(on(1, &[]).is_empty());
+}

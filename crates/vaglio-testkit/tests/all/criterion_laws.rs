@@ -1,0 +1,396 @@
+//! Every law of a criterion fails on what is wrong, and holds on what is right.
+
+use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Outline, Refit, Result, Score, Winner};
+use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Fault {
+    None,
+    AdditionOff,
+    RemovalOff,
+    TrialMoves,
+    RemoveForgets,
+    AddTwice,
+    ResetKeeps,
+    ResetOff,
+    CandidateOrder,
+    HighestWins,
+    TiesUnseen,
+    WorstLeaves,
+    Nan,
+    NanInTrial,
+    Unfilled,
+    SubsetOrder,
+    Drift,
+    BranchOff,
+    NoGrandchild,
+    EstimateNan,
+    Threads,
+    CopiesDiffer,
+    Position,
+    TotalWeight,
+    LargestLambda,
+    FirstLambda,
+    LambdaDropped,
+    Fails,
+    Panics,
+}
+
+/// Leave-one-out with one thing wrong.
+#[derive(Debug, Serialize, Deserialize)]
+struct Wrong {
+    fault: Fault,
+}
+
+/// Stands for the size of the present pool.
+static THREADS: AtomicUsize = AtomicUsize::new(1);
+
+impl Wrong {
+    fn right(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        ByDefinition {}.evaluate(design, subset)
+    }
+}
+
+#[typetag::serde(name = "wrong")]
+impl Criterion for Wrong {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let mut score = self.right(design, subset)?;
+        let last = design.lambdas().last().copied().flatten();
+        match self.fault {
+            Fault::Nan if subset.len() == 3 => score.loss = f64::NAN,
+            Fault::SubsetOrder => score.loss += 1e-3 * subset.first().map_or(0.0, |&f| f as f64),
+            Fault::Position => score.loss += 1e-3 * subset.iter().sum::<usize>() as f64,
+            Fault::TotalWeight => {
+                score.loss *= design.weights().map_or(design.rows() as f64, |w| w.iter().sum::<f64>());
+            }
+            Fault::LargestLambda => score.lambda = last,
+            Fault::FirstLambda => {
+                let first = data_with_one_lambda(design);
+                score = self.right(&first, subset)?;
+            }
+            Fault::Fails if subset.len() == 2 => return Err(vaglio_core::Error::Numerical("no factor".into())),
+            _ => {}
+        }
+        Ok(score)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+        Ok(Some(Box::new(Crooked::new(self, design))))
+    }
+
+    fn estimate(&self, _: &Design, _: &Outline) -> Estimate {
+        let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
+        Estimate { engine: "refit", reason: "a test".into(), flops, bytes: 0.0 }
+    }
+}
+
+fn data_with_one_lambda(design: &Design) -> Design {
+    vaglio_testkit::rebuild::with_lambdas(design, vec![design.lambdas()[0].unwrap()]).unwrap()
+}
+
+struct Crooked<'d> {
+    fault: Fault,
+    inner: Refit<'d>,
+    criterion: &'d Wrong,
+    design: &'d Design,
+    moves: usize,
+}
+
+impl Crooked<'_> {
+    fn off(&self, mut score: Score, feature: Feature, place: usize) -> Score {
+        score.loss *= match self.fault {
+            Fault::Threads => 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
+            Fault::CopiesDiffer => 1.0 + 1e-14 * feature as f64,
+            Fault::CandidateOrder => 1.0 + 1e-14 * place as f64,
+            Fault::Drift => 1.0 + 1e-9 * self.moves as f64,
+            Fault::NanInTrial if feature == 2 => f64::NAN,
+            _ => 1.0,
+        };
+        if self.fault == Fault::LambdaDropped {
+            score.lambda = None;
+        }
+        score
+    }
+}
+
+impl Evaluator for Crooked<'_> {
+    fn selected(&self) -> &[Feature] {
+        self.inner.selected()
+    }
+
+    fn score(&mut self) -> Result<Score> {
+        let score = self.inner.score()?;
+        Ok(self.off(score, 0, 0))
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        match self.fault {
+            Fault::ResetKeeps => subset.iter().try_for_each(|&f| self.inner.add(f)),
+            Fault::ResetOff => self.inner.reset(&subset[..subset.len().min(1)]),
+            _ => self.inner.reset(subset),
+        }
+    }
+
+    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        assert!(self.fault != Fault::Panics, "an index is out of bounds");
+        self.inner.score_additions(candidates, scores)?;
+        for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
+            *score = self.off(*score, feature, place);
+            if self.fault == Fault::AdditionOff {
+                score.loss += 1e-3;
+            }
+        }
+        if let (Fault::Unfilled, Some(last)) = (self.fault, scores.last_mut()) {
+            *last = Score::of(f64::NAN);
+        }
+        if let (Fault::TrialMoves, Some(&first)) = (self.fault, candidates.first()) {
+            self.inner.add(first)?;
+        }
+        Ok(())
+    }
+
+    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.inner.score_removals(candidates, scores)?;
+        for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
+            *score = self.off(*score, feature, place);
+            if self.fault == Fault::RemovalOff {
+                score.loss += 1e-3;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, feature: Feature) -> Result<()> {
+        self.moves += 1;
+        if self.fault == Fault::AddTwice && self.moves == 3 {
+            self.inner.add(feature)?;
+        }
+        self.inner.add(feature)
+    }
+
+    fn remove(&mut self, feature: Feature) -> Result<()> {
+        self.moves += 1;
+        if self.fault == Fault::RemoveForgets { Ok(()) } else { self.inner.remove(feature) }
+    }
+
+    fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_additions(candidates, &mut scores)?;
+        let Some(mut winner) = Winner::among(candidates, &scores) else { return Ok(None) };
+        match self.fault {
+            Fault::HighestWins => {
+                if let Some(last) = winner.tied.pop() {
+                    winner.tied.insert(0, winner.feature);
+                    winner.feature = last;
+                }
+            }
+            Fault::TiesUnseen => winner.tied.clear(),
+            _ => {}
+        }
+        Ok(Some(winner))
+    }
+
+    fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_removals(candidates, &mut scores)?;
+        if self.fault == Fault::WorstLeaves {
+            scores.iter_mut().for_each(|score| score.loss = -score.loss);
+        }
+        Ok(Winner::among(candidates, &scores))
+    }
+
+    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        let deep = !self.selected().is_empty();
+        if self.fault == Fault::NoGrandchild && deep {
+            return Ok(None);
+        }
+        let subset = match (self.fault, later) {
+            (Fault::BranchOff, [next, ..]) => vec![*next],
+            _ => self.selected().iter().copied().chain([feature]).collect(),
+        };
+        let mut inner = Refit::new(self.criterion, self.design);
+        inner.reset(&subset)?;
+        Ok(Some(Box::new(Crooked { inner, ..Crooked::new(self.criterion, self.design) })))
+    }
+}
+
+impl<'d> Crooked<'d> {
+    fn new(criterion: &'d Wrong, design: &'d Design) -> Self {
+        Crooked { fault: criterion.fault, inner: Refit::new(criterion, design), criterion, design, moves: 0 }
+    }
+}
+
+fn law_of(fault: Fault) -> &'static str {
+    broken_law(check_criterion(&Wrong { fault }, &design(), TOLERANCE))
+}
+
+#[test]
+fn what_is_right_keeps_every_law() {
+    holds(check_criterion(&ByDefinition {}, &design(), TOLERANCE));
+    holds(check_criterion(&Wrong { fault: Fault::None }, &design(), TOLERANCE));
+}
+
+#[test]
+fn what_is_right_keeps_every_law_on_the_standard_data() {
+    holds(check_criterion_on_standard_data(&ByDefinition {}, TOLERANCE));
+}
+
+#[test]
+fn a_trial_that_is_not_the_definition_is_found() {
+    assert_eq!(law_of(Fault::AdditionOff), "additions");
+    assert_eq!(law_of(Fault::RemovalOff), "removals");
+}
+
+#[test]
+fn a_trial_that_moves_the_subset_is_found() {
+    assert_eq!(
+        broken_law(criterion::additions(&Wrong { fault: Fault::TrialMoves }, &design(), TOLERANCE)),
+        "additions"
+    );
+}
+
+#[test]
+fn a_removal_that_forgets_is_found() {
+    assert_eq!(
+        broken_law(criterion::removals(&Wrong { fault: Fault::RemoveForgets }, &design(), TOLERANCE)),
+        "removals"
+    );
+    let walked = criterion::walk(&Wrong { fault: Fault::RemoveForgets }, &design(), 40, 1, TOLERANCE);
+    assert_eq!(broken_law(walked), "walk");
+}
+
+#[test]
+fn an_addition_that_goes_wrong_late_is_found() {
+    assert_eq!(broken_law(criterion::walk(&Wrong { fault: Fault::AddTwice }, &design(), 40, 1, TOLERANCE)), "walk");
+}
+
+#[test]
+fn a_reset_that_is_not_the_additions_is_found() {
+    for fault in [Fault::ResetKeeps, Fault::ResetOff] {
+        assert_eq!(broken_law(criterion::resets(&Wrong { fault }, &design(), TOLERANCE)), "resets");
+    }
+}
+
+#[test]
+fn scores_that_depend_on_the_order_of_candidates_are_found() {
+    assert_eq!(
+        broken_law(criterion::candidate_order(&Wrong { fault: Fault::CandidateOrder }, &design())),
+        "candidate_order"
+    );
+}
+
+#[test]
+fn ties_in_the_wrong_order_are_found() {
+    for fault in [Fault::HighestWins, Fault::TiesUnseen] {
+        assert_eq!(broken_law(criterion::best_addition(&Wrong { fault }, &design(), TOLERANCE)), "best_addition");
+        assert_eq!(broken_law(variation::duplicates_tie(&Wrong { fault }, &design())), "duplicates_tie");
+    }
+}
+
+#[test]
+fn another_than_the_best_removal_is_found() {
+    assert_eq!(law_of(Fault::WorstLeaves), "best_removal");
+}
+
+#[test]
+fn copies_that_differ_in_the_last_bits_are_found() {
+    let fault = Fault::CopiesDiffer;
+    assert_eq!(broken_law(variation::duplicates_tie(&Wrong { fault }, &design())), "duplicates_tie");
+    holds(criterion::additions(&Wrong { fault }, &design(), TOLERANCE));
+}
+
+#[test]
+fn not_a_number_is_found() {
+    for fault in [Fault::Nan, Fault::NanInTrial, Fault::Unfilled] {
+        assert_eq!(law_of(fault), "never_nan", "{fault:?}");
+    }
+}
+
+#[test]
+fn an_error_or_a_panic_is_a_law_that_fails() {
+    assert_eq!(law_of(Fault::Fails), "never_nan");
+    assert_eq!(law_of(Fault::Panics), "never_nan");
+}
+
+#[test]
+fn a_definition_that_depends_on_the_order_of_the_subset_is_found() {
+    assert_eq!(law_of(Fault::SubsetOrder), "any_order");
+}
+
+#[test]
+fn drift_is_found_by_a_long_walk_alone() {
+    let (wrong, design) = (Wrong { fault: Fault::Drift }, design());
+    holds(criterion::walk(&wrong, &design, 10, 1, 1e-7));
+    assert_eq!(broken_law(criterion::walk(&wrong, &design, 300, 1, 1e-7)), "walk");
+}
+
+#[test]
+fn wrong_branches_are_found() {
+    for fault in [Fault::BranchOff, Fault::NoGrandchild] {
+        assert_eq!(broken_law(criterion::branches(&Wrong { fault }, &design(), TOLERANCE)), "branches", "{fault:?}");
+    }
+}
+
+#[test]
+fn an_estimate_that_is_no_number_is_found() {
+    assert_eq!(law_of(Fault::EstimateNan), "estimates");
+}
+
+#[test]
+fn scores_that_depend_on_the_number_of_threads_are_found() {
+    let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
+        THREADS.store(threads, Ordering::SeqCst);
+        work();
+    };
+    assert_eq!(broken_law(criterion::threads(&Wrong { fault: Fault::Threads }, &design(), &in_pool)), "threads");
+    holds(criterion::threads(&ByDefinition {}, &design(), &in_pool));
+    assert_eq!(broken_law(criterion::threads(&ByDefinition {}, &design(), &|_, _| ())), "threads");
+}
+
+#[test]
+fn scores_that_depend_on_where_a_column_stands_are_found() {
+    let wrong = Wrong { fault: Fault::Position };
+    assert_eq!(broken_law(variation::permutation(&wrong, &design(), TOLERANCE)), "permutation");
+}
+
+#[test]
+fn scores_that_depend_on_the_sum_of_weights_are_found() {
+    assert_eq!(law_of(Fault::TotalWeight), "scaled_weights");
+}
+
+#[test]
+fn a_wrong_lambda_is_found() {
+    for fault in [Fault::LargestLambda, Fault::FirstLambda] {
+        assert_eq!(broken_law(variation::lambdas(&Wrong { fault }, &design(), TOLERANCE)), "lambdas", "{fault:?}");
+    }
+    assert_eq!(law_of(Fault::LambdaDropped), "additions");
+}
+
+#[test]
+fn data_with_nothing_to_see_are_refused() {
+    let small = data::regression(10, 2, 1).design(&[1.0], true);
+    assert_eq!(broken_law(check_criterion(&ByDefinition {}, &small, TOLERANCE)), "never_nan");
+    let flat = data::regression(10, 0, 1).constants(5).design(&[1.0], true);
+    assert_eq!(broken_law(criterion::walk(&ByDefinition {}, &flat, 5, 1, TOLERANCE)), "walk");
+    assert_eq!(broken_law(criterion::walk(&ByDefinition {}, &design(), 0, 1, TOLERANCE)), "walk");
+}
+
+#[test]
+fn a_criterion_that_refuses_every_design_has_kept_no_law() {
+    #[derive(Debug, Serialize, Deserialize)]
+    struct Picky {}
+    #[typetag::serde(name = "picky")]
+    impl Criterion for Picky {
+        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+            Ok(Score::of(0.0))
+        }
+        fn check(&self, _: &Design) -> Result<()> {
+            Err(vaglio_core::Error::setting("loss", "never"))
+        }
+    }
+    assert_eq!(broken_law(check_criterion_on_standard_data(&Picky {}, TOLERANCE)), "check");
+}

@@ -1,0 +1,216 @@
+//! Every law of a learner fails on what is wrong, and holds on what is right.
+
+use crate::common::{Fitted, Plain, TOLERANCE, broken_law, holds};
+use serde::{Deserialize, Serialize, Serializer};
+use vaglio_core::{Coefficients, Columns, Error, Feature, Learner, LinearForm, Model, Problem, Readout, Result};
+use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Fault {
+    None,
+    NoForm,
+    IgnoresWeights,
+    LosesADigit,
+    OtherLambda,
+    ShiftedPredictions,
+    NoCoefficients,
+    NanWithoutRows,
+    FailsOnCopies,
+    FailsOnEmpty,
+    AnyShape,
+    PanicsOnShape,
+    WrongRows,
+    OddSettings,
+    Restless,
+}
+
+/// Ridge regression with one thing wrong.
+#[derive(Debug, Serialize, Deserialize)]
+struct Wrong {
+    fault: Fault,
+}
+
+impl LinearForm for Wrong {
+    fn readout(&self) -> Result<Readout> {
+        Readout::new(vec![1.0], true)
+    }
+}
+
+static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+#[typetag::serde(name = "wrong")]
+impl Learner for Wrong {
+    fn linear_form(&self) -> Option<&dyn LinearForm> {
+        if matches!(self.fault, Fault::NoForm | Fault::Restless) { None } else { Some(self) }
+    }
+
+    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
+        let copies = (1..subset.len()).any(|k| {
+            let bits = |at: usize| problem.columns().column(subset[at]).values().to_vec();
+            (0..k).any(|l| bits(k) == bits(l))
+        });
+        if self.fault == Fault::FailsOnCopies && copies || self.fault == Fault::FailsOnEmpty && subset.is_empty() {
+            return Err(Error::Numerical("singular".into()));
+        }
+        let weights = problem.weights().map(|w| &w[..]).filter(|_| self.fault != Fault::IgnoresWeights);
+        let mut lambda = if self.fault == Fault::OtherLambda { 2.0 } else { lambda.unwrap_or(1.0) };
+        if self.fault == Fault::Restless {
+            lambda += CALLS.fetch_add(1, std::sync::atomic::Ordering::SeqCst) as f64;
+        }
+        let mut inner = Fitted::of(problem, subset, lambda, weights)?;
+        if self.fault == Fault::NanWithoutRows && problem.rows() < problem.columns().len() {
+            inner.coefficients.intercept[0] = f64::NAN;
+        }
+        Ok(Box::new(WrongModel { fault: self.fault, rounded: inner.coefficients.intercept.clone(), inner }))
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.fault == Fault::OddSettings { Err(Error::setting("units", "0 is not positive")) } else { Ok(()) }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WrongModel {
+    fault: Fault,
+    inner: Fitted,
+    #[serde(serialize_with = "single")]
+    rounded: Vec<f64>,
+}
+
+/// Writes single precision.
+fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
+}
+
+#[typetag::serde(name = "wrong_model")]
+impl Model for WrongModel {
+    fn inputs(&self) -> &[Feature] {
+        &self.inner.inputs
+    }
+
+    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
+        if inputs.len() != self.inner.inputs.len() {
+            match self.fault {
+                Fault::AnyShape => return Ok(ndarray::Array2::zeros((1, inputs.rows()))),
+                Fault::PanicsOnShape => panic!("an index is out of bounds"),
+                _ => {}
+            }
+        }
+        let mut values = self.inner.apply(inputs)?;
+        match self.fault {
+            Fault::LosesADigit => values += self.rounded[0] - self.inner.coefficients.intercept[0],
+            Fault::ShiftedPredictions => values += 1e-3,
+            Fault::WrongRows => return Ok(values.reversed_axes()),
+            _ => {}
+        }
+        Ok(values)
+    }
+
+    fn coefficients(&self) -> Option<&Coefficients> {
+        if self.fault == Fault::NoCoefficients { None } else { Some(&self.inner.coefficients) }
+    }
+}
+
+/// A model that cannot be loaded by the word under which it is saved.
+#[derive(Debug, Serialize, Deserialize)]
+struct Unsaved {}
+
+#[typetag::serde(name = "unsaved")]
+impl Learner for Unsaved {
+    fn fit(&self, problem: &Problem, subset: &[Feature], _: Option<f64>) -> Result<Box<dyn Model>> {
+        let inner = Fitted::of(problem, subset, 1.0, None)?;
+        Ok(Box::new(Infinite { bound: f64::INFINITY, inner }))
+    }
+}
+
+/// JSON has no infinity: it is written as null.
+#[derive(Debug, Serialize, Deserialize)]
+struct Infinite {
+    bound: f64,
+    inner: Fitted,
+}
+
+#[typetag::serde(name = "infinite")]
+impl Model for Infinite {
+    fn inputs(&self) -> &[Feature] {
+        &self.inner.inputs
+    }
+
+    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
+        Ok(self.inner.apply(inputs)?.mapv(|v| v.min(self.bound)))
+    }
+}
+
+fn law_of(fault: Fault) -> &'static str {
+    let problem = data::regression(16, 5, 4).weighted().problem();
+    broken_law(check_learner(&Wrong { fault }, &problem, TOLERANCE))
+}
+
+#[test]
+fn what_is_right_keeps_every_law_on_the_standard_data() {
+    holds(check_learner_on_standard_data(&Plain::default(), TOLERANCE));
+    for fault in [Fault::None, Fault::NoForm] {
+        holds(check_learner_on_standard_data(&Wrong { fault }, TOLERANCE));
+    }
+}
+
+#[test]
+fn a_learner_that_ignores_weights_is_found() {
+    let problem = data::regression(16, 5, 4).problem();
+    let wrong = Wrong { fault: Fault::IgnoresWeights };
+    assert_eq!(broken_law(learner::whole_weights(&wrong, &problem, TOLERANCE)), "whole_weights");
+    assert_eq!(law_of(Fault::IgnoresWeights), "retrained");
+}
+
+#[test]
+fn a_model_that_loses_a_digit_in_saving_is_found() {
+    assert_eq!(law_of(Fault::LosesADigit), "saved");
+}
+
+#[test]
+fn a_model_that_cannot_be_loaded_is_found() {
+    let problem = data::regression(16, 5, 4).problem();
+    assert_eq!(broken_law(learner::saved(&Unsaved {}, &problem)), "saved");
+}
+
+#[test]
+fn coefficients_that_are_not_what_predicts_are_found() {
+    assert_eq!(law_of(Fault::ShiftedPredictions), "coefficients");
+    assert_eq!(law_of(Fault::NoCoefficients), "coefficients");
+}
+
+#[test]
+fn a_fit_that_is_not_its_linear_form_is_found() {
+    assert_eq!(law_of(Fault::OtherLambda), "retrained");
+}
+
+#[test]
+fn a_fit_that_is_not_repeatable_is_found() {
+    assert_eq!(law_of(Fault::Restless), "retrained");
+}
+
+#[test]
+fn predictions_that_are_no_numbers_or_no_predictions_are_found() {
+    assert_eq!(law_of(Fault::NanWithoutRows), "degenerate");
+    assert_eq!(law_of(Fault::FailsOnCopies), "degenerate");
+    assert_eq!(law_of(Fault::FailsOnEmpty), "degenerate");
+    assert_eq!(law_of(Fault::WrongRows), "saved");
+}
+
+#[test]
+fn a_model_that_takes_any_number_of_columns_is_found() {
+    assert_eq!(law_of(Fault::AnyShape), "wrong_shape");
+    assert_eq!(law_of(Fault::PanicsOnShape), "wrong_shape");
+}
+
+#[test]
+fn settings_that_are_refused_are_found() {
+    assert_eq!(law_of(Fault::OddSettings), "check");
+}
+
+#[test]
+fn data_with_nothing_to_see_are_refused() {
+    let problem = data::regression(16, 2, 4).problem();
+    assert_eq!(broken_law(check_learner(&Plain::default(), &problem, TOLERANCE)), "saved");
+}

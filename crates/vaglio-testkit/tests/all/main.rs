@@ -1,0 +1,12 @@
+//! The laws themselves: what is right keeps them, what breaks one is caught.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what is wrong")]
+
+mod common;
+mod criterion_laws;
+mod data_is_what_it_says;
+mod learner_laws;
+mod map_laws;
+mod registry_laws;
+mod search_laws;
+mod searches_without_steps;

@@ -1,0 +1,286 @@
+//! Every law of a search fails on what is wrong, and holds on what is right.
+
+use crate::common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design, holds};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vaglio_core::{
+    Answer, Design, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step,
+    StopReason, Winner,
+};
+use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Fault {
+    None,
+    StepScore,
+    StepSize,
+    EmptyScore,
+    AddsTwice,
+    EntryScore,
+    EntryOrder,
+    EntrySubset,
+    EntryMissing,
+    EntriesUnsorted,
+    NotTheBest,
+    ChosenOutside,
+    NothingChosen,
+    Unobserved,
+    IgnoresStop,
+    OwnReason,
+    OutlineShort,
+    PromiseShort,
+    Random,
+    HighestWins,
+    TiesUnseen,
+    TakesConstants,
+    PanicsOnNothing,
+    FailsOnNothing,
+    StepOnNothing,
+    NanScore,
+    Threads,
+}
+
+/// A greedy search with one thing wrong.
+#[derive(Debug, Serialize, Deserialize)]
+struct Wrong {
+    fault: Fault,
+}
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static THREADS: AtomicUsize = AtomicUsize::new(1);
+
+#[typetag::serde(name = "wrong")]
+impl SearchStrategy for Wrong {
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let candidates = context.candidates().to_vec();
+        if candidates.is_empty() {
+            match self.fault {
+                Fault::PanicsOnNothing => panic!("an index is out of bounds"),
+                Fault::FailsOnNothing => return Err(vaglio_core::Error::setting("max_features", "no candidates")),
+                _ => {}
+            }
+        }
+        let mut path = self.walk(context, &candidates)?;
+        match self.fault {
+            Fault::StepScore => path.steps[1].score.loss += 1e-3,
+            Fault::StepSize => path.steps[1].size = 3,
+            Fault::EmptyScore => path.empty.loss += 1e-3,
+            Fault::EntryScore => path.entries[1].score.loss -= 1e-3,
+            Fault::EntryOrder => path.entries[2].subset.swap(0, 2),
+            Fault::EntrySubset => path.entries[0].subset = vec![path.entries[1].subset[1]],
+            Fault::EntryMissing => drop(path.entries.remove(1)),
+            Fault::EntriesUnsorted => path.entries.reverse(),
+            Fault::ChosenOutside => path.chosen = Some(path.entries.len()),
+            Fault::NothingChosen => path.chosen = None,
+            Fault::OwnReason if path.stop_reason.is_partial() => path.stop_reason = StopReason::Limit,
+            Fault::NanScore => path.steps[0].score.loss = f64::NAN,
+            Fault::StepOnNothing if path.entries.is_empty() => path.stop_reason = StopReason::Limit,
+            Fault::Threads => path.steps[0].score.loss *= 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
+            _ => {}
+        }
+        Ok(path)
+    }
+
+    fn outline(&self, design: &Design) -> Outline {
+        let candidates = design.candidates().len();
+        let steps = if self.fault == Fault::OutlineShort { 1 } else { candidates + 1 };
+        Outline { start: 0, largest: candidates + 1, trials: 100.0, steps }
+    }
+}
+
+impl Wrong {
+    fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
+        let empty = context.evaluator.score()?;
+        context.begin(if self.fault == Fault::PromiseShort { 1 } else { candidates.len() + 1 });
+        let mut path = Path {
+            empty,
+            steps: vec![],
+            entries: vec![],
+            chosen: None,
+            stop_reason: StopReason::NoCandidates,
+            certificate: None,
+        };
+        loop {
+            let chosen = context.evaluator.selected().to_vec();
+            let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();
+            let Some(winner) = self.winner(context, &free, chosen.len())? else { break };
+            context.evaluator.add(winner.feature)?;
+            let (size, score) = (chosen.len() + 1, winner.score);
+            let step = Step {
+                action: vaglio_core::Action::Add,
+                feature: winner.feature,
+                with: vec![],
+                score,
+                size,
+                tied: winner.tied,
+                knot: None,
+            };
+            path.entries.push(vaglio_core::PathEntry {
+                subset: context.evaluator.selected().to_vec(),
+                score,
+                standard_error: None,
+            });
+            path.steps.push(step.clone());
+            if self.fault == Fault::AddsTwice && size == 2 {
+                path.steps.push(step.clone());
+            }
+            let answer =
+                if self.fault == Fault::Unobserved && size == 2 { Answer::Continue } else { context.observe(&step) };
+            if let (Answer::Stop(reason), true) = (answer, self.fault != Fault::IgnoresStop) {
+                path.stop_reason = reason;
+                break;
+            }
+        }
+        if self.fault == Fault::NotTheBest && path.steps.len() > 2 {
+            let second = path.steps[1].feature;
+            context.evaluator.reset(&[])?;
+            let score = crate::common::addition(context.evaluator, second)?;
+            path.entries[0] = vaglio_core::PathEntry { subset: vec![second], score, standard_error: None };
+        }
+        path.chosen = if path.entries.is_empty() { None } else { Some(path.entries.len() - 1) };
+        Ok(path)
+    }
+
+    fn winner(&self, context: &mut SearchContext<'_>, free: &[Feature], size: usize) -> Result<Option<Winner>> {
+        if self.fault == Fault::TakesConstants && size == 2 {
+            let constant = context.names().len() - 1;
+            let score = crate::common::addition(context.evaluator, constant)?;
+            return Ok(Some(Winner { feature: constant, score, tied: vec![] }));
+        }
+        let Some(mut winner) = context.evaluator.best_addition(free)? else { return Ok(None) };
+        match self.fault {
+            Fault::Random if CALLS.fetch_add(1, Ordering::SeqCst) % 7 == 3 => {
+                let feature = free[free.len() - 1];
+                winner = Winner { feature, score: crate::common::addition(context.evaluator, feature)?, tied: vec![] };
+            }
+            Fault::HighestWins => {
+                if let Some(last) = winner.tied.pop() {
+                    winner.feature = last;
+                    winner.tied.clear();
+                }
+            }
+            Fault::TiesUnseen => winner.tied.clear(),
+            _ => {}
+        }
+        Ok(Some(winner))
+    }
+}
+
+fn law_of(fault: Fault) -> &'static str {
+    broken_law(check_search(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE))
+}
+
+#[test]
+fn what_is_right_keeps_every_law() {
+    holds(check_search(&Wrong { fault: Fault::None }, &ByDefinition {}, &design(), TOLERANCE));
+    holds(check_search(&Forward {}, &ByDefinition {}, &design(), TOLERANCE));
+}
+
+#[test]
+fn a_search_that_starts_from_all_columns_keeps_every_law() {
+    holds(check_search(&Shrink {}, &ByDefinition {}, &design(), TOLERANCE));
+}
+
+#[test]
+fn what_is_right_keeps_every_law_on_the_standard_data() {
+    holds(check_search_on_standard_data(&Forward {}, &ByDefinition {}, TOLERANCE));
+    holds(check_search_on_standard_data(&Shrink {}, &ByDefinition {}, TOLERANCE));
+}
+
+#[test]
+fn wrong_steps_are_found() {
+    for fault in
+        [Fault::StepScore, Fault::StepSize, Fault::EmptyScore, Fault::AddsTwice, Fault::Unobserved, Fault::NanScore]
+    {
+        assert_eq!(law_of(fault), "steps", "{fault:?}");
+    }
+}
+
+#[test]
+fn wrong_entries_are_found() {
+    for fault in [
+        Fault::EntryScore,
+        Fault::EntryOrder,
+        Fault::EntrySubset,
+        Fault::EntryMissing,
+        Fault::EntriesUnsorted,
+        Fault::NotTheBest,
+        Fault::ChosenOutside,
+        Fault::NothingChosen,
+    ] {
+        let outcome = search::entries(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE);
+        assert_eq!(broken_law(outcome), "entries", "{fault:?}");
+    }
+}
+
+#[test]
+fn a_search_that_is_not_repeatable_is_found() {
+    let outcome = search::deterministic(&Wrong { fault: Fault::Random }, &ByDefinition {}, &design());
+    assert_eq!(broken_law(outcome), "deterministic");
+}
+
+#[test]
+fn a_search_that_depends_on_the_number_of_threads_is_found() {
+    let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
+        THREADS.store(threads, Ordering::SeqCst);
+        work();
+    };
+    let wrong = Wrong { fault: Fault::Threads };
+    assert_eq!(broken_law(search::threads(&wrong, &ByDefinition {}, &design(), &in_pool)), "threads");
+    holds(search::threads(&Forward {}, &ByDefinition {}, &design(), &in_pool));
+    assert_eq!(broken_law(search::threads(&Forward {}, &ByDefinition {}, &design(), &|_, _| ())), "threads");
+}
+
+#[test]
+fn bounds_that_are_passed_are_found() {
+    assert_eq!(law_of(Fault::OutlineShort), "outline");
+    assert_eq!(law_of(Fault::PromiseShort), "outline");
+}
+
+#[test]
+fn a_stop_that_is_not_heeded_is_found() {
+    assert_eq!(law_of(Fault::IgnoresStop), "stops");
+    assert_eq!(law_of(Fault::OwnReason), "stops");
+}
+
+#[test]
+fn ties_to_the_highest_index_or_unseen_are_found() {
+    for fault in [Fault::HighestWins, Fault::TiesUnseen] {
+        assert_eq!(broken_law(search::ties(&Wrong { fault }, &ByDefinition {}, &design())), "ties", "{fault:?}");
+    }
+}
+
+#[test]
+fn a_constant_column_that_is_selected_is_found() {
+    let outcome = search::constants(&Wrong { fault: Fault::TakesConstants }, &ByDefinition {}, &design());
+    assert_eq!(broken_law(outcome), "constants");
+}
+
+#[test]
+fn a_search_that_cannot_do_without_candidates_is_found() {
+    for fault in [Fault::PanicsOnNothing, Fault::FailsOnNothing, Fault::StepOnNothing] {
+        assert_eq!(law_of(fault), "no_candidates", "{fault:?}");
+    }
+}
+
+#[test]
+fn a_path_with_nothing_to_see_is_refused() {
+    let one = data::regression(12, 1, 1).constants(2).design(&[1.0], true);
+    assert_eq!(broken_law(search::stops(&Forward {}, &ByDefinition {}, &one, TOLERANCE)), "stops");
+    assert_eq!(broken_law(search::ties(&Forward {}, &ByDefinition {}, &one)), "ties");
+    let none = data::regression(12, 0, 1).constants(2).design(&[1.0], true);
+    assert_eq!(broken_law(search::entries(&Forward {}, &ByDefinition {}, &none, TOLERANCE)), "entries");
+}
+
+#[test]
+fn the_right_search_is_what_the_laws_of_its_criterion_say() {
+    let design = design();
+    holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
+    let criterion: &dyn vaglio_core::Criterion = &ByDefinition {};
+    let mut evaluator = criterion.open(&design, &Outline::forward(0, 0)).unwrap();
+    let mut silent = Silent;
+    silent.begin(0);
+    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, &mut *evaluator, &mut silent, 0)).unwrap();
+    assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
+}

@@ -1,0 +1,136 @@
+//! The laws of a search that takes no steps, and of one that moves several columns in a step.
+
+use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
+use serde::{Deserialize, Serialize};
+use vaglio_core::{
+    Action, Answer, Certificate, Design, Feature, Outline, Path, PathEntry, Result, SearchContext, SearchStrategy,
+    Step, StopReason,
+};
+use vaglio_testkit::{check_search, search};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Fault {
+    None,
+    HighestCopy,
+    NeverAsks,
+    IgnoresStop,
+    AsksOn,
+    ProvesAfterAStop,
+}
+
+/// The best single column, asking before each.
+#[derive(Debug, Serialize, Deserialize)]
+struct BestOne {
+    fault: Fault,
+}
+
+#[typetag::serde(name = "best_one")]
+impl SearchStrategy for BestOne {
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let candidates = context.candidates().to_vec();
+        let (evaluator, observer) = context.parts();
+        let empty = evaluator.score()?;
+        let mut best: Option<PathEntry> = None;
+        let mut stopped = None;
+        for (done, &feature) in candidates.iter().enumerate() {
+            if self.fault != Fault::NeverAsks
+                && let Answer::Stop(reason) = observer.visited(done as f64, candidates.len() as f64)
+            {
+                stopped = Some(reason);
+                match self.fault {
+                    Fault::IgnoresStop => stopped = None,
+                    Fault::AsksOn => {}
+                    _ => break,
+                }
+            }
+            let score = crate::common::addition(evaluator, feature)?;
+            let better = best.as_ref().is_none_or(|b| match self.fault {
+                Fault::HighestCopy => score.loss <= b.score.loss,
+                _ => score.loss < b.score.loss,
+            });
+            if better {
+                best = Some(PathEntry { subset: vec![feature], score, standard_error: None });
+            }
+        }
+        let optimal = stopped.is_none() || self.fault == Fault::ProvesAfterAStop;
+        let entries: Vec<PathEntry> = best.into_iter().collect();
+        Ok(Path {
+            empty,
+            steps: Vec::new(),
+            chosen: (!entries.is_empty()).then_some(0),
+            entries,
+            stop_reason: stopped.unwrap_or(StopReason::AllSubsets),
+            certificate: Some(Certificate { optimal, visited: 0, pruned: 0, gap: None }),
+        })
+    }
+
+    fn outline(&self, _: &Design) -> Outline {
+        Outline { start: 0, largest: 1, trials: 100.0, steps: 0 }
+    }
+}
+
+#[test]
+fn a_search_without_steps_keeps_every_law() {
+    holds(check_search(&BestOne { fault: Fault::None }, &ByDefinition {}, &design(), TOLERANCE));
+}
+
+#[test]
+fn a_search_without_steps_that_is_wrong_is_found() {
+    for fault in [Fault::NeverAsks, Fault::IgnoresStop, Fault::AsksOn, Fault::ProvesAfterAStop] {
+        let outcome = search::stops(&BestOne { fault }, &ByDefinition {}, &design(), TOLERANCE);
+        assert_eq!(broken_law(outcome), "stops", "{fault:?}");
+    }
+    let outcome = search::ties(&BestOne { fault: Fault::HighestCopy }, &ByDefinition {}, &design());
+    assert_eq!(broken_law(outcome), "ties");
+}
+
+/// Adds all columns in pairs, then goes back one pair.
+#[derive(Debug, Serialize, Deserialize)]
+struct Pairs {
+    /// Whether a step names only its first column.
+    forgets: bool,
+}
+
+#[typetag::serde(name = "pairs")]
+impl SearchStrategy for Pairs {
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let empty = context.evaluator.score()?;
+        let (mut steps, mut entries) = (Vec::new(), Vec::new());
+        let candidates = context.candidates().to_vec();
+        let mut moves: Vec<(Action, &[Feature])> = candidates.chunks(2).map(|pair| (Action::Add, pair)).collect();
+        moves.extend(moves.last().map(|(_, pair)| (Action::Remove, *pair)));
+        for (action, pair) in moves {
+            for &feature in pair {
+                match action {
+                    Action::Add => context.evaluator.add(feature)?,
+                    Action::Remove => context.evaluator.remove(feature)?,
+                }
+            }
+            let subset = context.evaluator.selected().to_vec();
+            let (score, size) = (context.evaluator.score()?, subset.len());
+            let with = if self.forgets { Vec::new() } else { pair[1..].to_vec() };
+            let step = Step { action, feature: pair[0], with, score, size, tied: Vec::new(), knot: None };
+            if action == Action::Add {
+                entries.push(PathEntry { subset, score, standard_error: None });
+            }
+            context.observe(&step);
+            steps.push(step);
+        }
+        let chosen = (!entries.is_empty()).then_some(0);
+        Ok(Path { empty, steps, entries, chosen, stop_reason: StopReason::NoCandidates, certificate: None })
+    }
+
+    fn outline(&self, design: &Design) -> Outline {
+        let columns = design.candidates().len();
+        Outline { start: 0, largest: columns, trials: 0.0, steps: columns + 1 }
+    }
+}
+
+#[test]
+fn steps_of_several_columns_are_followed() {
+    let (right, wrong) = (Pairs { forgets: false }, Pairs { forgets: true });
+    holds(search::steps(&right, &ByDefinition {}, &design(), TOLERANCE));
+    holds(search::entries(&right, &ByDefinition {}, &design(), TOLERANCE));
+    assert_eq!(broken_law(search::steps(&wrong, &ByDefinition {}, &design(), TOLERANCE)), "steps");
+}

@@ -1,0 +1,166 @@
+//! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
+
+use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Winner};
+use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio_testkit::data::{self, Recipe};
+
+const LAMBDAS: [f64; 10] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 1.0, 10.0, 1e2, 1e4, 1e6];
+
+fn near(expected: Score, found: Score, empty: f64, what: &str) {
+    let scale = expected.loss.abs().max(1e-6 * empty);
+    assert!((expected.loss - found.loss).abs() <= 1e-8 * scale, "{what}: {found:?} is not {expected:?}");
+}
+
+/// Every λ alone, and the lowest of all of them.
+fn check(recipe: &Recipe, criterion: &KFold, subset: &[Feature], what: &str) {
+    for intercept in [true, false] {
+        let score = |lambdas: &[f64]| -> (Score, Score, f64) {
+            let design: Design = recipe.design(lambdas, intercept).seeded(3);
+            let criterion: &dyn Criterion = criterion;
+            let mut evaluator = criterion.open(&design, &Outline::forward(design.features(), 3)).unwrap();
+            evaluator.reset(subset).unwrap();
+            let empty = criterion.evaluate(&design, &[]).unwrap().loss;
+            (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap(), empty)
+        };
+        for lambda in LAMBDAS {
+            let (defined, found, empty) = score(&[lambda]);
+            near(defined, found, empty, &format!("{what}, intercept {intercept}, lambda {lambda:e}"));
+        }
+        let (defined, found, empty) = score(&LAMBDAS);
+        near(defined, found, empty, &format!("{what}, intercept {intercept}, every lambda"));
+    }
+}
+
+fn kinds() -> Vec<(&'static str, KFold)> {
+    let dual = KFold { engine: Engine::Dual, ..KFold::default() };
+    vec![
+        ("three folds", KFold { folds: Some(3), ..dual.clone() }),
+        ("folds of one or two rows", KFold { folds: Some(14), shuffle: true, ..dual.clone() }),
+        ("groups", KFold { by: Some(By::Groups), ..dual }),
+    ]
+}
+
+#[test]
+fn numbers_of_one_and_several_outputs() {
+    let recipes = [
+        ("plain", data::regression(24, 5, 61).groups(7)),
+        ("weighted", data::regression(24, 5, 62).groups(7).weighted().bytes()),
+        ("three outputs", data::regression(24, 5, 63).groups(7).outputs(3).weighted()),
+        ("duplicates", data::regression(24, 4, 64).groups(7).duplicates(3)),
+        ("constants", data::regression(24, 4, 67).groups(7).constants(2)),
+        ("collinear", data::regression(24, 6, 65).groups(7).collinear(1e-3)),
+        ("unlike scale", data::regression(24, 6, 66).groups(7).condition(1e6)),
+    ];
+    for (name, recipe) in recipes {
+        for (kind, criterion) in kinds() {
+            let all: Vec<Feature> = (0..recipe.problem().columns().len()).collect();
+            check(&recipe, &criterion, &all, &format!("{name}, {kind}"));
+            check(&recipe, &criterion, &[], &format!("{name}, {kind}, no column"));
+        }
+    }
+}
+
+#[test]
+fn more_columns_than_rows() {
+    for (kind, criterion) in kinds() {
+        let recipe = data::regression(16, 30, 68).groups(5);
+        check(&recipe, &criterion, &(0..30).collect::<Vec<_>>(), kind);
+    }
+}
+
+#[test]
+fn classes_by_units_and_balanced() {
+    let plain = || data::multiclass(30, 5, 3, 69);
+    let stratified = KFold { folds: Some(4), stratified: true, engine: Engine::Dual, ..KFold::default() };
+    let recipes = [
+        ("plain", plain()),
+        ("units", plain().weighted().deciding(4)),
+        ("balanced", plain().skewed().balanced()),
+        ("balanced units", plain().skewed().balanced().deciding(3)),
+    ];
+    for (name, recipe) in recipes {
+        for loss in [Loss::Squared, Loss::Absolute, Loss::BalancedError] {
+            check(
+                &recipe,
+                &KFold { loss, ..stratified.clone() },
+                &[0, 1, 2, 3, 4],
+                &format!("{name}, {}", loss.name()),
+            );
+        }
+    }
+}
+
+#[test]
+fn removals_where_a_state_has_lost_its_digits() {
+    let recipes = [
+        ("collinear", data::regression(24, 6, 71).groups(7).collinear(1e-4)),
+        ("unlike scale", data::regression(24, 6, 72).groups(7).condition(1e8).weighted()),
+        ("two outputs", data::regression(24, 6, 73).groups(7).outputs(2).collinear(1e-5)),
+        ("duplicates", data::regression(24, 4, 74).groups(7).duplicates(2)),
+        ("few rows", data::regression(15, 20, 75).groups(5)),
+    ];
+    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+        for lambdas in LAMBDAS.iter().map(std::slice::from_ref).chain([&LAMBDAS[..]]) {
+            for (kind, criterion) in kinds() {
+                let criterion = KFold { engine: Engine::Primal, ..criterion };
+                let design: Design = recipe.design(lambdas, intercept).seeded(3);
+                let opened: &dyn Criterion = &criterion;
+                let all: Vec<Feature> = (0..design.features()).collect();
+                let mut evaluator = opened.open(&design, &Outline::backward(all.len(), 1)).unwrap();
+                evaluator.reset(&all).unwrap();
+                let empty = criterion.evaluate(&design, &[]).unwrap().loss;
+                let mut scores = vec![Score::WORST; all.len()];
+                evaluator.score_removals(&all, &mut scores).unwrap();
+                for (&removed, &found) in all.iter().zip(&scores) {
+                    let subset: Vec<Feature> = all.iter().copied().filter(|&f| f != removed).collect();
+                    let defined = criterion.evaluate(&design, &subset).unwrap();
+                    near(defined, found, empty, &format!("{name}, {kind}, {lambdas:?} without {removed}"));
+                }
+                assert_eq!(evaluator.best_removal(&all).unwrap(), Winner::among(&all, &scores), "{name}, {kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_left_out_for_many_lambdas() {
+    let recipes = [
+        ("plain", data::regression(24, 5, 81)),
+        ("weighted", data::regression(24, 5, 82).weighted().bytes()),
+        ("two outputs", data::regression(24, 5, 83).outputs(2)),
+        ("duplicates", data::regression(24, 4, 84).duplicates(3)),
+        ("constants", data::regression(24, 4, 85).constants(2)),
+        ("collinear", data::regression(24, 6, 86).collinear(1e-4)),
+        ("unlike scale", data::regression(24, 6, 87).condition(1e8)),
+        ("nearly as many columns as rows", data::regression(14, 11, 88)),
+        ("more columns than rows", data::regression(14, 20, 89)),
+        ("classes", data::binary(30, 5, 90)),
+    ];
+    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+        for (lambda, loss) in LAMBDAS.iter().flat_map(|&lambda| [(lambda, Loss::Squared), (lambda, Loss::Absolute)]) {
+            let criterion = Loo { loss, ..Loo::default() };
+            let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
+            let opened: &dyn Criterion = &criterion;
+            let all: Vec<Feature> = (0..design.features()).collect();
+            let mut evaluator = opened.open(&design, &Outline::backward(all.len(), 1)).unwrap();
+            let empty = evaluator.score().unwrap().loss;
+            for subset in [&all[..], &all[1..], &[0, 2]] {
+                evaluator.reset(subset).unwrap();
+                let what = format!("{name}, intercept {intercept}, lambda {lambda:e}, {} columns", subset.len());
+                let (defined, found) = (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap());
+                near(defined, found, empty, &what);
+                let error = evaluator.standard_error().unwrap();
+                // From here on there are states.
+                let (next, before) = ((0..design.features()).find(|f| !subset.contains(f)), evaluator.selected().len());
+                if let Some(next) = next {
+                    evaluator.add(next).unwrap();
+                    evaluator.remove(next).unwrap();
+                }
+                assert_eq!(evaluator.selected().len(), before);
+                near(defined, evaluator.score().unwrap(), empty, &what);
+                let again = evaluator.standard_error().unwrap();
+                assert!(error.zip(again).is_none_or(|(a, b)| (a - b).abs() <= 1e-6 * a.max(1e-6 * empty)), "{what}");
+            }
+        }
+    }
+}

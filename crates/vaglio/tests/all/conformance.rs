@@ -1,0 +1,110 @@
+//! The laws of the conformance kit on everything that is linked in.
+
+use serde_json::{Value, json};
+use vaglio::core::{Criterion, Loss};
+use vaglio::criteria::Loo;
+use vaglio_mrmr as _;
+use vaglio_testkit::{
+    Broken, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
+    check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry, search,
+};
+
+type Kept = Result<(), Broken>;
+
+fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
+}
+
+#[test]
+fn every_component_is_described_and_reads_back() -> Kept {
+    registry::check_registry(&[])
+}
+
+#[test]
+fn every_criterion_keeps_the_laws() -> Kept {
+    for (kind, criterion) in registry::every_criterion()? {
+        check_criterion_on_standard_data(&*criterion, 1e-9).map_err(|b| b.within(kind))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
+    for (kind, criterion) in registry::every_criterion()? {
+        for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
+            let plain = data::regression(24, 8, 5).weighted().duplicates(1);
+            let collinear = data::regression(24, 8, 6).collinear(1e-3);
+            for (data, tolerance) in [(plain, tolerance), (collinear, 1e-6)] {
+                criterion::walk(&*criterion, &data.design(&[lambda], true), 500, 1, tolerance)
+                    .map_err(|b| b.within(kind))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
+    let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
+    for (kind, criterion) in registry::every_criterion()? {
+        criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
+        for (_, strategy) in
+            registry::every_search_with(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])?
+        {
+            search::threads(&*strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
+    // The second time with settings that the bare kinds do not have.
+    let by_groups = [json!({"kind": "kfold", "by": "groups"})];
+    let polished: Vec<Value> = ["greedy", "backward", "floating"]
+        .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}))
+        .to_vec();
+    for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &polished)] {
+        for (criterion_kind, criterion) in registry::every_criterion_with(criteria)? {
+            for (kind, strategy) in registry::every_search_with(searches)? {
+                check_search_on_standard_data(&*strategy, &*criterion, 1e-9)
+                    .map_err(|b| b.within(kind).within(criterion_kind))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_learner_and_map_keeps_the_laws() -> Kept {
+    for (kind, learner) in registry::every_learner()? {
+        check_learner_on_standard_data(&*learner, 1e-9).map_err(|b| b.within(kind))?;
+    }
+    for (kind, map) in registry::every_map()? {
+        check_map_on_standard_data(&*map, 1e-9).map_err(|b| b.within(kind))?;
+    }
+    Ok(())
+}
+
+/// The registry builds defaults; leave-one-out has other losses and a way without bounds.
+#[test]
+fn leave_one_out_keeps_the_laws_with_every_loss() -> Kept {
+    let squared = Loo { full_pass: true, ..Loo::default() };
+    check_criterion_on_standard_data(&squared, 1e-9)?;
+    for loss in [Loss::Absolute, Loss::Squared] {
+        let criterion = Loo { loss, full_pass: false };
+        check_criterion(&criterion, &data::regression(20, 6, 3).weighted().outputs(2).design(&[0.5], true), 1e-9)?;
+    }
+    for loss in [Loss::ZeroOne, Loss::BalancedError, Loss::Absolute, Loss::Squared, Loss::Auc] {
+        let criterion: &dyn Criterion = &Loo { loss, full_pass: false };
+        for intercept in [true, false] {
+            check_criterion(criterion, &data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept), 1e-9)
+                .map_err(|b| b.within(loss.name()))?;
+            if loss != Loss::Auc {
+                check_criterion(criterion, &data::multiclass(24, 6, 3, 8).design(&[1.0], intercept), 1e-9)
+                    .map_err(|b| b.within(loss.name()))?;
+            }
+        }
+    }
+    Ok(())
+}

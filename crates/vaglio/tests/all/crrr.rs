@@ -1,0 +1,143 @@
+//! Readouts that balance classes: every fast way equals plain retraining.
+
+use vaglio::core::{Criterion, Design, Loss, Outline, Task};
+use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::learners::Crrr;
+use vaglio_testkit::data::{self, Recipe};
+use vaglio_testkit::{Broken, check_criterion, criterion};
+
+type Kept = Result<(), Broken>;
+
+const LOSSES: [Loss; 5] = [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Auc];
+
+fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
+}
+
+fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
+    criterion.accelerate(design, &Outline::forward(design.features(), 3)).unwrap().is_some()
+}
+
+/// Additions, removals and a walk on the definition, by a shortcut.
+fn steps(criterion: &dyn Criterion, design: &Design) -> Kept {
+    assert!(is_fast(criterion, design));
+    criterion::additions(criterion, design, 1e-9)?;
+    criterion::removals(criterion, design, 1e-9)?;
+    criterion::walk(criterion, design, 30, 5, 1e-9)
+}
+
+fn recipes() -> Vec<(&'static str, Recipe)> {
+    let two = || data::binary(22, 6, 31).skewed().groups(6).balanced();
+    let three = || data::multiclass(26, 6, 3, 32).skewed().groups(6).balanced();
+    vec![
+        ("two classes", two()),
+        ("two weighted classes", two().weighted()),
+        ("three classes", three()),
+        ("three weighted classes", three().weighted().duplicates(1)),
+    ]
+}
+
+fn losses(name: &str) -> impl Iterator<Item = Loss> {
+    let two = name.starts_with("two");
+    LOSSES.into_iter().filter(move |loss| two || *loss != Loss::Auc)
+}
+
+#[test]
+fn leaving_one_row_out_equals_retraining() -> Kept {
+    for (name, recipe) in recipes() {
+        for loss in losses(name) {
+            for intercept in [true, false] {
+                let design = recipe.design(&[1e-3, 0.3], intercept);
+                let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn holding_folds_out_equals_retraining() -> Kept {
+    let plain = || KFold { folds: Some(3), ..KFold::default() };
+    let kinds = [
+        ("contiguous", plain()),
+        ("stratified", KFold { stratified: true, ..plain() }),
+        ("shuffled", KFold { stratified: true, shuffle: true, ..plain() }),
+        ("groups", KFold { by: Some(By::Groups), folds: None, ..KFold::default() }),
+    ];
+    for (name, recipe) in recipes() {
+        for loss in losses(name) {
+            for intercept in [true, false] {
+                let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
+                for (kind, criterion) in &kinds {
+                    for engine in [Engine::Primal, Engine::Dual] {
+                        let criterion = KFold { loss, engine, ..criterion.clone() };
+                        if criterion.check(&design).is_err() {
+                            continue;
+                        }
+                        let within = format!("{name}, {}, intercept {intercept}, {kind}, {engine:?}", loss.name());
+                        steps(&criterion, &design).map_err(|b| b.within(&within))?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_laws_of_criteria_hold() -> Kept {
+    let two = data::binary(20, 5, 33).skewed().weighted().balanced().design(&[0.2], true);
+    let three = data::multiclass(22, 5, 3, 34).skewed().balanced().design(&[1e-2, 1.0], true);
+    for design in [two, three] {
+        for loss in [Loss::Squared, Loss::BalancedError] {
+            check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
+            check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_change_no_bit() -> Kept {
+    let design = data::multiclass(200, 20, 3, 35).skewed().balanced().duplicates(2).design(&[0.1, 1.0], true);
+    for loss in [Loss::Squared, Loss::BalancedError] {
+        criterion::threads(&Loo { loss, ..Loo::default() }, &design, &in_pool)?;
+        let folds = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
+        criterion::threads(&folds, &design, &in_pool)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn small_lambdas_and_rows_of_high_leverage_are_left_out_with_care() -> Kept {
+    for lambda in [1e-6, 1e-9] {
+        let design = data::binary(12, 14, 36).balanced().design(&[lambda], true);
+        criterion::walk(&Loo::default(), &design, 40, 3, 1e-6)?;
+        let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
+        for engine in [Engine::Primal, Engine::Dual] {
+            criterion::walk(&KFold { engine, ..folds.clone() }, &design, 40, 3, 1e-6)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_class_of_one_row_is_refused_by_leave_one_out() {
+    let column = [1.0, 2.0, 4.0, 3.0, 5.0];
+    let target = [-1.0, -1.0, 1.0, -1.0, -1.0];
+    let task = Task::Binary { negative: Some("no".into()), positive: "yes".into() };
+    let problem = data::given(&[&column], &[&target], task).unwrap();
+    let design = Design::of(&problem, std::sync::Arc::new(Crrr::default())).unwrap();
+    let error = Loo::default().check(&design).unwrap_err().to_string();
+    assert!(error.contains("class `yes` has one row") && error.contains("rls"), "{error}");
+}
+
+#[test]
+fn rows_of_many_weights_are_refitted_and_the_estimate_says_so() {
+    let design = data::binary(60, 4, 37).weighted().balanced().design(&[1.0], true);
+    assert!(!is_fast(&Loo::default(), &design));
+    let estimate = Loo::default().estimate(&design, &Outline::forward(4, 2));
+    assert_eq!(estimate.engine, "refit");
+    assert!(estimate.reason.contains("balanced"), "{}", estimate.reason);
+}

@@ -1,0 +1,103 @@
+//! Predictions that are averaged over units of rows: every fast way equals plain retraining.
+
+use vaglio::core::{Criterion, Design, Loss, Outline};
+use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio_testkit::data::{self, Recipe};
+use vaglio_testkit::{Broken, check_criterion, criterion};
+
+type Kept = Result<(), Broken>;
+
+const LOSSES: [Loss; 5] = [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Auc];
+
+fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
+}
+
+fn steps(criterion: &dyn Criterion, design: &Design) -> Kept {
+    assert!(design.decisions().unwrap().targets().ncols() < design.rows());
+    assert!(criterion.accelerate(design, &Outline::forward(design.features(), 3)).unwrap().is_some());
+    criterion::additions(criterion, design, 1e-9)?;
+    criterion::removals(criterion, design, 1e-9)?;
+    criterion::walk(criterion, design, 30, 5, 1e-9)
+}
+
+fn recipes() -> Vec<(&'static str, Recipe)> {
+    let two = || data::binary(24, 6, 41).groups(6).deciding(3);
+    let three = || data::multiclass(26, 6, 3, 42).groups(6).deciding(3);
+    vec![
+        ("two classes", two()),
+        ("two weighted classes", two().weighted()),
+        ("three weighted classes", three().weighted().duplicates(1)),
+        ("two balanced classes", two().skewed().balanced()),
+        ("three balanced classes", three().skewed().balanced()),
+    ]
+}
+
+#[test]
+fn every_loss_of_every_criterion_equals_retraining() -> Kept {
+    for (name, recipe) in recipes() {
+        for loss in LOSSES.into_iter().filter(|loss| name.starts_with("two") || *loss != Loss::Auc) {
+            for intercept in [true, false] {
+                let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
+                let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within).within("loo"))?;
+                let stratified = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
+                let groups = KFold { by: Some(By::Groups), loss, ..KFold::default() };
+                let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
+                for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
+                    if criterion.check(&design).is_ok() {
+                        steps(&criterion, &design).map_err(|b| b.within(&within).within("kfold"))?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_laws_of_criteria_hold() -> Kept {
+    let design = data::binary(22, 5, 43).weighted().deciding(3).design(&[0.2], true);
+    for loss in [Loss::Squared, Loss::ZeroOne] {
+        check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
+        check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_change_no_bit() -> Kept {
+    let design = data::multiclass(200, 20, 3, 44).deciding(9).design(&[0.1, 1.0], true);
+    for loss in [Loss::Squared, Loss::ZeroOne] {
+        criterion::threads(&Loo { loss, ..Loo::default() }, &design, &in_pool)?;
+        let folds = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
+        criterion::threads(&folds, &design, &in_pool)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn moments_are_refused() {
+    let design = data::binary(22, 5, 43).deciding(3).design(&[0.2], true);
+    let criterion = KFold { engine: Engine::Primal, stratified: true, folds: Some(3), ..KFold::default() };
+    let error = criterion.check(&design).unwrap_err().to_string();
+    assert!(error.contains("engine") && error.contains("dual"), "{error}");
+}
+
+#[test]
+fn a_standard_error_is_that_of_the_units() {
+    // Units of one row each are rows, and say the same as a design without units.
+    let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
+    let units = plain.clone().deciding_by(&(0..24).collect::<Vec<u32>>()).unwrap();
+    let folds = KFold { folds: Some(3), stratified: true, engine: Engine::Dual, ..KFold::default() };
+    let criteria: [&dyn Criterion; 2] = [&Loo::default(), &folds];
+    for criterion in criteria {
+        let error = |design: &Design| {
+            let mut evaluator = criterion.open(design, &Outline::forward(5, 2)).unwrap();
+            evaluator.reset(&[0, 2]).unwrap();
+            evaluator.standard_error().unwrap().unwrap()
+        };
+        let (of_rows, of_units) = (error(&plain), error(&units));
+        assert!((of_rows - of_units).abs() <= 1e-12 * of_rows, "{of_units} is not {of_rows}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Every search on every built-in criterion, on data that take digits away: the same columns as by plain retraining.
+
+use vaglio::core::{
+    Criterion, Design, Evaluator, Feature, Path, Refit, SearchContext, SearchStrategy, Silent, StopReason,
+};
+use vaglio::criteria::{Engine, KFold, Loo};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
+use vaglio_testkit::data;
+
+fn criteria() -> Vec<(&'static str, Box<dyn Criterion>)> {
+    let kfold = |engine| KFold { folds: Some(4), engine, ..KFold::default() };
+    vec![
+        ("loo", Box::new(Loo::default())),
+        ("kfold by moments", Box::new(kfold(Engine::Primal))),
+        ("kfold by rows held out", Box::new(kfold(Engine::Dual))),
+    ]
+}
+
+fn searches() -> Vec<(&'static str, Box<dyn SearchStrategy>)> {
+    vec![
+        ("greedy", Box::new(Greedy::new(5))),
+        ("backward", Box::new(Backward::default())),
+        ("floating", Box::new(Floating { tolerance: None, ..Floating::new(5) })),
+        ("exhaustive", Box::new(Exhaustive::new(3))),
+    ]
+}
+
+fn run(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design, evaluator: &mut dyn Evaluator) -> Path {
+    search.search(&mut SearchContext::new(criterion, design, evaluator, &mut Silent, 0)).unwrap()
+}
+
+/// The same steps, entries and λ; scores to the tolerance.
+fn same(found: &Path, defined: &Path, tolerance: f64, what: &str) {
+    let moves = |path: &Path| path.steps.iter().map(|s| (s.action, s.feature)).collect::<Vec<_>>();
+    assert_eq!(moves(found), moves(defined), "{what}");
+    let subsets = |path: &Path| path.entries.iter().map(|e| e.subset.clone()).collect::<Vec<Vec<Feature>>>();
+    assert_eq!(subsets(found), subsets(defined), "{what}");
+    for (found, defined) in found.entries.iter().zip(&defined.entries) {
+        let error = (found.score.loss - defined.score.loss).abs();
+        assert!(error <= tolerance * defined.score.loss, "{what}: {:?} is not {:?}", found, defined);
+        assert_eq!(found.score.lambda, defined.score.lambda, "{what}");
+    }
+    assert_ne!(found.stop_reason, StopReason::Interrupted);
+}
+
+fn check(name: &str, design: &Design, tolerance: f64) {
+    for (criterion_name, criterion) in criteria() {
+        for (search_name, search) in searches() {
+            let what = format!("{search_name} on {criterion_name}, {name}");
+            let mut evaluator = criterion.open(design, &search.outline(design)).unwrap();
+            let found = run(&*search, &*criterion, design, evaluator.as_mut());
+            let defined = run(&*search, &*criterion, design, &mut Refit::new(&*criterion, design));
+            same(&found, &defined, tolerance, &what);
+        }
+    }
+}
+
+#[test]
+fn columns_of_unlike_scale() {
+    for intercept in [true, false] {
+        let data = data::regression(24, 7, 51).weighted().condition(1e12);
+        check("condition 1e12", &data.design(&[1e-6], intercept), 1e-7);
+        check("condition 1e12, several lambdas", &data.design(&[1e-6, 1e-2, 1e2], intercept), 1e-7);
+    }
+}
+
+#[test]
+fn nearly_dependent_columns() {
+    for (distance, lambda) in [(1e-3, 1e-3), (1e-6, 1e-6), (1e-6, 1e-9)] {
+        let design = data::regression(24, 7, 52).collinear(distance).design(&[lambda], true);
+        check(&format!("collinear to {distance}, lambda {lambda}"), &design, 1e-7);
+    }
+}
+
+#[test]
+fn tiny_penalties() {
+    for lambda in [1e-6, 1e-9, 1e-12] {
+        let design = data::regression(24, 7, 53).weighted().bytes().design(&[lambda], true);
+        check(&format!("lambda {lambda}"), &design, 1e-7);
+    }
+}
+
+#[test]
+fn fewer_rows_than_columns() {
+    for lambda in [1e-3, 1e-6] {
+        let design = data::regression(8, 11, 54).design(&[lambda], true);
+        check(&format!("8 rows of 11 columns, lambda {lambda}"), &design, 1e-7);
+    }
+}
+
+/// Every subset of each size by plain retraining: the best of each, the first in lexicographic order among equals.
+fn enumerated(criterion: &dyn Criterion, design: &Design) -> Vec<(Vec<Feature>, f64)> {
+    let count = design.features();
+    let mut best: Vec<Option<(Vec<Feature>, f64)>> = vec![None; count + 1];
+    for bits in 1..1usize << count {
+        let subset: Vec<Feature> = (0..count).filter(|f| bits >> f & 1 == 1).collect();
+        let loss = criterion.evaluate(design, &subset).unwrap().loss;
+        let place = &mut best[subset.len()];
+        if place.as_ref().is_none_or(|(known, least)| loss < *least || loss == *least && subset < *known) {
+            *place = Some((subset, loss));
+        }
+    }
+    best.into_iter().flatten().collect()
+}
+
+#[test]
+fn exhaustive_search_is_enumeration() {
+    let design = data::regression(18, 10, 55).weighted().design(&[0.3], true);
+    let three = data::regression(18, 8, 56).design(&[1e-3, 0.1, 10.0], false);
+    for design in [design, three] {
+        for (name, criterion) in criteria() {
+            let search = Exhaustive::default();
+            let mut evaluator = criterion.open(&design, &search.outline(&design)).unwrap();
+            let path = run(&search, &*criterion, &design, evaluator.as_mut());
+            let best = enumerated(&*criterion, &design);
+            assert_eq!(path.entries.len(), best.len(), "{name}");
+            for (entry, (subset, loss)) in path.entries.iter().zip(best) {
+                assert_eq!(entry.subset, subset, "{name}");
+                assert!((entry.score.loss - loss).abs() <= 1e-9 * loss, "{name}: {} is not {loss}", entry.score.loss);
+            }
+            assert!(path.certificate.unwrap().optimal);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Settings of the path, and what ends it.
+
+use super::common::{Positive, design, factors, walk, watched};
+use serde_json::json;
+use std::collections::BTreeMap;
+use vaglio::Selector;
+use vaglio::core::{Action, Answer, Choose, Error, FeatureRef, Observer, SearchStrategy, Silent, Step, StopReason};
+use vaglio::criteria::{KFold, Loo};
+use vaglio::learners::Rls;
+use vaglio::search::{Blocks, Lars, Polish, Rank};
+use vaglio_testkit::data;
+
+#[test]
+fn the_path_to_a_size_is_the_first_part_of_the_whole() {
+    for seed in 0..4 {
+        let design = factors(40, 15, seed);
+        let whole = walk(&Lars::default(), &Loo::default(), &design);
+        for most in [1, 5, 9] {
+            let part = walk(&Lars::new(most), &Loo::default(), &design);
+            assert_eq!(part.stop_reason, StopReason::MaxFeatures);
+            assert_eq!(part.steps[..], whole.steps[..part.steps.len()]);
+            let sizes: Vec<usize> = part.steps.iter().map(|step| step.size).collect();
+            assert!(sizes.iter().position(|size| *size == most) == Some(sizes.len() - 1));
+        }
+    }
+}
+
+#[test]
+fn excluded_columns_never_enter_and_sizes_are_kept_to() {
+    let design = factors(40, 15, 2);
+    let whole = walk(&Lars::default(), &Loo::default(), &design);
+    let first = whole.steps[0].feature;
+    let search = Lars {
+        excluded: vec![FeatureRef::Name(design.names()[first].clone())],
+        min_features: Some(6),
+        choose: Choose::OneSe,
+        ..Lars::new(9)
+    };
+    let path = walk(&search, &Loo::default(), &design);
+    assert!(path.steps.iter().all(|step| step.feature != first));
+    assert!((6..=9).contains(&path.result().unwrap().subset.len()));
+    let last = walk(&Lars { choose: Choose::Last, ..Lars::new(7) }, &Loo::default(), &design);
+    assert_eq!(last.result().unwrap().subset.len(), 7);
+}
+
+#[test]
+fn polishing_only_lowers_the_score() {
+    for seed in 0..3 {
+        let design = factors(30, 12, seed);
+        let plain = walk(&Lars::new(4), &Loo::default(), &design);
+        let polished = walk(&Lars { polish: Polish::Swaps, ..Lars::new(4) }, &Loo::default(), &design);
+        assert!(polished.result().unwrap().score.loss <= plain.result().unwrap().score.loss);
+        assert_eq!(polished.steps[..plain.steps.len()], plain.steps[..]);
+    }
+}
+
+#[test]
+fn a_path_of_nothing_ends_at_once() {
+    let wave = |k: usize| (0..12).map(|j| ((j * k) as f64 * 0.7).sin()).collect::<Vec<f64>>();
+    let (a, b) = (wave(1), wave(3));
+    let flat = design(&[&a, &b], &[2.5; 12]);
+    let path = walk(&Lars::default(), &Loo::default(), &flat);
+    assert!(path.steps.is_empty() && path.chosen.is_none() && path.stop_reason == StopReason::NoCorrelation);
+    let opposite: Vec<f64> = a.iter().map(|v| -v).collect();
+    let path = walk(&Lars::default(), &Positive, &design(&[&a], &opposite));
+    assert!(path.steps.is_empty() && path.stop_reason == StopReason::NoCorrelation);
+    let path = walk(&Lars::default(), &Loo::default(), &design(&[&[3.0; 12]], &a));
+    assert!(path.steps.is_empty() && path.stop_reason == StopReason::NoCandidates);
+}
+
+#[test]
+fn an_observer_stops_it_after_any_step() {
+    struct After(usize);
+    impl Observer for After {
+        fn step(&mut self, step: &Step) -> Answer {
+            assert!(step.knot.is_some());
+            self.0 -= 1;
+            if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+        }
+    }
+    let design = factors(40, 15, 0);
+    let whole = walk(&Lars::default(), &Positive, &design);
+    assert!(whole.steps.iter().any(|step| step.action == Action::Remove));
+    for after in 1..whole.steps.len() {
+        let path = watched(&Lars::default(), &Positive, &design, &mut After(after)).unwrap();
+        assert_eq!((&path.steps[..], path.stop_reason), (&whole.steps[..after], StopReason::Interrupted));
+    }
+}
+
+#[test]
+fn settings_without_meaning_are_refused() {
+    let design = factors(20, 4, 0);
+    let blocks = Blocks::Named(BTreeMap::from([("pair".to_owned(), vec![FeatureRef::Index(0)])]));
+    let plain = Lars::default;
+    for (field, search) in [
+        ("tolerance", Lars { tolerance: Some(0.1), ..plain() }),
+        ("patience", Lars { patience: Some(1), ..plain() }),
+        ("forced", Lars { forced: vec![FeatureRef::Index(1)], ..plain() }),
+        ("blocks", Lars { blocks: Some(blocks), ..plain() }),
+        ("max_features", Lars::new(5)),
+    ] {
+        let error = search.check(&design).unwrap_err();
+        assert_eq!(error.field(), Some(field), "{error}");
+    }
+}
+
+#[test]
+fn several_outputs_are_refused_before_the_search() {
+    let problem = data::regression(20, 5, 2).outputs(2).problem();
+    for error in [
+        Selector::params(Loo::default(), Lars::default(), Rls::default()),
+        Selector::params(KFold::default(), Lars::default(), Rls::default()),
+    ]
+    .map(|selector| linfa::ParamGuard::check(selector).unwrap().design(&problem).unwrap_err())
+    {
+        assert!(matches!(error, Error::Setting { .. }));
+        assert_eq!(error.field(), Some("search.kind"));
+    }
+    let problem = data::regression(20, 5, 2).problem();
+    let selector = Selector::params(Loo::default(), Lars::new(3), Rls::default());
+    let selection = linfa::ParamGuard::check(selector).unwrap().select(&problem, &mut Silent).unwrap();
+    assert_eq!(selection.path.steps.len(), 3);
+}
+
+#[test]
+fn searches_are_written_as_they_are_read() {
+    for value in [
+        json!({"kind": "lars", "lasso": false, "max_features": 3, "excluded": ["x1", 2], "choose": "last"}),
+        json!({"kind": "rank", "max_features": 3, "forced": ["x1"], "polish": "swaps"}),
+    ] {
+        let read: Box<dyn SearchStrategy> = serde_json::from_value(value.clone()).unwrap();
+        let written = serde_json::to_value(&*read).unwrap();
+        for (key, set) in value.as_object().unwrap() {
+            assert_eq!(&written[key], set);
+        }
+        let again: Box<dyn SearchStrategy> = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&*again).unwrap(), written);
+    }
+    let bare: Box<dyn SearchStrategy> = serde_json::from_value(json!({"kind": "lars"})).unwrap();
+    assert_eq!(format!("{bare:?}"), format!("{:?}", Lars::default()));
+    let bare: Box<dyn SearchStrategy> = serde_json::from_value(json!({"kind": "rank"})).unwrap();
+    assert_eq!(format!("{bare:?}"), format!("{:?}", Rank::default()));
+}

@@ -1,0 +1,104 @@
+//! Properties over random shapes, settings and data, with shrinking.
+
+use proptest::prelude::*;
+use std::sync::Arc;
+use vaglio::core::{Columns, Criterion, Design, Loss, Outline, Path, Problem, SearchContext, SearchStrategy, Silent};
+use vaglio::criteria::Loo;
+use vaglio::learners::{Lambda, Rls};
+use vaglio::search::Greedy;
+use vaglio_testkit::data;
+
+fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Design, Path) {
+    let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
+    let criterion = Loo { loss, ..Loo::default() };
+    let mut evaluator =
+        (&criterion as &dyn Criterion).open(&design, &Outline::forward(design.features(), design.features())).unwrap();
+    let mut observer = Silent;
+    let steps = design.features().min(5);
+    let path = Greedy::new(steps)
+        .search(&mut SearchContext::new(&criterion, &design, evaluator.as_mut(), &mut observer, 0))
+        .unwrap();
+    drop(evaluator);
+    (design, path)
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * a.abs().max(b.abs())
+}
+
+/// The problem with its columns in another order, and with every column times a power of two.
+fn changed(problem: &Problem, order: &[usize], factor: f64) -> Problem {
+    let mut columns = Columns::new(problem.rows());
+    for &feature in order {
+        let values = problem.columns().column(feature).values();
+        columns.push(values.iter().map(|v| v * factor).collect::<Vec<_>>());
+    }
+    let names = order.iter().map(|&f| problem.names()[f].clone()).collect();
+    let targets = problem.targets().as_ref().clone();
+    let other = Problem::new(columns, names, targets, problem.target_names().to_vec(), problem.task().clone()).unwrap();
+    match problem.weights() {
+        Some(weights) => other.with_weights(weights.to_vec()).unwrap(),
+        None => other,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn scores_are_the_definition(
+        rows in 3usize..20, columns in 1usize..8, seed in 0u64..1000,
+        exponent in -6i32..=6, intercept: bool, weighted: bool, absolute: bool,
+    ) {
+        let maker = data::regression(rows, columns, seed);
+        let problem = if weighted { maker.weighted().problem() } else { maker.problem() };
+        let loss = if absolute { Loss::Absolute } else { Loss::Squared };
+        let (design, path) = greedy(&problem, 10f64.powi(exponent), intercept, loss);
+        let criterion = Loo { loss, ..Loo::default() };
+        for entry in &path.entries {
+            let defined = criterion.evaluate(&design, &entry.subset).unwrap().loss;
+            prop_assert!(close(entry.score.loss, defined, 1e-10), "{} is not {defined}", entry.score.loss);
+        }
+    }
+
+    #[test]
+    fn the_order_of_columns_changes_nothing_but_their_numbers(seed in 0u64..1000, turn in 1usize..7) {
+        let problem = data::regression(18, 7, seed).problem();
+        let order: Vec<usize> = (0..7).map(|k| (k + turn) % 7).collect();
+        let (_, path) = greedy(&problem, 0.1, true, Loss::Squared);
+        let (_, turned) = greedy(&changed(&problem, &order, 1.0), 0.1, true, Loss::Squared);
+        for (a, b) in path.steps.iter().zip(&turned.steps) {
+            prop_assert_eq!(a.feature, order[b.feature]);
+            prop_assert_eq!(a.score.loss, b.score.loss);
+        }
+    }
+
+    #[test]
+    fn columns_times_c_are_lambda_times_c_squared(seed in 0u64..1000, power in -20i32..20) {
+        let problem = data::regression(18, 6, seed).weighted().problem();
+        let order: Vec<usize> = (0..6).collect();
+        let factor = 2f64.powi(power);
+        let (_, path) = greedy(&problem, 0.25, true, Loss::Squared);
+        let (_, scaled) = greedy(&changed(&problem, &order, factor), 0.25 * factor * factor, true, Loss::Squared);
+        for (a, b) in path.steps.iter().zip(&scaled.steps) {
+            prop_assert_eq!(a.feature, b.feature);
+            prop_assert!(close(a.score.loss, b.score.loss, 1e-10));
+        }
+    }
+
+    #[test]
+    fn a_duplicate_of_the_first_winner_ties_with_it_bit_for_bit(seed in 0u64..1000) {
+        let problem = data::regression(18, 5, seed).problem();
+        let (_, path) = greedy(&problem, 1.0, true, Loss::Squared);
+        let first = path.steps[0].feature;
+        let mut columns = problem.columns().as_ref().clone();
+        columns.push(problem.columns().column(first).values().into_owned());
+        let names = problem.names().iter().cloned().chain(["copy".to_owned()]).collect();
+        let targets = problem.targets().as_ref().clone();
+        let larger = Problem::new(columns, names, targets, vec!["y".into()], problem.task().clone()).unwrap();
+        let (_, with_copy) = greedy(&larger, 1.0, true, Loss::Squared);
+        prop_assert_eq!(with_copy.steps[0].feature, first);
+        prop_assert_eq!(&with_copy.steps[0].tied, &vec![5]);
+        prop_assert_eq!(with_copy.steps[0].score, path.steps[0].score);
+    }
+}

@@ -1,0 +1,8 @@
+//! Searches against plain enumeration, with scores by the definition.
+
+mod blocks;
+mod common;
+mod settings;
+mod subsets;
+mod swaps;
+mod walks;

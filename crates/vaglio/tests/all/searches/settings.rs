@@ -1,0 +1,125 @@
+//! Settings that are refused, written and read; observers that stop.
+
+use super::common::{designs, fast, searches};
+use serde_json::json;
+use vaglio::core::{Answer, Observer, Outline, SearchStrategy, Step, StopReason};
+use vaglio::search::{Exhaustive, Floating, Greedy};
+use vaglio_testkit::data;
+
+struct StopAt(usize);
+
+impl Observer for StopAt {
+    fn step(&mut self, _: &Step) -> Answer {
+        self.visited(0.0, 0.0)
+    }
+
+    fn visited(&mut self, _: f64, _: f64) -> Answer {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 == 0 { Answer::Stop(StopReason::Limit) } else { Answer::Continue }
+    }
+}
+
+#[test]
+fn every_search_stops_when_told_to() {
+    let design = data::regression(20, 8, 43).design(&[0.4], true);
+    for search in searches() {
+        for after in 1..4 {
+            let path = fast(&*search, &design, &mut StopAt(after));
+            assert_eq!(path.stop_reason, StopReason::Limit);
+            match path.certificate {
+                None => assert_eq!(path.steps.len(), after),
+                Some(certificate) => assert!(!certificate.optimal && certificate.gap.is_none_or(|gap| gap >= 0.0)),
+            }
+        }
+    }
+    // After the first questions the greedy start has an entry of every size.
+    let path = fast(&Exhaustive::default(), &design, &mut StopAt(10));
+    assert_eq!(path.entries.len(), 8);
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_in_words() {
+    let design = data::regression(12, 40, 44).constants(1).design(&[1.0], true);
+    let refused = |settings: serde_json::Value| {
+        let search: Box<dyn SearchStrategy> = serde_json::from_value(settings).unwrap();
+        search.check(&design).unwrap_err().to_string()
+    };
+    let cases = [
+        (
+            json!({"kind": "backward", "max_features": 0}),
+            "`max_features`: 0 features cannot be selected; 1 is the least",
+        ),
+        (
+            json!({"kind": "floating", "max_features": 50}),
+            "`max_features`: 50 features are asked for and there are 41 candidate columns",
+        ),
+        (
+            json!({"kind": "backward", "max_features": 2, "min_features": 3}),
+            "`min_features`: it is larger than max_features, which is 2",
+        ),
+        (json!({"kind": "greedy", "forced": ["x40"]}), "`forced`: `x40` is constant, so it cannot be selected"),
+        (json!({"kind": "backward", "forced": [1], "excluded": ["x1"]}), "`excluded`: `x1` is forced as well"),
+        (
+            json!({"kind": "greedy", "blocks": {"a": ["x1", "x2"]}, "forced": [1], "excluded": [2]}),
+            "`excluded`: `x2` moves with `x1` in the block `a`, and `x1` is forced",
+        ),
+        (
+            json!({"kind": "greedy", "blocks": {"a": [1, 2], "b": [3, 2]}}),
+            "`blocks.b[1]`: `x2` is in the block `a` already",
+        ),
+        (json!({"kind": "greedy", "blocks": {"a": [1, 1]}}), "`blocks.a[1]`: `x1` stands twice"),
+        (json!({"kind": "greedy", "blocks": {"a": []}}), "`blocks.a`: a block needs at least one column"),
+        (
+            json!({"kind": "greedy", "blocks": {"a": ["y1"]}}),
+            "`blocks.a[0]`: there is no column `y1`; did you mean `x1`?",
+        ),
+        (
+            json!({"kind": "greedy", "blocks": {"a": [1, 2, 3]}, "forced": [1], "max_features": 2}),
+            "`forced`: 3 columns are forced and max_features is 2",
+        ),
+        (
+            json!({"kind": "exhaustive", "tolerance": 0.1, "max_features": 2}),
+            "`tolerance`: a search of all subsets has no steps to stop after; leave it out",
+        ),
+        (
+            json!({"kind": "exhaustive"}),
+            "`max_features`: there are 1099511627775 subsets of up to 40 columns and at most 2^30 are searched; take a \
+             smaller max_features, or the search `floating` with `polish: swaps`",
+        ),
+    ];
+    for (settings, message) in cases {
+        assert_eq!(refused(settings), message);
+    }
+    let search = Exhaustive::new(6);
+    search.check(&design).unwrap();
+    let wide = data::regression(5, 3000, 1).design(&[1.0], true);
+    let words = Exhaustive::default().check(&wide).unwrap_err().to_string();
+    assert!(words.contains("subsets of up to 3000 columns"), "{words}");
+}
+
+#[test]
+fn settings_read_back_as_they_are_written() {
+    let text = json!({
+        "kind": "floating", "max_features": 4, "min_features": null, "tolerance": null, "patience": 2,
+        "forced": ["a"], "excluded": [3], "choose": "one_se", "blocks": {"b": ["a", 2]}, "polish": "swaps"
+    });
+    for kind in ["greedy", "backward", "floating", "exhaustive"] {
+        let mut text = text.clone();
+        text["kind"] = json!(kind);
+        for blocks in [json!(null), json!("one_hot"), json!({"b": ["a", 2]})] {
+            text["blocks"] = blocks;
+            let search: Box<dyn SearchStrategy> = serde_json::from_value(text.clone()).unwrap();
+            let written = serde_json::to_value(&*search).unwrap();
+            assert_eq!(written, text);
+            let keys: Vec<&String> = written.as_object().unwrap().keys().skip(1).collect();
+            let shared = "max_features min_features tolerance patience forced excluded choose blocks polish";
+            assert_eq!(keys, shared.split(' ').collect::<Vec<_>>());
+        }
+    }
+    let wrong = json!({"kind": "greedy", "blocks": "all"});
+    let words = serde_json::from_value::<Box<dyn SearchStrategy>>(wrong).unwrap_err().to_string();
+    assert!(words.contains("expected `one_hot` or a map from names to lists of columns"), "{words}");
+    assert_eq!(Floating::default().tolerance, Some(1e-6));
+    let outline: Outline = Greedy::new(2).outline(&designs()[0]);
+    assert_eq!((outline.steps, outline.trials), (2, 11.0));
+}

@@ -1,0 +1,213 @@
+//! The search of all subsets against plain enumeration.
+
+use super::common::{by_definition, designs, fast, loss, named, near, refs};
+use vaglio::core::{
+    Answer, Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy,
+    Silent, StopReason,
+};
+use vaglio::criteria::Loo;
+use vaglio::search::{Exhaustive, Greedy};
+use vaglio_testkit::data;
+
+/// The subsets of `features`, in lexicographic order within each size.
+fn subsets(features: &[Feature], size: usize) -> Vec<Vec<Feature>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    let with_first = |at: usize| {
+        let rest = subsets(&features[at + 1..], size - 1);
+        rest.into_iter().map(move |rest| [&features[at..=at], &rest].concat())
+    };
+    (0..features.len()).flat_map(with_first).collect()
+}
+
+/// The first subset in lexicographic order of those with the lowest score.
+fn best_of_size(design: &Design, size: usize) -> (Vec<Feature>, f64) {
+    let mut best: Option<(Vec<Feature>, f64)> = None;
+    for subset in subsets(&design.candidates(), size) {
+        let loss = loss(design, &subset);
+        if best.as_ref().is_none_or(|(_, least)| loss < least * (1.0 - 1e-12)) {
+            best = Some((subset, loss));
+        }
+    }
+    best.unwrap()
+}
+
+#[test]
+fn exhaustive_is_plain_enumeration() {
+    for design in designs() {
+        let count = design.candidates().len();
+        for path in [by_definition(&Exhaustive::default(), &design), fast(&Exhaustive::default(), &design, &mut Silent)]
+        {
+            assert_eq!(path.entries.len(), count);
+            for (entry, size) in path.entries.iter().zip(1..) {
+                let (subset, loss) = best_of_size(&design, size);
+                assert_eq!(entry.subset, subset);
+                assert!(near(entry.score.loss, loss));
+            }
+            let certificate = path.certificate.unwrap();
+            assert!(certificate.optimal && certificate.gap == Some(0.0) && path.steps.is_empty());
+            assert_eq!(certificate.visited + certificate.pruned, (1 << count) - 1);
+            assert_eq!(path.stop_reason, StopReason::AllSubsets);
+        }
+        let two = Exhaustive { min_features: Some(2), ..Exhaustive::new(2) };
+        let path = fast(&two, &design, &mut Silent);
+        assert_eq!(path.entries.len(), 1);
+        assert_eq!(path.entries[0].subset, best_of_size(&design, 2).0);
+        let certificate = path.certificate.unwrap();
+        assert_eq!(certificate.visited + certificate.pruned, (count * (count - 1) / 2) as u64);
+    }
+}
+
+#[test]
+fn exhaustive_keeps_forced_columns_and_blocks() {
+    let design = data::regression(14, 6, 35).design(&[0.5], true);
+    let search =
+        Exhaustive { forced: refs(&[5]), blocks: named(&[("pair", &[3, 0]), ("own", &[5])]), ..Exhaustive::new(4) };
+    let path = fast(&search, &design, &mut Silent);
+    let allowed = |s: &Vec<Feature>| s.contains(&5) && s.contains(&0) == s.contains(&3);
+    for entry in &path.entries {
+        let size = entry.subset.len();
+        let best = subsets(&[0, 1, 2, 3, 4, 5], size)
+            .into_iter()
+            .filter(allowed)
+            .min_by(|a, b| loss(&design, a).total_cmp(&loss(&design, b)));
+        assert_eq!(Some(&entry.subset), best.as_ref());
+    }
+    assert_eq!(path.entries.len(), 4);
+    let certificate = path.certificate.unwrap();
+    let count: usize = (1..=4).map(|s| subsets(&[0, 1, 2, 3, 4, 5], s).iter().filter(|s| allowed(s)).count()).sum();
+    assert_eq!(certificate.visited + certificate.pruned, count as u64);
+}
+
+/// Scores by the definition, with branches, and bounds that are as tight as they can be.
+struct Bounding<'d> {
+    design: &'d Design,
+    selected: Vec<Feature>,
+}
+
+impl Evaluator for Bounding<'_> {
+    fn selected(&self) -> &[Feature] {
+        &self.selected
+    }
+
+    fn score(&mut self) -> Result<Score> {
+        Loo::default().evaluate(self.design, &self.selected)
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.selected = subset.to_vec();
+        Ok(())
+    }
+
+    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        for (candidate, score) in candidates.iter().zip(scores) {
+            *score = Loo::default().evaluate(self.design, &[&self.selected[..], &[*candidate]].concat())?;
+        }
+        Ok(())
+    }
+
+    fn score_removals(&mut self, _: &[Feature], _: &mut [Score]) -> Result<()> {
+        panic!("nothing is removed in a search of all subsets")
+    }
+
+    fn add(&mut self, feature: Feature) -> Result<()> {
+        self.selected.push(feature);
+        Ok(())
+    }
+
+    fn remove(&mut self, feature: Feature) -> Result<()> {
+        self.selected.retain(|&f| f != feature);
+        Ok(())
+    }
+
+    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        assert!(!self.selected.contains(&feature) && !later.contains(&feature));
+        Ok(Some(Box::new(Bounding { design: self.design, selected: [&self.selected[..], &[feature]].concat() })))
+    }
+
+    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
+        assert!(later.iter().all(|f| !self.selected.contains(f)));
+        let larger = (1..=later.len()).flat_map(|more| subsets(later, more));
+        let losses = larger.map(|more| loss(self.design, &[&self.selected[..], &more].concat()));
+        Ok(losses.fold(f64::INFINITY, f64::min))
+    }
+}
+
+fn bounded(search: &Exhaustive, design: &Design, observer: &mut dyn Observer) -> Path {
+    let mut evaluator = Bounding { design, selected: Vec::new() };
+    search.search(&mut SearchContext::new(&Loo::default(), design, &mut evaluator, observer, 0)).unwrap()
+}
+
+#[test]
+fn bounds_leave_out_subtrees_and_change_nothing() {
+    let mut pruned = 0;
+    for design in designs() {
+        let count = design.candidates().len();
+        for search in
+            [Exhaustive::default(), Exhaustive::new(3), Exhaustive { min_features: Some(3), ..Exhaustive::new(3) }]
+        {
+            let plain = by_definition(&search, &design);
+            let path = bounded(&search, &design, &mut Silent);
+            assert_eq!(path.entries, plain.entries);
+            let (certificate, all) = (path.certificate.unwrap(), plain.certificate.unwrap());
+            assert!(certificate.optimal && certificate.gap == Some(0.0) && all.pruned == 0);
+            assert_eq!(certificate.visited + certificate.pruned, all.visited);
+            assert!(all.visited < 1 << count);
+            pruned += certificate.pruned;
+        }
+        let joined = Exhaustive { blocks: named(&[("b", &[4, 1]), ("c", &[0, 3])]), ..Exhaustive::default() };
+        assert_eq!(bounded(&joined, &design, &mut Silent).entries, by_definition(&joined, &design).entries);
+    }
+    assert!(pruned > 50, "{pruned}");
+}
+
+/// Where the greedy start is not the best, what is better is not left out.
+#[test]
+fn bounds_keep_what_is_better_than_the_greedy_start() {
+    let mut better = 0;
+    for seed in 50..90 {
+        let design = data::regression(12, 7, seed).collinear(0.3).design(&[0.2], true);
+        let search = Exhaustive { min_features: Some(3), ..Exhaustive::new(3) };
+        let path = bounded(&search, &design, &mut Silent);
+        let greedy = fast(&Greedy::new(3), &design, &mut Silent);
+        let (subset, loss) = best_of_size(&design, 3);
+        assert_eq!(path.entries[0].subset, subset);
+        better += usize::from(loss < greedy.entries[2].score.loss * (1.0 - 1e-9));
+    }
+    assert!(better > 3, "{better}");
+}
+
+/// Stops at a question.
+struct StopAt(usize);
+
+impl Observer for StopAt {
+    fn visited(&mut self, done: f64, of: f64) -> Answer {
+        assert!(done <= of);
+        self.0 -= 1;
+        if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+    }
+}
+
+#[test]
+fn a_stop_leaves_a_gap_that_holds() {
+    let (mut gaps, mut late) = (0, 0);
+    for design in designs() {
+        let whole = fast(&Exhaustive::default(), &design, &mut Silent);
+        let best = whole.result().unwrap().score.loss;
+        for after in 1..14 {
+            let path = bounded(&Exhaustive::default(), &design, &mut StopAt(after));
+            let certificate = path.certificate.unwrap();
+            let Some(found) = path.result().map(|entry| entry.score.loss) else { continue };
+            if path.stop_reason == StopReason::AllSubsets {
+                continue;
+            }
+            assert!(!certificate.optimal);
+            let gap = certificate.gap.unwrap();
+            assert!(found - gap <= best * (1.0 + 1e-9), "{found} {gap} {best}");
+            gaps += usize::from(gap > 0.0);
+            late += usize::from(certificate.visited > 0);
+        }
+    }
+    assert!(gaps > 0 && late > 0);
+}

@@ -1,0 +1,212 @@
+//! Leave-one-out on random walks of additions and removals, against plain retraining.
+
+use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Outline, Readout, Score, Task, Winner};
+use vaglio::criteria::Loo;
+use vaglio_testkit::data::{self, Recipe};
+use vaglio_testkit::{Broken, criterion};
+
+const STEPS: usize = 500;
+
+/// Every λ with and without an intercept; half of them by bounds, half by the full pass.
+fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: Loss) -> Result<(), Broken> {
+    for (k, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
+        for intercept in [true, false] {
+            let criterion = Loo { loss, full_pass: (k % 2 == 0) == intercept };
+            let design = recipe.design(&[lambda], intercept);
+            criterion::walk(&criterion, &design, STEPS, 7 + k as u64, tolerance(lambda))
+                .map_err(|b| b.within(&format!("lambda {lambda:e}, intercept {intercept}")))?;
+        }
+    }
+    Ok(())
+}
+
+fn plain(lambda: f64) -> f64 {
+    if lambda <= 1e-6 { 1e-7 } else { 1e-9 }
+}
+
+#[test]
+fn weights_and_a_duplicate() -> Result<(), Broken> {
+    walks(&data::regression(24, 8, 51).weighted().duplicates(1), plain, Loss::Squared)
+}
+
+#[test]
+fn collinear_columns() -> Result<(), Broken> {
+    walks(&data::regression(24, 8, 52).collinear(1e-3), |_| 1e-6, Loss::Squared)
+}
+
+#[test]
+fn several_outputs_and_bytes() -> Result<(), Broken> {
+    walks(&data::regression(22, 7, 53).outputs(3).weighted().bytes(), plain, Loss::Absolute)
+}
+
+#[test]
+fn more_columns_than_rows() -> Result<(), Broken> {
+    walks(&data::regression(9, 14, 54), |_| 1e-6, Loss::Squared)
+}
+
+/// Three columns that are not 0 in one row alone: with tiny λ the rows have leverage 1 while those columns are selected.
+#[test]
+fn rows_that_carry_a_column_alone() -> Result<(), Broken> {
+    let alone = |row: usize| (0..14).map(|j| if j == row { 1.5 } else { 0.0 }).collect::<Vec<f64>>();
+    let wave = |k: usize| (0..14).map(|j| ((j * k) as f64).sin()).collect::<Vec<f64>>();
+    let columns = [alone(0), alone(4), alone(8), wave(1), wave(2), wave(5)];
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let target: Vec<f64> = (0..14).map(|j| (f64::from(j) * 0.7).cos()).collect();
+    let problem = data::given(&columns, &[&target], Task::Regression).unwrap();
+    for lambda in [1e-12, 1e-9, 1e-6] {
+        for intercept in [true, false] {
+            let design = Design::identity(&problem, Readout::new(vec![lambda], intercept).unwrap());
+            criterion::walk(&Loo::default(), &design, 200, 4, 1e-7)
+                .map_err(|b| b.within(&format!("lambda {lambda:e}, intercept {intercept}")))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_grid_of_lambda() -> Result<(), Broken> {
+    let design = data::regression(24, 8, 55).weighted().design(&[1e-6, 1e-2, 10.0], true);
+    criterion::walk(&Loo::default() as &dyn Criterion, &design, STEPS, 3, 1e-7)
+}
+
+#[test]
+fn branches_with_every_loss() -> Result<(), Broken> {
+    for loss in [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError] {
+        let criterion = Loo { loss, full_pass: false };
+        for lambdas in [&[0.5][..], &[1e-9], &[1e-3, 0.1, 10.0]] {
+            for intercept in [true, false] {
+                let within = |b: Broken| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
+                let duplicates = data::binary(24, 6, 61).weighted().duplicates(1);
+                criterion::branches(&criterion, &duplicates.design(lambdas, intercept), 1e-8).map_err(within)?;
+                let classes = data::multiclass(24, 6, 3, 62).design(lambdas, intercept);
+                criterion::branches(&criterion, &classes, 1e-8).map_err(within)?;
+            }
+        }
+    }
+    let wide = data::regression(8, 12, 63).design(&[1e-3], true);
+    criterion::branches(&Loo::default(), &wide, 1e-8)?;
+    let collinear = data::regression(24, 8, 64).collinear(1e-3).design(&[1e-6], true);
+    criterion::branches(&Loo::default(), &collinear, 1e-6)
+}
+
+/// Walks the whole tree and checks that no bound of a node is above a score below it, with the least score below.
+fn bounded(node: &mut dyn Evaluator, later: &[Feature], finite: &mut usize) -> f64 {
+    let bound = node.bound(later).unwrap();
+    *finite += usize::from(bound.is_finite());
+    let fewer: Vec<Feature> = later.iter().step_by(2).copied().collect();
+    let tighter = node.bound(&fewer).unwrap();
+    assert!(tighter >= bound * (1.0 - 1e-12) || bound == f64::NEG_INFINITY, "{tighter} below {bound}");
+    let mut scores = vec![Score::WORST; later.len()];
+    node.score_additions(later, &mut scores).unwrap();
+    let mut least = scores.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
+    for (place, &feature) in later.iter().enumerate() {
+        let rest = &later[place + 1..];
+        let mut child = node.branch(feature, rest).unwrap().unwrap();
+        least = least.min(bounded(&mut *child, rest, finite));
+    }
+    assert!(bound <= least, "{:?}: a bound of {bound} above {least}", node.selected());
+    least
+}
+
+#[test]
+fn no_bound_is_above_a_score_below_it() {
+    for (recipe, lambdas) in [
+        (data::regression(30, 9, 71).weighted(), &[1e-6][..]),
+        (data::regression(30, 8, 72).outputs(2), &[1.0]),
+        (data::regression(30, 8, 73), &[1e-9, 1.0]),
+    ] {
+        for intercept in [true, false] {
+            let design = recipe.design(lambdas, intercept);
+            let criterion = Loo::default();
+            let mut root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
+            let all: Vec<Feature> = (0..design.features()).collect();
+            let mut finite = 0;
+            let least = bounded(&mut *root, &all, &mut finite);
+            assert_eq!(finite, 1 << design.features(), "every node has a bound");
+            let tight = root.bound(&all).unwrap();
+            assert!(tight >= 0.1 * least, "{tight} says little of {least}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_is_changed_goes_on_as_a_plain_evaluator() {
+    let design = data::regression(24, 7, 81).design(&[0.1], true);
+    let criterion = Loo::default();
+    let root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
+    let mut child = root.branch(2, &[3, 5]).unwrap().unwrap();
+    let score = |subset: &[Feature]| criterion.evaluate(&design, subset).unwrap().loss;
+    let close = |found: f64, subset: &[Feature]| assert!((found - score(subset)).abs() <= 1e-10 * score(subset));
+    let mut scores = [Score::WORST; 2];
+    child.score_additions(&[5, 0], &mut scores).unwrap();
+    close(scores[0].loss, &[2, 5]);
+    close(scores[1].loss, &[2, 0]);
+    close(child.branch(0, &[3]).unwrap().unwrap().score().unwrap().loss, &[2, 0]);
+    child.add(6).unwrap();
+    child.score_removals(&[2, 6], &mut scores).unwrap();
+    close(scores[0].loss, &[6]);
+    close(scores[1].loss, &[2]);
+    child.remove(2).unwrap();
+    assert_eq!(child.selected(), [6]);
+    close(child.score().unwrap().loss, &[6]);
+}
+
+/// From all columns to none, the cheapest removal each time.
+fn backward(design: &Design, tolerance: f64) {
+    let criterion = Loo::default();
+    let mut evaluator = (&criterion as &dyn Criterion).open(design, &Outline::forward(1, 1)).unwrap();
+    let all: Vec<Feature> = (0..design.features()).collect();
+    evaluator.reset(&all).unwrap();
+    while !evaluator.selected().is_empty() {
+        let candidates = evaluator.selected().to_vec();
+        let mut scores = vec![Score::WORST; candidates.len()];
+        evaluator.score_removals(&candidates, &mut scores).unwrap();
+        let winner = Winner::among(&candidates, &scores).unwrap();
+        evaluator.remove(winner.feature).unwrap();
+        let defined = criterion.evaluate(design, evaluator.selected()).unwrap().loss;
+        for found in [winner.score.loss, evaluator.score().unwrap().loss] {
+            let on = evaluator.selected();
+            assert!((found - defined).abs() <= tolerance * defined, "{on:?}: {found} is not {defined}");
+        }
+    }
+}
+
+#[test]
+fn backward_from_all_columns() {
+    backward(&data::regression(60, 40, 91).weighted().design(&[0.01], true), 1e-9);
+    for lambda in [1.0, 1e-3, 1e-9] {
+        backward(&data::regression(12, 20, 92).design(&[lambda], true), 1e-7);
+        backward(&data::regression(12, 20, 93).weighted().design(&[lambda], false), 1e-7);
+    }
+}
+
+/// Two additions by bounds, then the cheapest removal, as floating searches do: the same as without bounds.
+#[test]
+fn bounds_go_on_after_removals() {
+    let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
+    let open = |full_pass| Loo { loss: Loss::Squared, full_pass };
+    let (by_bounds, in_full) = (open(false), open(true));
+    let mut states =
+        [&by_bounds, &in_full].map(|c| (c as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap());
+    for step in 0..60 {
+        let selected = states[0].selected().to_vec();
+        let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();
+        if step % 3 < 2 {
+            let found = states.each_mut().map(|s| s.best_addition(&candidates).unwrap().unwrap());
+            assert_eq!((found[0].feature, &found[0].tied), (found[1].feature, &found[1].tied), "step {step}");
+            assert!((found[0].score.loss - found[1].score.loss).abs() <= 1e-11 * found[1].score.loss);
+            states.iter_mut().for_each(|s| s.add(found[0].feature).unwrap());
+        } else {
+            let mut scores = vec![Score::WORST; selected.len()];
+            states[0].score_removals(&selected, &mut scores).unwrap();
+            let leaves = Winner::among(&selected, &scores).unwrap().feature;
+            // The first column leaves now and then, so that what leaves is not only what just came.
+            let leaves = if step % 2 == 0 { selected[0] } else { leaves };
+            states.iter_mut().for_each(|s| s.remove(leaves).unwrap());
+        }
+        let defined = by_bounds.evaluate(&design, states[0].selected()).unwrap().loss;
+        for state in &mut states {
+            assert!((state.score().unwrap().loss - defined).abs() <= 1e-9 * defined, "step {step}");
+        }
+    }
+}

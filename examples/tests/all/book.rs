@@ -1,0 +1,164 @@
+//! The book and the README say what the program does: every command in them is run, every piece of Rust is compiled.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The README and all pages of the book.
+fn pages() -> Vec<PathBuf> {
+    let mut found = vec![root().join("README.md")];
+    let mut folders = vec![root().join("book/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A fenced block: its language, the line it starts at, and its text.
+struct Block {
+    language: String,
+    line: usize,
+    text: String,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut all = Vec::new();
+    let mut open: Option<Block> = None;
+    for (index, line) in text.lines().enumerate() {
+        match (line.trim_start().strip_prefix("```"), open.take()) {
+            (Some(_), Some(block)) => all.push(block),
+            (Some(language), None) => {
+                open = Some(Block { language: language.trim().into(), line: index + 1, text: String::new() });
+            }
+            (None, Some(mut block)) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+                open = Some(block);
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block is not closed");
+    all
+}
+
+/// A command with the output that the page shows for it.
+fn commands(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("$ "), all.last_mut()) {
+            (Some(command), _) => all.push((command.to_owned(), Vec::new())),
+            (None, Some((_, shown))) => shown.push(line.to_owned()),
+            (None, None) => {}
+        }
+    }
+    all
+}
+
+/// A line that ends in `…` stands for one that starts so; any other for itself. Trailing blanks do not count.
+fn same(shown: &str, printed: &str) -> bool {
+    match shown.trim_end().strip_suffix('…') {
+        Some(start) => printed.starts_with(start),
+        None => shown.trim_end() == printed.trim_end(),
+    }
+}
+
+/// A folder with what the pages' relative paths lead to.
+fn workplace(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("book-{name}"));
+    let _ = std::fs::remove_dir_all(&place);
+    for folder in ["examples/data", "examples/pipelines"] {
+        let to = place.join(folder);
+        std::fs::create_dir_all(&to).unwrap();
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+    place
+}
+
+/// Blocks of `console` that start with `$ vaglio` are run in the order of the page; `console,fails` shows standard
+/// error and a command that ends with another code than 0.
+#[test]
+fn every_command_prints_what_the_page_shows() {
+    let mut run = 0;
+    for page in pages() {
+        let name = page.strip_prefix(root()).unwrap().display().to_string();
+        let place = workplace(&name.replace(['/', '.'], "-"));
+        for block in blocks(&std::fs::read_to_string(&page).unwrap()) {
+            let fails = block.language == "console,fails";
+            if !(fails || block.language == "console") || !block.text.starts_with("$ vaglio ") {
+                continue;
+            }
+            for (command, shown) in commands(&block.text) {
+                let mut words = command.split_whitespace();
+                assert_eq!(words.next(), Some("vaglio"), "{name}:{}: {command}", block.line);
+                let done = Command::new(env!("CARGO_BIN_EXE_vaglio-of-the-book"))
+                    .args(words)
+                    .current_dir(&place)
+                    .env("NO_COLOR", "1")
+                    .output()
+                    .unwrap();
+                let errors = String::from_utf8(done.stderr).unwrap();
+                assert_eq!(done.status.success(), !fails, "{name}:{}: {command}\n{errors}", block.line);
+                let printed = if fails { errors } else { String::from_utf8(done.stdout).unwrap() };
+                let printed: Vec<&str> = printed.trim_end().lines().collect();
+                let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+                let equal = printed.len() == shown.len() && shown.iter().zip(&printed).all(|(s, p)| same(s, p));
+                assert!(equal, "{name}:{}: {command}\nprints\n{}\n", block.line, printed.join("\n"));
+                run += 1;
+            }
+        }
+    }
+    assert!(run >= 5, "only {run} commands were found");
+}
+
+/// The part of an example between `ANCHOR: name` and `ANCHOR_END: name`.
+fn anchored(file: &Path, anchor: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let (start, end) = (format!("// ANCHOR: {anchor}"), format!("// ANCHOR_END: {anchor}"));
+    let part: Vec<&str> =
+        text.lines().skip_while(|l| l.trim() != start).skip(1).take_while(|l| l.trim() != end).collect();
+    (!part.is_empty() && text.contains(&end)).then(|| part.join("\n"))
+}
+
+/// Pages of the book include Rust from the example programs, which are compiled and run.
+#[test]
+fn rust_in_the_book_comes_from_examples() {
+    for page in pages().iter().filter(|p| !p.ends_with("README.md")) {
+        for block in blocks(&std::fs::read_to_string(page).unwrap()) {
+            if !block.language.starts_with("rust") || block.language.contains("ignore") {
+                continue;
+            }
+            let place = format!("{}:{}", page.display(), block.line);
+            let include = block.text.trim().strip_prefix("{{#include ").and_then(|t| t.strip_suffix("}}"));
+            let (file, anchor) =
+                include.and_then(|t| t.split_once(':')).unwrap_or_else(|| panic!("{place}: pasted code"));
+            let file = page.parent().unwrap().join(file);
+            assert!(anchored(&file, anchor).is_some(), "{place}: {} has no anchor `{anchor}`", file.display());
+        }
+    }
+}
+
+/// A README cannot include, so its Rust is compared with the example that it is taken from.
+#[test]
+fn rust_in_the_readme_is_the_quickstart() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let example = anchored(&root().join("examples/quickstart.rs"), "select").unwrap();
+    let plain: Vec<&str> = example.lines().map(|l| l.strip_prefix("    ").unwrap_or(l)).collect();
+    let shown: Vec<Block> = blocks(&text).into_iter().filter(|b| b.language.starts_with("rust")).collect();
+    assert_eq!(shown.len(), 1);
+    assert!(shown[0].text.contains(&plain.join("\n")), "expected in README.md:\n{}", plain.join("\n"));
+}

@@ -1,0 +1,25 @@
+//! Every example program runs, and keeps what it asserts.
+
+#[path = "../../linfa_interop.rs"]
+mod linfa_interop;
+#[path = "../../own_criterion.rs"]
+mod own_criterion;
+#[path = "../../quickstart.rs"]
+mod quickstart;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+#[test]
+fn quickstart_runs() -> Outcome {
+    quickstart::main()
+}
+
+#[test]
+fn linfa_interop_runs() -> Outcome {
+    linfa_interop::main()
+}
+
+#[test]
+fn own_criterion_runs() -> Outcome {
+    own_criterion::main()
+}

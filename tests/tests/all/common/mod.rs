@@ -1,0 +1,164 @@
+//! A folder of a test's own, data to fill it, and the program run in it.
+#![allow(dead_code)]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A folder that goes away with the test.
+pub struct Folder(pub PathBuf);
+
+/// What a run of the program gave.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("vaglio-tests-{}-{count}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub fn files(&self, name: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(name)).into_iter().flatten();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The program in this folder.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vaglio-under-test"));
+        command.args(arguments).current_dir(&self.0).env_remove("VAGLIO_CPU").stdin(Stdio::null());
+        command
+    }
+
+    pub fn vaglio(&self, arguments: &[&str]) -> Ran {
+        ran(&mut self.command(arguments))
+    }
+
+    /// Writes a pipeline, runs it into `out`, and expects success.
+    pub fn run(&self, yaml: &str) -> Value {
+        self.write("p.yaml", yaml);
+        let ran = self.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json"]);
+        assert_eq!(ran.code, Some(0), "{yaml}\n{}", ran.err);
+        serde_json::from_str(&ran.out).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    Ran { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// The root of the workspace.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// A fixed sequence of numbers that look normal.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new(seed: u64) -> Self {
+        Numbers(seed.wrapping_mul(2).wrapping_add(1))
+    }
+
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+/// A column that is made from the row's number and signal.
+pub type Made<'a> = (&'a str, &'a dyn Fn(usize, f64) -> String);
+
+/// Columns x0 … and a target `y` made of x1, x2 and noise; `extra` makes further cells of a row from its number and y.
+pub fn table(rows: usize, columns: usize, extra: &[Made<'_>]) -> String {
+    let mut numbers = Numbers::new(7);
+    let mut header: Vec<String> = (0..columns).map(|k| format!("x{k}")).collect();
+    header.push("y".into());
+    header.extend(extra.iter().map(|(name, _)| (*name).to_owned()));
+    let mut text = header.join(",") + "\n";
+    for row in 0..rows {
+        let x: Vec<f64> = (0..columns).map(|_| (numbers.normal() * 1000.0).round() / 1000.0).collect();
+        let y = 2.0 * x[1] - x[2 % columns] + 0.3 * numbers.normal() + 5.0;
+        let mut cells: Vec<String> = x.iter().map(f64::to_string).collect();
+        cells.push(y.to_string());
+        cells.extend(extra.iter().map(|(_, make)| make(row, y)));
+        text += &(cells.join(",") + "\n");
+    }
+    text
+}
+
+/// The class of a target: `high` or `low`.
+pub fn side(_: usize, y: f64) -> String {
+    if y > 5.0 { "high".into() } else { "low".into() }
+}
+
+/// One of three classes of a target.
+pub fn third(_: usize, y: f64) -> String {
+    if y > 6.0 {
+        "c"
+    } else if y > 4.0 {
+        "b"
+    } else {
+        "a"
+    }
+    .to_owned()
+}
+
+/// Everything in a selection but times and memory.
+pub fn timeless(mut selection: Value) -> Value {
+    let map = selection.as_object_mut().unwrap();
+    map.remove("seconds");
+    map.remove("peak_memory_bytes");
+    selection
+}
+
+/// Names of the selected columns.
+pub fn names(selection: &Value) -> Vec<&str> {
+    selection["selected"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect()
+}
+
+/// The pipeline on `train.csv` with target `y`, with lines appended.
+pub fn pipeline(lines: &str) -> String {
+    format!("version: 1\ndata: {{train: train.csv, target: y}}\n{lines}\n")
+}

@@ -1,0 +1,184 @@
+//! What a run writes and prints.
+
+use crate::common::{Folder, pipeline, ran, root, table, timeless};
+use serde_json::Value;
+
+const FILES: [&str; 4] = ["model.json", "report.html", "resolved.yaml", "selection.json"];
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn small(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("train.csv", table(30, 5, &[("class", &crate::common::side)]));
+    folder.write(
+        "p.yaml",
+        pipeline("search: {kind: greedy, max_features: 3}").replace("target: y", "target: y, exclude: [class]"),
+    );
+    folder
+}
+
+#[test]
+fn a_run_writes_exactly_its_files_with_every_key_in_order() {
+    let folder = small("files");
+    folder.write("p.yaml", folder.read("p.yaml").replace("exclude", "test_fraction: 0.2, exclude"));
+    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    assert_eq!(folder.files("out"), FILES);
+    let selection = folder.json("out/selection.json");
+    let top = "schema status stop_reason pipeline data empty_score steps path selected score lambda intercept excluded \
+               test nested verify seconds peak_memory_bytes";
+    assert_eq!(keys(&selection), top.split_whitespace().collect::<Vec<_>>());
+    for (value, names) in [
+        (&selection["pipeline"], "learner criterion search loss engine"),
+        (&selection["data"], "rows features outputs sha256"),
+        (&selection["steps"][0], "step action index name score lambda size tied"),
+        (&selection["path"][0], "size subset score lambda"),
+        (&selection["selected"][0], "index name weight"),
+        (&selection["test"], "rows mse nrmse error_rate balanced_error_rate auc"),
+        (&selection["seconds"], "read search fit total"),
+    ] {
+        assert_eq!(keys(value), names.split(' ').collect::<Vec<_>>());
+    }
+    assert_eq!(selection["schema"], "vaglio.selection/1");
+    assert_eq!((&selection["status"], &selection["stop_reason"]), (&"complete".into(), &"max_features".into()));
+    assert_eq!((&selection["data"]["rows"], &selection["data"]["outputs"]), (&24.into(), &1.into()));
+    assert_eq!((&selection["nested"], &selection["verify"]), (&Value::Null, &Value::Null));
+    for (k, step) in selection["steps"].as_array().unwrap().iter().enumerate() {
+        let entry = &selection["path"][k];
+        assert_eq!((step["step"].as_u64(), &step["action"]), (Some(k as u64 + 1), &"add".into()));
+        assert_eq!((&step["size"], &step["score"]), (&entry["size"], &entry["score"]));
+        assert_eq!(entry["subset"].as_array().unwrap().last(), Some(&step["index"]));
+    }
+    let report = folder.read("out/report.html");
+    assert!(report.contains("<html") && !report.contains("src=\"http"));
+}
+
+#[test]
+fn data_go_to_standard_output_and_words_to_standard_error() {
+    let folder = small("streams");
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(ran.out, folder.read("out/selection.json"));
+    assert!(ran.err.contains("out/report.html"), "{}", ran.err);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+    assert!(ran.out.contains("x1") && ran.out.contains("score") && ran.out.lines().count() < 20, "{}", ran.out);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json", "-vv"]);
+    assert_eq!(ran.out, folder.read("out/selection.json"));
+    assert!(ran.err.contains("search"), "{}", ran.err);
+    assert!(!ran.err.contains('\u{1b}'), "{}", ran.err);
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"]] {
+        let ran = folder.vaglio(arguments);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{arguments:?}");
+        assert!(ran.out.contains("vaglio") || ran.out.contains("Usage"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn the_folder_is_runs_and_the_stem_and_assignments_win() {
+    let folder = small("default");
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    let text = folder.read("p.yaml").replace("train.csv", "../train.csv");
+    folder.write("sub/my.first.yaml", text);
+    let ran =
+        folder.vaglio(&["run", "sub/my.first.yaml", "--set", "search.max_features=2", "--set", "learner.lambda=0.5"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(folder.files("runs/my.first"), FILES);
+    let selection = folder.json("runs/my.first/selection.json");
+    assert_eq!(selection["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(selection["lambda"], 0.5);
+    assert!(folder.read("runs/my.first/resolved.yaml").contains("max_features: 2"));
+}
+
+#[test]
+fn the_resolved_configuration_repeats_the_run() {
+    let folder = small("resolved");
+    folder.write("sub/train.csv", folder.read("train.csv"));
+    let more =
+        "preprocess: [standardize]\nlearner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}}}\nseed: 3";
+    folder.write("sub/p.yaml", folder.read("p.yaml").replace("exclude", "test_fraction: 0.3, exclude") + more);
+    assert_eq!(folder.vaglio(&["run", "sub/p.yaml", "--out", "a/first"]).code, Some(0));
+    let resolved = folder.read("a/first/resolved.yaml");
+    for word in ["intercept: true", "loss: squared", "seed: 3", "choose: best", "threads: 0", "points: 5"] {
+        assert!(resolved.contains(word), "{word}\n{resolved}");
+    }
+    let ran = folder.vaglio(&["run", "a/first/resolved.yaml", "--out", "second"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(timeless(folder.json("a/first/selection.json")), timeless(folder.json("second/selection.json")));
+    assert_eq!(folder.read("a/first/model.json"), folder.read("second/model.json"));
+    assert_eq!(folder.vaglio(&["run", "second/resolved.yaml", "--out", "second"]).code, Some(0));
+    assert_eq!(timeless(folder.json("a/first/selection.json")), timeless(folder.json("second/selection.json")));
+}
+
+#[test]
+fn threads_change_no_bit_and_instruction_sets_no_choice() {
+    let folder = small("threads");
+    folder.write("train.csv", table(101, 40, &[]));
+    for lines in ["", "criterion: {kind: loo, loss: absolute}\nsearch: {kind: greedy, max_features: 6}"] {
+        folder.write("p.yaml", pipeline(lines));
+        let mut texts = Vec::new();
+        for threads in ["1", "2", "3"] {
+            let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--threads", threads, "--json"]);
+            assert_eq!(ran.code, Some(0));
+            texts.push(serde_json::to_string(&timeless(serde_json::from_str(&ran.out).unwrap())).unwrap());
+        }
+        assert!(texts.iter().all(|text| *text == texts[0]), "{lines}");
+        let first: Value = serde_json::from_str(&texts[0]).unwrap();
+        for level in ["baseline", "avx2", "avx512"] {
+            let ran = ran(folder.command(&["run", "p.yaml", "--out", "out", "--json"]).env("VAGLIO_CPU", level));
+            let other: Value = serde_json::from_str(&ran.out).unwrap();
+            assert_eq!(first["steps"].as_array().unwrap().len(), other["steps"].as_array().unwrap().len());
+            for (a, b) in first["steps"].as_array().unwrap().iter().zip(other["steps"].as_array().unwrap()) {
+                assert_eq!(a["index"], b["index"], "{level}");
+                let (a, b) = (a["score"].as_f64().unwrap(), b["score"].as_f64().unwrap());
+                assert!((a - b).abs() <= 1e-12 * a.abs(), "{level}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_earlier_result_is_set_aside() {
+    let folder = small("previous");
+    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    let first = folder.read("out/selection.json");
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "data.target=x9"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(!folder.path("out/selection.json").exists());
+    assert_eq!(folder.read("out/selection.previous.json"), first);
+    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    assert_eq!(folder.read("out/selection.previous.json"), first);
+    assert_eq!(folder.json("out/selection.json")["status"], "complete");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_found_before_the_search() {
+    let folder = small("unwritable");
+    folder.write("file", "in the way");
+    for out in ["file", "file/below"] {
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", out]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+        assert!(ran.err.contains(out) && ran.err.contains("cannot be written"), "{}", ran.err);
+    }
+    assert_eq!(folder.read("file"), "in the way");
+}
+
+#[test]
+fn the_examples_run() {
+    let folder = Folder::new("examples");
+    let mut count = 0;
+    for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let data = text.lines().find_map(|line| line.trim().strip_prefix("train: ")).unwrap();
+        if !path.parent().unwrap().join(data).exists() || path.ends_with("mnist5.yaml") {
+            continue;
+        }
+        let ran = folder.vaglio(&["run", path.to_str().unwrap(), "--out", "out", "--json"]);
+        assert_eq!(ran.code, Some(0), "{}\n{}", path.display(), ran.err);
+        count += 1;
+    }
+    assert!(count >= 5);
+}

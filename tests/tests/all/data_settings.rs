@@ -1,0 +1,229 @@
+//! What the settings of data and search do to a result.
+
+use crate::common::{Folder, names, pipeline, side, table, third, timeless};
+use serde_json::Value;
+
+/// A pipeline whose data have these settings beside the training file.
+fn data(settings: &str, lines: &str) -> String {
+    format!("version: 1\ndata: {{train: train.csv, {settings}}}\n{lines}\n")
+}
+
+/// The result but for what depends on the file's bytes and row count.
+fn choice(selection: &Value) -> Value {
+    let mut rest = timeless(selection.clone());
+    rest.as_object_mut().unwrap().remove("data");
+    rest
+}
+
+/// Two numbers that are equal but for rounding.
+fn near(a: &Value, b: &Value) {
+    let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+    assert!((a - b).abs() <= 1e-10 * a.abs().max(1e-3), "{a} {b}");
+}
+
+#[test]
+fn the_task_is_inferred_from_the_target() {
+    let folder = Folder::new("task");
+    let number = |_: usize, y: f64| if y > 5.0 { "1".to_owned() } else { "0".to_owned() };
+    let half = |_: usize, y: f64| if y > 5.0 { "1.5".to_owned() } else { "0.5".to_owned() };
+    let digit = |row: usize, _: f64| (row % 3).to_string();
+    let extra: [crate::common::Made<'_>; 5] =
+        [("two", &side), ("three", &third), ("number", &number), ("half", &half), ("digit", &digit)];
+    folder.write("train.csv", table(30, 4, &extra));
+    let plan = |target: &str, more: &str| {
+        let others = ["y", "two", "three", "number", "half", "digit"].into_iter().filter(|name| *name != target);
+        let exclude = others.collect::<Vec<_>>().join(", ");
+        folder.write("p.yaml", data(&format!("target: {target}, exclude: [{exclude}]{more}"), ""));
+        let ran = folder.vaglio(&["plan", "p.yaml"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.out
+    };
+    for (target, more, task) in [
+        ("y", "", "regression"),
+        ("two", "", "two classes"),
+        ("three", "", "3 classes"),
+        ("number", "", "two classes"),
+        ("number", ", task: regression", "regression"),
+        ("half", "", "regression"),
+        ("half", ", task: binary", "two classes"),
+        ("digit", "", "regression"),
+        ("digit", ", task: multiclass", "3 classes"),
+        ("digit", ", positive: 2", "two classes"),
+        ("digit", ", positive: \"2\"", "two classes"),
+    ] {
+        let text = plan(target, more);
+        let line = text.lines().find(|line| line.starts_with("data")).unwrap();
+        let word = match task {
+            "two classes" => "binary",
+            "3 classes" => "multiclass",
+            other => other,
+        };
+        assert!(line.contains(word), "{target}{more}: {line}");
+    }
+}
+
+#[test]
+fn forced_and_excluded_columns_are_by_name_or_index() {
+    let folder = Folder::new("forced");
+    folder.write("train.csv", table(40, 6, &[]));
+    let done = folder.run(&pipeline("search: {kind: greedy, max_features: 3, forced: [x5, 3], choose: last}"));
+    assert_eq!(names(&done), ["x5", "x3", "x1"]);
+    let done = folder.run(&pipeline("search: {kind: greedy, excluded: [x1, 2], choose: last}"));
+    assert_eq!(done["steps"].as_array().unwrap().len(), 4);
+    assert_eq!(done["stop_reason"], "no_candidates");
+    assert!(!names(&done).contains(&"x1") && !names(&done).contains(&"x2"));
+}
+
+#[test]
+fn a_search_stops_for_tolerance_and_patience() {
+    let folder = Folder::new("tolerance");
+    folder.write("train.csv", table(40, 8, &[]));
+    let full = folder.run(&pipeline(""));
+    assert_eq!((full["steps"].as_array().unwrap().len(), &full["stop_reason"]), (8, &"max_features".into()));
+    let done = folder.run(&pipeline("search: {kind: greedy, tolerance: 0.1}"));
+    assert_eq!(done["stop_reason"], "tolerance");
+    let reached = done["steps"].as_array().unwrap().len();
+    assert!((1..8).contains(&reached));
+    let score = |k: usize| full["steps"][k]["score"].as_f64().unwrap();
+    assert!(score(reached - 2) - score(reached - 1) >= 0.1 && score(reached - 1) - score(reached) < 0.1);
+    let patient = folder.run(&pipeline("search: {kind: greedy, tolerance: 0.1, patience: 2}"));
+    assert_eq!(
+        (patient["steps"].as_array().unwrap().len(), &patient["stop_reason"]),
+        (reached + 2, &"patience".into())
+    );
+    let least = folder.run(&pipeline("search: {kind: greedy, tolerance: 0.1, min_features: 5}"));
+    assert!(least["steps"].as_array().unwrap().len() >= 5 && least["selected"].as_array().unwrap().len() >= 5);
+}
+
+#[test]
+fn the_size_is_the_best_the_last_or_within_one_standard_error() {
+    let folder = Folder::new("choose");
+    folder.write("train.csv", table(60, 10, &[]));
+    let size = |choose: &str| {
+        let done = folder.run(&pipeline(&format!("search: {{kind: greedy, choose: {choose}}}")));
+        let size = done["selected"].as_array().unwrap().len();
+        let scores: Vec<f64> = done["path"].as_array().unwrap().iter().map(|e| e["score"].as_f64().unwrap()).collect();
+        assert_eq!(done["score"], scores[size - 1]);
+        let best = (0..scores.len()).min_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap() + 1;
+        (size, best)
+    };
+    let (chosen, best) = size("best");
+    assert_eq!(chosen, best);
+    assert_eq!(size("last").0, 10);
+    assert_eq!(size("one_se").0, 2);
+}
+
+#[test]
+fn lambda_is_chosen_anew_for_every_subset() {
+    let folder = Folder::new("lambda");
+    folder.write("train.csv", table(40, 5, &[]));
+    let grid = folder.run(&pipeline("learner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}}}"));
+    let values = folder.run(&pipeline("learner: {kind: rls, lambda: {values: [100, 0.1, 1, 10, 0.01]}}"));
+    assert_eq!(choice(&grid), choice(&values));
+    let first = &grid["steps"][0];
+    let mut best = f64::INFINITY;
+    for lambda in [0.01, 0.1, 1.0, 10.0, 100.0] {
+        let one = folder.run(&pipeline(&format!("learner: {{kind: rls, lambda: {lambda}}}")));
+        best = best.min(one["steps"][0]["score"].as_f64().unwrap());
+    }
+    near(&first["score"], &best.into());
+}
+
+#[test]
+fn a_weight_counts_as_repetition() {
+    let folder = Folder::new("weights");
+    let plain = table(30, 4, &[("w", &|_, _| "1".into())]);
+    let header = plain.lines().next().unwrap();
+    let rows: Vec<&str> = plain.lines().skip(1).collect();
+    let weighted = |weight: &dyn Fn(usize) -> usize| {
+        let lines =
+            rows.iter().enumerate().map(|(k, row)| format!("{}{}\n", row.strip_suffix('1').unwrap(), weight(k)));
+        format!("{header}\n{}", lines.collect::<String>())
+    };
+    let yaml = data("target: y, weights: w", "preprocess: [standardize]\nsearch: {kind: greedy, choose: last}");
+    folder.write("train.csv", plain.clone());
+    let ones = folder.run(&yaml);
+    let without =
+        folder.run(&data("target: y, exclude: [w]", "preprocess: [standardize]\nsearch: {kind: greedy, choose: last}"));
+    for key in ["steps", "score", "intercept"] {
+        if key == "steps" {
+            assert_eq!(names(&ones), names(&without));
+        } else {
+            near(&ones[key], &without[key]);
+        }
+    }
+
+    // Twice the row, or weight 2: the same fit.
+    let fit = data(
+        "target: y, weights: w",
+        "preprocess: [standardize]\ncriterion: mrmr\nsearch: {kind: greedy, choose: last}",
+    );
+    folder.write("train.csv", weighted(&|k| 1 + k % 2));
+    let two = folder.run(&fit);
+    let repeated = rows.iter().enumerate().flat_map(|(k, row)| std::iter::repeat_n(format!("{row}\n"), 1 + k % 2));
+    folder.write("train.csv", format!("{header}\n{}", repeated.collect::<String>()));
+    let twice = folder.run(&fit);
+    assert_eq!(names(&two), names(&twice));
+    for (a, b) in two["selected"].as_array().unwrap().iter().zip(twice["selected"].as_array().unwrap()) {
+        near(&a["weight"], &b["weight"]);
+    }
+    near(&two["intercept"], &twice["intercept"]);
+
+    // Weight 0: the row is not there.
+    folder.write("train.csv", weighted(&|k| usize::from(k % 3 != 0)));
+    let zero = folder.run(&yaml);
+    let kept = rows.iter().enumerate().filter(|(k, _)| k % 3 != 0).map(|(_, row)| format!("{row}\n"));
+    folder.write("train.csv", format!("{header}\n{}", kept.collect::<String>()));
+    let absent = folder.run(&yaml);
+    assert_eq!(names(&zero), names(&absent));
+    near(&zero["score"], &absent["score"]);
+    assert_eq!(zero["data"]["rows"], 30);
+}
+
+#[test]
+fn several_targets_share_one_selection() {
+    let folder = Folder::new("targets");
+    folder.write("train.csv", table(30, 5, &[("z", &|row, y| (y * 0.5 + (row % 5) as f64).to_string())]));
+    let done = folder.run(&data("target: [y, z]", ""));
+    assert_eq!(done["data"]["outputs"], 2);
+    assert_eq!(done["selected"][0]["weight"].as_array().unwrap().len(), 2);
+    assert_eq!(done["intercept"].as_array().unwrap().len(), 2);
+    assert!(!names(&done).contains(&"z"));
+    let out = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).out;
+    assert_eq!(out.lines().next(), Some("prediction_y,prediction_z"));
+}
+
+#[test]
+fn groups_stay_together_when_rows_are_set_aside() {
+    let folder = Folder::new("groups");
+    let group = |row: usize, _: f64| format!("g{}", if row < 20 { 0 } else { 1 + row % 3 });
+    folder.write("train.csv", table(50, 4, &[("subject", &group)]));
+    let mut sizes = std::collections::BTreeSet::new();
+    for seed in 0..6 {
+        let lines = format!("seed: {seed}");
+        let done = folder.run(&data("target: y, groups: subject, test_fraction: 0.25", &lines));
+        assert_eq!(done["data"]["features"], 4);
+        let (train, test) = (done["data"]["rows"].as_u64().unwrap(), done["test"]["rows"].as_u64().unwrap());
+        assert_eq!(train + test, 50);
+        assert!([20, 10].contains(&test), "{test}");
+        sizes.insert(test);
+        assert_eq!(
+            timeless(folder.run(&data("target: y, groups: subject, test_fraction: 0.25", &lines))),
+            timeless(done)
+        );
+    }
+    assert_eq!(sizes.len(), 2);
+    folder.run(&data("target: y, exclude: [subject], test_fraction: 0.2", ""));
+    assert_eq!(folder.json("out/selection.json")["test"]["rows"], 10);
+}
+
+#[test]
+fn text_columns_become_indicators_of_their_levels() {
+    let folder = Folder::new("levels");
+    folder.write("train.csv", table(30, 2, &[("kind", &third)]));
+    let done = folder.run(&pipeline("preprocess: [one_hot, standardize]\nsearch: {kind: greedy, choose: last}"));
+    assert_eq!(done["data"]["features"], 5);
+    assert!(names(&done).iter().filter(|name| name.starts_with("kind")).count() == 3, "{:?}", names(&done));
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 31));
+}

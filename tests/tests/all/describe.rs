@@ -1,0 +1,178 @@
+//! What the program says about itself and about a run to come.
+
+use crate::common::{Folder, pipeline, root, table};
+use serde_json::{Value, json};
+use vaglio::document::Document;
+
+fn schema(folder: &Folder) -> Value {
+    let ran = folder.vaglio(&["schema"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// What is wrong with a value by the parts of JSON Schema that the pipeline's schema uses.
+fn fault(value: &Value, schema: &Value, root: &Value) -> Option<String> {
+    if let Some(found) = schema.as_bool() {
+        return (!found).then(|| format!("{value} is not allowed"));
+    }
+    if let Some(name) = schema["$ref"].as_str() {
+        return fault(value, root.pointer(&name[1..]).unwrap_or_else(|| panic!("{name} leads nowhere")), root);
+    }
+    let list = |key: &str| schema[key].as_array().cloned().unwrap_or_default();
+    for (key, most) in [("oneOf", 1), ("anyOf", usize::MAX)] {
+        let fitting = list(key).iter().filter(|s| fault(value, s, root).is_none()).count();
+        if schema.get(key).is_some() && !(1..=most).contains(&fitting) {
+            return Some(format!("{value} fits {fitting} of {key}"));
+        }
+    }
+    let types = if schema["type"].is_array() { list("type") } else { vec![schema["type"].clone()] };
+    let is = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        other => panic!("type {other}"),
+    };
+    if schema.get("type").is_some() && !types.iter().filter_map(Value::as_str).any(is) {
+        return Some(format!("{value} is not of type {}", schema["type"]));
+    }
+    if schema.get("const").is_some_and(|c| c != value) || schema.get("enum").is_some() && !list("enum").contains(value)
+    {
+        return Some(format!("{value} is not the word of {schema}"));
+    }
+    if let Some(object) = value.as_object() {
+        if let Some(missing) = list("required").iter().filter_map(Value::as_str).find(|key| !object.contains_key(*key))
+        {
+            return Some(format!("{missing} is missing in {value}"));
+        }
+        for (key, item) in object {
+            let inner = schema["properties"].get(key).or(schema.get("additionalProperties"));
+            if let Some(found) = inner.and_then(|s| fault(item, s, root)) {
+                return Some(format!("{key}: {found}"));
+            }
+        }
+    }
+    value.as_array().and_then(|items| items.iter().find_map(|item| fault(item, schema.get("items")?, root)))
+}
+
+fn tree(text: &str) -> Value {
+    Document::parse(text, "p.yaml").unwrap().read().unwrap()
+}
+
+#[test]
+fn the_list_names_every_component() {
+    let folder = Folder::new("list");
+    let ran = folder.vaglio(&["list", "--json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let list: Value = serde_json::from_str(&ran.out).unwrap();
+    let text = folder.vaglio(&["list"]).out;
+    for (role, kind, package) in [
+        ("criterion", "loo", "vaglio"),
+        ("criterion", "mrmr", "vaglio-mrmr"),
+        ("search", "greedy", "vaglio"),
+        ("learner", "rls", "vaglio"),
+        ("map", "one_hot", "vaglio"),
+        ("map", "standardize", "vaglio"),
+        ("loss", "squared", "vaglio-core"),
+        ("loss", "zero_one", "vaglio-core"),
+        ("loss", "balanced_error", "vaglio-core"),
+        ("loss", "absolute", "vaglio-core"),
+    ] {
+        let found = list.as_array().unwrap().iter().find(|c| c["role"] == role && c["kind"] == kind);
+        let found = found.unwrap_or_else(|| panic!("{kind} is not listed"));
+        assert_eq!(found["crate"], package);
+        let lines = [kind, found["summary"].as_str().unwrap(), found["example"].as_str().unwrap()];
+        assert!(lines.iter().all(|words| text.contains(words)), "{kind}\n{text}");
+    }
+}
+
+#[test]
+fn every_listed_example_is_part_of_a_pipeline_that_runs() {
+    let folder = Folder::new("listed");
+    // Classes in turn, so that contiguous folds have both.
+    let class = |row: usize, _: f64| ["low", "high"][row % 2].to_owned();
+    folder.write("train.csv", table(30, 12, &[("class", &class)]));
+    let schema = schema(&folder);
+    let list: Value = serde_json::from_str(&folder.vaglio(&["list", "--json"]).out).unwrap();
+    for component in list.as_array().unwrap() {
+        let example = component["example"].as_str().unwrap();
+        for target in ["target: y, exclude: [class]", "target: class, exclude: [y]"] {
+            let yaml = pipeline(example).replace("target: y", target);
+            assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
+            folder.write("p.yaml", &yaml);
+            let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
+            let classes = ["zero_one", "balanced_error", "auc", "crrr"].contains(&component["kind"].as_str().unwrap());
+            let refused = classes && target.starts_with("target: y");
+            assert_eq!(ran.code, Some(if refused { 2 } else { 0 }), "{yaml}\n{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn the_schema_takes_what_runs_and_refuses_what_does_not() {
+    let folder = Folder::new("schema");
+    let schema = schema(&folder);
+    let text = schema.to_string();
+    for kind in "loo kfold mrmr greedy backward floating exhaustive lars rank rls crrr elm fs_ls_svm knn reservoir one_hot standardize window".split(' ') {
+        assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
+    }
+    for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {
+        let path = entry.unwrap().path();
+        let yaml = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{}", path.display());
+    }
+    folder.write("train.csv", table(20, 4, &[]));
+    folder.run(&pipeline("preprocess: [standardize]\ncriterion: loo\nsearch: {kind: greedy, max_features: 2}"));
+    assert_eq!(
+        fault(&tree(&folder.read("out/resolved.yaml")), &schema, &schema),
+        None,
+        "{}",
+        folder.read("out/resolved.yaml")
+    );
+    for bad in [
+        "sed: 1",
+        "search: gredy",
+        "learner: {kind: rls, lamda: 1}",
+        "preprocess: one_hot",
+        "criterion: {kind: loo, loss: x}",
+    ] {
+        assert!(fault(&tree(&pipeline(bad)), &schema, &schema).is_some(), "{bad}");
+    }
+    assert!(fault(&json!({"version": 2, "data": {"train": "x", "target": "y"}}), &schema, &schema).is_some());
+}
+
+#[test]
+fn a_plan_says_what_a_run_would_do() {
+    let folder = Folder::new("plan");
+    folder.write("train.csv", table(40, 6, &[("k", &|_, _| "1".into())]));
+    let lines =
+        "learner: {kind: rls, lambda: {grid: {from: 0.1, to: 10, points: 3}}}\nsearch: {kind: greedy, max_features: 3}";
+    folder.write("p.yaml", pipeline(lines));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let expected = [
+        ("data", "40 rows, 7 candidate columns, regression"),
+        ("", "1 constant column is never selected (k)"),
+        ("engine", "dual: "),
+        ("search", "at most 3 steps to 3 columns; 15 subsets compared"),
+        ("lambda", "3 values from 0.1 to 10"),
+        ("folds", "every one of 40 rows is left out once"),
+        ("work", "floating-point operations"),
+        ("memory", " at its peak: "),
+        ("time", "about "),
+    ];
+    for (name, words) in expected {
+        assert!(
+            ran.out.lines().any(|line| line.starts_with(name) && line.contains(words)),
+            "{name} {words}\n{}",
+            ran.out
+        );
+    }
+    assert!(!folder.path("runs").exists());
+    let ran = folder.vaglio(&["plan", "p.yaml", "--set", "learner.lambda=2", "--set", "criterion=mrmr"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.lines().any(|line| line.starts_with("lambda") && line.ends_with(" 2")), "{}", ran.out);
+}

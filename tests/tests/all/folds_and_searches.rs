@@ -1,0 +1,248 @@
+//! k-fold and the searches from the command line: what is refused, planned, recorded and repeated.
+
+use crate::common::{Folder, pipeline, table};
+use serde_json::Value;
+
+fn part(row: usize, _: f64) -> String {
+    ["a", "b", "c"][row % 3].into()
+}
+
+fn subject(row: usize, _: f64) -> String {
+    format!("s{}", row / 5)
+}
+
+fn colour(row: usize, y: f64) -> String {
+    if y > 6.0 { "red".into() } else { ["green", "blue"][row % 2].into() }
+}
+
+fn sorted(row: usize, _: f64) -> String {
+    if row < 20 { "early".into() } else { "late".into() }
+}
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write(
+        "train.csv",
+        table(40, 6, &[("part", &part), ("subject", &subject), ("colour", &colour), ("when", &sorted)]),
+    );
+    folder
+}
+
+/// The pipeline on numbers alone, with the other columns left out.
+fn numbers(lines: &str) -> String {
+    pipeline(lines).replace("target: y", "target: y, exclude: [part, subject, colour, when]")
+}
+
+fn run(folder: &Folder, yaml: &str) -> Value {
+    folder.write("p.yaml", yaml);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
+    assert_eq!(ran.code, Some(0), "{yaml}\n{}", ran.err);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// What does not depend on the moment: steps, path, result.
+fn result(selection: &Value) -> Value {
+    let kept = ["steps", "path", "selected", "score", "lambda", "intercept", "empty_score"];
+    Value::Array(kept.iter().map(|key| selection[key].clone()).collect())
+}
+
+#[test]
+fn folds_come_from_rows_groups_or_a_column() {
+    let folder = folder("folds");
+    let search = "search: {kind: greedy, max_features: 3}\n";
+    let contiguous = run(&folder, &numbers(&format!("{search}criterion: {{kind: kfold, folds: 8}}")));
+    assert_eq!(contiguous["pipeline"]["criterion"], "kfold");
+    let groups = numbers(&format!("{search}criterion: {{kind: kfold, by: groups}}"))
+        .replace("exclude: [part, subject,", "groups: subject, exclude: [part,");
+    // Eight subjects of five rows each are eight contiguous folds.
+    assert_eq!(result(&run(&folder, &groups)), result(&contiguous));
+    let assigned = run(&folder, &numbers(&format!("{search}criterion: {{kind: kfold, assignment: part}}")));
+    assert_eq!(assigned["data"]["features"], 6);
+    assert_ne!(assigned["score"], contiguous["score"]);
+    let plain = numbers(&format!("{search}criterion: {{kind: kfold, assignment: part}}")).replace("[part, ", "[");
+    assert_eq!(result(&run(&folder, &plain)), result(&assigned), "the column of folds is no feature");
+}
+
+#[test]
+fn engines_agree_and_say_which_they_are() {
+    let folder = folder("engines");
+    for search in ["greedy", "backward", "{kind: floating, max_features: 4}", "exhaustive"] {
+        let mut scores = Vec::new();
+        for engine in ["primal", "dual"] {
+            let lines = format!("search: {search}\ncriterion: {{kind: kfold, folds: 5, engine: {engine}}}");
+            let selection = run(&folder, &numbers(&lines));
+            assert_eq!(selection["pipeline"]["engine"], engine);
+            let steps: Vec<Value> = selection["path"].as_array().unwrap().iter().map(|e| e["subset"].clone()).collect();
+            scores.push((steps, selection["score"].as_f64().unwrap()));
+        }
+        assert_eq!(scores[0].0, scores[1].0, "{search}");
+        assert!((scores[0].1 - scores[1].1).abs() <= 1e-10 * scores[0].1, "{search}: {scores:?}");
+    }
+}
+
+#[test]
+fn a_resolved_run_repeats_itself_and_threads_change_nothing() {
+    let folder = folder("repeat");
+    let lines = "seed: 5\nsearch: {kind: floating, max_features: 4, polish: swaps}\n\
+                 criterion: {kind: kfold, folds: 4, shuffle: true}\npreprocess: [standardize]\n\
+                 learner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}}}";
+    let first = run(&folder, &numbers(lines));
+    let resolved = folder.read("out/resolved.yaml");
+    for words in ["shuffle: true", "stratified: false", "polish: swaps", "engine: auto", "scope: auto"] {
+        assert!(resolved.contains(words), "{words}\n{resolved}");
+    }
+    let ran = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again", "--threads", "1", "--json"]);
+    assert_eq!(result(&serde_json::from_str(&ran.out).unwrap()), result(&first), "{}", ran.err);
+}
+
+#[test]
+fn columns_scaled_in_each_fold_differ_from_those_scaled_once() {
+    let folder = folder("scope");
+    let with = |scope: &str| {
+        let lines = format!(
+            "preprocess: [{{kind: standardize, scope: {scope}}}]\ncriterion: {{kind: kfold, folds: 4}}\nsearch: {{kind: greedy, max_features: 3}}"
+        );
+        run(&folder, &numbers(&lines))
+    };
+    let (train, fold, auto) = (with("train"), with("fold"), with("auto"));
+    assert_eq!(result(&fold), result(&auto));
+    assert_ne!(fold["score"], train["score"]);
+    folder.write("p.yaml", numbers("preprocess: [{kind: standardize, scope: fold}]"));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(ran.err.contains("the criterion has no folds; use `kfold` with `rls`, or `scope: train`"), "{}", ran.err);
+}
+
+#[test]
+fn indicators_of_one_column_enter_together() {
+    let folder = folder("blocks");
+    let lines = "preprocess: [one_hot]\nsearch: {kind: greedy, blocks: one_hot}";
+    let yaml = pipeline(lines).replace("target: y", "target: y, exclude: [part, subject, when]");
+    let selection = run(&folder, &yaml);
+    let steps = selection["steps"].as_array().unwrap();
+    let block = steps.iter().find(|s| s.get("columns").is_some()).unwrap();
+    let columns: Vec<u64> = block["columns"].as_array().unwrap().iter().map(|c| c.as_u64().unwrap()).collect();
+    assert_eq!(columns.len(), 3);
+    assert_eq!(block["index"], columns[0]);
+    assert!(block["name"].as_str().unwrap().starts_with("colour="));
+    let at = steps.iter().position(|s| s == block).unwrap();
+    let before = if at == 0 { 0 } else { steps[at - 1]["size"].as_u64().unwrap() };
+    assert_eq!(block["size"].as_u64().unwrap(), before + 3);
+    let named = yaml.replace("blocks: one_hot", "blocks: {pair: [x0, x3]}");
+    let selection = run(&folder, &named);
+    let pair = selection["steps"].as_array().unwrap().iter().find(|s| s.get("columns").is_some()).unwrap().clone();
+    assert_eq!(pair["columns"], serde_json::json!([0, 3]));
+}
+
+#[test]
+fn all_subsets_come_with_a_certificate() {
+    let folder = folder("exhaustive");
+    for criterion in ["loo", "{kind: kfold, folds: 5}"] {
+        let selection = run(&folder, &numbers(&format!("search: exhaustive\ncriterion: {criterion}")));
+        let certificate = &selection["certificate"];
+        let count = |key: &str| certificate[key].as_u64().unwrap();
+        assert_eq!((certificate["optimal"].as_bool(), count("visited") + count("pruned")), (Some(true), 63));
+        assert_eq!(selection["path"].as_array().unwrap().len(), 6);
+        assert!(certificate.get("gap").is_none());
+        assert_eq!(selection["stop_reason"], "all_subsets");
+    }
+    assert!(run(&folder, &numbers("search: greedy")).get("certificate").is_none());
+    folder.write("wide.csv", table(12, 60, &[]));
+    folder.write("p.yaml", pipeline("search: exhaustive").replace("train.csv", "wide.csv"));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(ran.err.contains("at most 2^30") && ran.err.contains("`floating`"), "{}", ran.err);
+}
+
+#[test]
+fn least_angle_paths_come_with_their_knots_and_rankings_with_scores() {
+    let folder = folder("lars");
+    for criterion in ["loo", "{kind: kfold, folds: 5}", "mrmr"] {
+        let selection =
+            run(&folder, &numbers(&format!("search: {{kind: lars, max_features: 4}}\ncriterion: {criterion}")));
+        let steps = selection["steps"].as_array().unwrap();
+        assert_eq!((selection["stop_reason"].as_str(), steps.len()), (Some("max_features"), 4), "{criterion}");
+        for step in steps {
+            let alpha = step["alpha"].as_array().unwrap().len() as u64;
+            assert!(step["mu"].as_f64().unwrap() > 0.0 && step["size"] == alpha, "{step}");
+        }
+        let ranked =
+            run(&folder, &numbers(&format!("search: {{kind: rank, max_features: 4}}\ncriterion: {criterion}")));
+        assert_eq!(ranked["steps"].as_array().unwrap().len(), 4, "{criterion}");
+        assert!(ranked["steps"][0].get("mu").is_none());
+    }
+    let several =
+        pipeline("search: lars").replace("target: y", "target: [y, x0], exclude: [part, subject, when, colour]");
+    folder.write("p.yaml", several);
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.contains("a least-angle path belongs to one output"), "{}", ran.err);
+}
+
+#[test]
+fn plan_shows_folds_with_their_classes_and_the_way() {
+    let folder = folder("plan");
+    let classes =
+        |lines: &str| pipeline(lines).replace("target: y", "target: when, exclude: [part, subject, colour, y]");
+    folder.write("p.yaml", classes("criterion: {kind: kfold, folds: 4, stratified: true}"));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("fold 1   10 rows held out, 30 to train on; early: 5, late: 5"), "{}", ran.out);
+    assert!(ran.out.contains("moments of the folds") || ran.out.contains("rows held out, at"), "{}", ran.out);
+    folder.write("p.yaml", classes("criterion: {kind: kfold, folds: 4}"));
+    for command in [&["plan", "p.yaml"][..], &["run", "p.yaml", "--out", "out"]] {
+        let ran = folder.vaglio(command);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+        assert!(ran.err.contains("fold 1 holds rows of class `early` alone"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn settings_that_contradict_are_refused_in_words() {
+    let folder = folder("contradict");
+    for (lines, words) in [
+        ("criterion: {kind: kfold, folds: 41}", "41 folds of 40 rows leave fold 41 empty; use at most 40 folds"),
+        ("criterion: {kind: kfold, assignment: parts}", "did you mean `part`?"),
+        ("criterion: {kind: kfold, by: groups}", "name their column in `data.groups`"),
+        ("criterion: {kind: kfold, stratified: true}", "use `shuffle: true`"),
+        ("criterion: {kind: kfold, engine: primal, loss: absolute}", "use `dual` or `auto`"),
+        ("criterion: {kind: kfold, engine: fast}", "there are: auto, primal, dual"),
+        ("search: {kind: backward, min_features: 9}", "min_features"),
+        ("search: {kind: exhaustive, tolerance: 0.1}", "leave it out"),
+        ("search: {kind: lars, forced: [x0]}", "the geometry alone decides what enters a least-angle path"),
+        ("search: {kind: greedy, blocks: {pair: [x0, x9]}}", "did you mean"),
+        ("search: {kind: greedy, polish: swap}", "swaps"),
+        ("learner: {kind: rls, lambda: {search: {from: 2, to: 1}}}", "from must be smaller"),
+    ] {
+        folder.write("p.yaml", numbers(lines));
+        let ran = folder.vaglio(&["plan", "p.yaml"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{lines}\n{}", ran.err);
+        assert!(ran.err.contains(words), "{lines}\n{}", ran.err);
+        assert!(ran.err.starts_with("error: p.yaml:"), "{lines}\n{}", ran.err);
+    }
+}
+
+#[test]
+fn a_backward_path_opens_with_the_full_set() {
+    let folder = folder("backward");
+    let selection = run(&folder, &numbers("search: backward"));
+    let sizes: Vec<u64> = selection["path"].as_array().unwrap().iter().map(|e| e["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(selection["steps"][0]["action"], "remove");
+    assert_eq!((&selection["steps"][0]["size"], selection["steps"].as_array().unwrap().len()), (&5.into(), 5));
+    assert_eq!(selection["stop_reason"], "min_features");
+}
+
+#[test]
+fn lambda_alone_is_backward_that_removes_nothing() {
+    let folder = folder("lambda");
+    let lines = "learner: {kind: rls, lambda: {search: {from: 0.001, to: 1000}}}\n\
+                 criterion: {kind: kfold, folds: 5}\nsearch: {kind: backward, min_features: 6}";
+    let searched = run(&folder, &numbers(lines));
+    assert_eq!((searched["steps"].as_array().unwrap().len(), searched["path"][0]["size"].as_u64()), (0, Some(6)));
+    let grid = run(
+        &folder,
+        &numbers(&lines.replace("{search: {from: 0.001, to: 1000}}", "{grid: {from: 0.001, to: 1000, points: 200}}")),
+    );
+    assert!(searched["score"].as_f64().unwrap() <= grid["score"].as_f64().unwrap());
+}

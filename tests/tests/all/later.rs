@@ -1,0 +1,69 @@
+//! What the format names and this version lacks is refused; an interruption leaves a valid result.
+
+use crate::common::{Folder, pipeline, table};
+
+#[test]
+fn what_is_not_available_says_so() {
+    let folder = Folder::new("later");
+    folder.write("train.csv", table(20, 4, &[("class", &crate::common::side)]));
+    let settings = ["evaluate: {nested: {folds: 5}}", "evaluate:", "limits: {time: 10m, memory: 8GiB}"];
+    let all: Vec<String> =
+        settings.iter().map(|s| pipeline(s).replace("target: y", "target: class, exclude: [y]")).collect();
+    for yaml in all {
+        folder.write("p.yaml", &yaml);
+        for command in [&["run", "p.yaml", "--out", "out"][..], &["plan", "p.yaml"]] {
+            let ran = folder.vaglio(command);
+            assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{yaml}\n{ran:?}");
+            assert!(ran.err.contains(" is not available in this version; "), "{yaml}\n{}", ran.err);
+            assert!(ran.err.starts_with("error: p.yaml:"), "{yaml}\n{}", ran.err);
+        }
+        assert!(!folder.path("out/selection.json").exists(), "{yaml}");
+    }
+    folder.write("p.yaml", pipeline("").replace("target: y", "target: y, exclude: [class]"));
+    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
+    for arguments in [
+        &["run", "p.yaml", "--out", "out", "--resume"][..],
+        &["run", "p.yaml", "--out", "out", "--verify", "3"],
+        &["run", "p.yaml", "--out", "out", "--time-limit", "10m"],
+        &["report", "out"],
+        &["new-plugin", "vaglio-mine"],
+        &["new-plugin", "vaglio-mine", "--kind", "search"],
+    ] {
+        let ran = folder.vaglio(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}\n{ran:?}");
+        assert!(ran.err.contains(" is not available in this version; "), "{arguments:?}\n{}", ran.err);
+        if arguments[0] == "run" {
+            assert!(!folder.path("out/selection.json").exists(), "{arguments:?}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_the_result_so_far() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let folder = Folder::new("interrupt");
+    folder.write("train.csv", table(2000, 300, &[("class", &crate::common::side)]));
+    let lines = "criterion: {kind: loo, loss: zero_one}\nengine: {threads: 1}";
+    folder.write("p.yaml", pipeline(lines).replace("target: y", "target: class, exclude: [y]"));
+    let mut command = folder.command(&["run", "p.yaml", "--out", "out", "--json"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The folder is made just before the search starts.
+    let start = Instant::now();
+    while !folder.path("out").exists() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), folder.read("out/selection.json"));
+    let selection = folder.json("out/selection.json");
+    assert_eq!((&selection["status"], &selection["stop_reason"]), (&"partial".into(), &"interrupted".into()));
+    let steps = selection["steps"].as_array().unwrap().len();
+    assert!((1..300).contains(&steps), "{steps}");
+    assert_eq!(folder.files("out"), ["model.json", "report.html", "resolved.yaml", "selection.json"]);
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 2001));
+}

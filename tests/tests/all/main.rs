@@ -1,0 +1,16 @@
+//! The command line, pipelines, messages, and the rules of the source tree.
+
+mod bad_data;
+mod bad_settings;
+mod cells;
+mod common;
+mod contract;
+mod data_settings;
+mod describe;
+mod folds_and_searches;
+mod later;
+mod models;
+mod predict;
+mod series;
+mod tidy;
+mod tune;

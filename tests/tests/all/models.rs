@@ -1,0 +1,313 @@
+//! Model files of every learner: what is saved is what predicts, and nothing else is taken for a model.
+
+use crate::common::{Folder, Ran, pipeline, ran, table};
+use serde_json::{Value, json};
+use std::process::Command;
+use vaglio::core::{Cells, Description, Role, descriptions};
+use vaglio::pipeline::SavedModel;
+use vaglio::read::{Selection, read_table};
+use vaglio_cli as _;
+
+/// Small settings for learners whose defaults are made for larger data.
+fn settings(kind: &str) -> String {
+    let more = match kind {
+        "elm" => ", units: 8",
+        "fs_ls_svm" => ", landmarks: 8",
+        "reservoir" => ", units: 8, connectivity: 0.6",
+        "knn" => ", neighbours: 3, weights: distance",
+        _ => "",
+    };
+    format!("{{kind: {kind}{more}}}")
+}
+
+fn learners() -> Vec<&'static str> {
+    let all: Vec<&'static Description> = descriptions().into_iter().filter(|d| d.role == Role::Learner).collect();
+    assert!(all.len() >= 3, "{all:?}");
+    all.into_iter().map(|d| d.kind).collect()
+}
+
+/// A folder with the model of each learner on classes and one_hot columns, and, where it can be, on numbers.
+fn models(name: &str) -> (Folder, Vec<String>) {
+    let folder = Folder::new(name);
+    let class = |row: usize, _: f64| ["a", "b", "c"][row % 3].to_owned();
+    let colour = |row: usize, _: f64| ["rot", "grün"][row / 2 % 2].to_owned();
+    folder.write("train.csv", table(30, 4, &[("class", &class), ("colour", &colour)]));
+    let mut made = Vec::new();
+    for kind in learners() {
+        for target in ["class, exclude: [y]", "y, exclude: [class]"] {
+            let lines = format!(
+                "preprocess: [one_hot, {{kind: standardize, target: {}}}]\nlearner: {}\nsearch: {{kind: greedy, max_features: 3, choose: last}}\ncriterion: {{kind: kfold, folds: 3}}",
+                target.starts_with('y'),
+                settings(kind)
+            );
+            folder.write("p.yaml", pipeline(&lines).replace("target: y", &format!("target: {target}")));
+            let out = format!("{kind}-{}", &target[..1]);
+            let ran = folder.vaglio(&["run", "p.yaml", "--out", &out, "--quiet"]);
+            if kind == "crrr" && target.starts_with('y') {
+                assert_eq!(ran.code, Some(2), "{}", ran.err);
+                continue;
+            }
+            assert_eq!(ran.code, Some(0), "{lines}\n{}", ran.err);
+            made.push(format!("{out}/model.json"));
+        }
+    }
+    (folder, made)
+}
+
+/// The text of a model file with another content and its right checksum.
+fn sealed(model: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let digest: String = Sha256::digest(model.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{{\"schema\":\"vaglio.model/1\",\"sha256\":\"{digest}\",\"model\":{model}}}\n")
+}
+
+fn content(text: &str) -> &str {
+    let from = text.find(",\"model\":").unwrap() + ",\"model\":".len();
+    text[from..].trim_end().strip_suffix('}').unwrap()
+}
+
+fn predict(folder: &Folder, model: &str) -> Ran {
+    folder.vaglio(&["predict", "--model", model, "--data", "train.csv"])
+}
+
+#[test]
+fn what_is_saved_is_read_written_and_predicted_bit_for_bit() {
+    let (folder, models) = models("models-saved");
+    for name in models {
+        let text = folder.read(&name);
+        assert_eq!(sealed(content(&text)), text);
+        let model = SavedModel::read(&folder.path(&name)).unwrap();
+        assert_eq!(model.to_text().unwrap(), text, "{name}");
+        let table = read_table(&folder.path("train.csv"), &Selection::only(model.sources.clone())).unwrap();
+        let found = model.predict(table.clone()).unwrap().values;
+        let again: SavedModel = serde_json::from_str(content(&text)).unwrap();
+        let others = again.predict(table).unwrap().values;
+        let bits = |values: &ndarray::Array2<f64>| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&found), bits(&others), "{name}");
+        let ran = predict(&folder, &name);
+        assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
+        for (row, line) in ran.out.lines().skip(1).enumerate() {
+            let cells: Vec<&str> = line.split(',').collect();
+            for (output, value) in found.column(row).iter().enumerate() {
+                assert_eq!(cells[output].parse::<f64>().unwrap().to_bits(), value.to_bits(), "{name} {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_or_changed_anywhere_is_refused() {
+    let (folder, models) = models("models-cut");
+    let refused = |bytes: &[u8], what: &str| {
+        folder.write("bad.json", bytes);
+        let error = match SavedModel::read(&folder.path("bad.json")) {
+            Ok(_) => panic!("{what} is taken"),
+            Err(error) => error,
+        };
+        assert_eq!(error.class() as u8, 3, "{what}: {error}");
+        assert!(error.to_string().contains("bad.json: model refused: "), "{what}: {error}");
+    };
+    for name in models {
+        let bytes = folder.read(&name).into_bytes();
+        for cut in (0..bytes.len()).step_by(bytes.len() / 60 + 1).chain([bytes.len() - 1, bytes.len() - 2]) {
+            refused(&bytes[..cut], &format!("{name} cut at {cut}"));
+        }
+        for at in (0..bytes.len()).step_by(97) {
+            for to in [b'0', b'"', 0xff, bytes[at] ^ 1] {
+                let mut changed = bytes.clone();
+                changed[at] = to;
+                if changed != bytes {
+                    refused(&changed, &format!("{name} with {to} at {at}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_models_are_refused_with_little_memory() {
+    let (folder, models) = models("models-foreign");
+    let good = folder.read(&models[0]);
+    let nested = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
+    folder.write("empty.json", "");
+    folder.write("bytes.json", [0xff, 0xfe, 0x00, 0x41]);
+    folder.write("null.json", "null");
+    folder.write("list.json", nested("[", "]"));
+    folder.write("open.json", "[".repeat(100_000));
+    folder.write("map.json", nested("{\"a\":", "}").replace(":}", ":1}"));
+    folder.write("sealed_list.json", sealed(&nested("[", "]")));
+    folder.write("sealed_map.json", sealed(&("{\"a\":".repeat(100_000) + "1" + &"}".repeat(100_000))));
+    let deep =
+        content(&good).replacen("\"coefficients\":{", &format!("\"deep\":{},\"coefficients\":{{", nested("[", "]")), 1);
+    folder.write("deep.json", sealed(&deep));
+    let large = std::fs::File::create(folder.path("large.json")).unwrap();
+    large.set_len(2 << 30).unwrap();
+    for name in folder.files(".").into_iter().filter(|name| name.ends_with(".json")) {
+        let ran = limited(&folder, &name);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{name}: {ran:?}");
+        assert!(ran.err.starts_with(&format!("error: {name}: model refused: ")), "{name}: {}", ran.err);
+        assert!(ran.err.len() < 1000, "{name}: {}", ran.err.len());
+    }
+    let ran = limited(&folder, &models[0]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+/// Predicts with 512 MiB of address space for data, where the system can limit it.
+fn limited(folder: &Folder, model: &str) -> Ran {
+    if !cfg!(target_os = "linux") {
+        return predict(folder, model);
+    }
+    let program = folder.command(&[]).get_program().to_owned();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 524288; exec \"$0\" predict --model \"$1\" --data train.csv"]);
+    command.arg(program).arg(model).current_dir(&folder.0).env("RAYON_NUM_THREADS", "1");
+    ran(&mut command)
+}
+
+/// Every path of a tree, as JSON pointers.
+fn pointers(value: &Value, path: &str, found: &mut Vec<String>) {
+    found.push(path.to_owned());
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| pointers(value, &format!("{path}/{key}"), found)),
+        // Long lists hold more of the same.
+        Value::Array(list) => {
+            for (k, value) in list.iter().enumerate().filter(|(k, _)| *k < 3 || k + 1 == list.len()) {
+                pointers(value, &format!("{path}/{k}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What a value is changed to, one at a time.
+fn changes(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Number(_) => {
+            [json!(-1), json!(0), json!(1u64 << 62), json!(1.5), json!(1e308), Value::Null, json!("1")].into()
+        }
+        Value::String(_) => vec![json!(""), json!("no such word"), json!(7), Value::Null],
+        Value::Array(list) => {
+            let shorter = list.split_last().map_or(Vec::new(), |(_, rest)| rest.to_vec());
+            let longer = [list.clone(), list.last().cloned().into_iter().collect()].concat();
+            let huge = json!([1u64 << 62, 1]);
+            vec![Value::Array(shorter), Value::Array(longer), json!([]), huge, Value::Null, json!({})]
+        }
+        Value::Object(map) => {
+            let mut all = vec![json!({}), json!([]), Value::Null];
+            for key in map.keys() {
+                let mut less = map.clone();
+                less.shift_remove(key);
+                all.push(Value::Object(less));
+            }
+            let mut more = map.clone();
+            more.insert("no_such_key".into(), json!(1));
+            all.push(Value::Object(more));
+            all
+        }
+        _ => vec![json!(0), json!(true)],
+    }
+}
+
+#[test]
+fn sealed_files_of_any_content_never_panic_and_keep_memory() {
+    let (folder, models) = models("models-sealed");
+    for name in models {
+        let text = folder.read(&name);
+        let good: Value = serde_json::from_str(content(&text)).unwrap();
+        let mut paths = Vec::new();
+        pointers(&good, "", &mut paths);
+        for path in paths {
+            for change in changes(good.pointer(&path).unwrap()) {
+                let mut bad = good.clone();
+                *bad.pointer_mut(&path).unwrap() = change.clone();
+                if bad == good {
+                    continue;
+                }
+                folder.write("bad.json", sealed(&bad.to_string()));
+                let what = format!("{name} with {change} at {path}");
+                // A panic or an allocation beyond all memory fails the test by itself.
+                let error = match SavedModel::read(&folder.path("bad.json")) {
+                    Ok(model) => match model.predict_file(&folder.path("train.csv")) {
+                        Ok(predictions) => {
+                            assert!(predictions.values.iter().all(|v| v.is_finite()), "{what}");
+                            assert_eq!(predictions.values.dim(), (model.outputs.len(), 30), "{what}");
+                            continue;
+                        }
+                        Err(error) => error,
+                    },
+                    Err(error) => {
+                        assert!(error.to_string().contains("bad.json: model refused: "), "{what}: {error}");
+                        error
+                    }
+                };
+                assert!((2..=4).contains(&(error.class() as u8)), "{what}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shapes_and_numbers_that_cannot_be_are_refused() {
+    let (folder, models) = models("models-shapes");
+    for name in models {
+        let text = folder.read(&name);
+        let good: Value = serde_json::from_str(content(&text)).unwrap();
+        let mut paths = Vec::new();
+        pointers(&good, "", &mut paths);
+        let mut tried = 0;
+        for path in paths {
+            let old = good.pointer(&path).unwrap();
+            let is_dim = path.ends_with("/dim");
+            let is_list = ["/inputs", "/outputs"].contains(&path.as_str());
+            let texts: Vec<String> = if is_dim {
+                let huge = 1u64 << 62;
+                [json!([huge, huge]), json!([huge, 0]), json!([0, huge]), json!([huge, 2]), json!([u64::MAX, u64::MAX])]
+                    .iter()
+                    .map(Value::to_string)
+                    .collect()
+            } else if is_list {
+                vec!["[]".into(), "[\"x0\",\"x0\",\"x1\",\"x2\",\"x3\",\"x4\"]".into()]
+            } else if old.is_f64() {
+                vec!["NaN".into(), "1e999".into(), "-1e999".into(), "Infinity".into()]
+            } else {
+                continue;
+            };
+            for value in texts {
+                let mut bad = good.clone();
+                *bad.pointer_mut(&path).unwrap() = json!("here it stands");
+                let bad = bad.to_string().replace("\"here it stands\"", &value);
+                folder.write("bad.json", sealed(&bad));
+                let error = match SavedModel::read(&folder.path("bad.json")) {
+                    Ok(_) => panic!("{name} with {value} at {path} is taken"),
+                    Err(error) => error,
+                };
+                assert_eq!(error.class() as u8, 3, "{path}");
+                assert!(error.to_string().contains("bad.json: model refused: "), "{path}: {error}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 10, "{name}");
+        // As a process of its own, with little memory.
+        let dim = text.find("\"dim\":[").unwrap() + 7;
+        let end = dim + text[dim..].find(']').unwrap();
+        let whole = format!("{}4611686018427387904,1{}", &text[..dim], &text[end..]);
+        folder.write("dim.json", sealed(content(&whole)));
+        let ran = limited(&folder, "dim.json");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{name}: {ran:?}");
+        assert!(ran.err.starts_with("error: dim.json: model refused: "), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_text_column_in_place_of_numbers_is_told() {
+    let (folder, models) = models("models-text");
+    let model = SavedModel::read(&folder.path(&models[0])).unwrap();
+    let table = read_table(&folder.path("train.csv"), &Selection::only(model.sources.clone())).unwrap();
+    let cells = |name: &str, cells: Cells| {
+        let text = name != "colour";
+        (name.to_owned(), if text { Cells::Text(vec!["x".into(); cells.len()]) } else { cells })
+    };
+    let columns = table.columns().iter().map(|(name, old)| cells(name, old.clone())).collect();
+    let wrong = vaglio::core::Table::new(columns).unwrap();
+    assert_eq!(model.predict(wrong).unwrap_err().class() as u8, 3);
+}

@@ -1,0 +1,189 @@
+//! Rules of the source that a machine can check.
+
+use crate::common::root;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Files below a folder of the workspace whose names end so, build products left out.
+fn files(folder: &str, ending: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    walk(&root().join(folder), ending, &mut found);
+    found.sort();
+    found
+}
+
+fn walk(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            walk(&path, ending, found);
+        } else if path.is_file() && name.ends_with(ending) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path.strip_prefix(root()).unwrap().to_owned(), text));
+        }
+    }
+}
+
+/// Names of the crates that a manifest depends on, those of its tests included when asked for.
+fn dependencies(manifest: &str, of_tests: bool) -> Vec<String> {
+    let mut section = String::new();
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            section = name.to_owned();
+        } else if (section.ends_with("dependencies")) && (of_tests || section != "dev-dependencies") {
+            names.extend(line.split(['=', '.']).next().map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()));
+        }
+    }
+    names
+}
+
+/// A manifest of the workspace.
+fn manifest(path: &str) -> String {
+    std::fs::read_to_string(root().join(path).join("Cargo.toml")).unwrap()
+}
+
+#[test]
+fn layers_depend_downwards_only() {
+    for (path, text) in files("plugins", "Cargo.toml") {
+        assert!(!dependencies(&text, false).contains(&"vaglio".into()), "{}", path.display());
+    }
+    let kernels = dependencies(&manifest("crates/vaglio-kernels"), false);
+    assert!(!kernels.is_empty());
+    for name in ["serde", "vaglio-core", "vaglio"] {
+        assert!(!kernels.iter().any(|k| k == name), "vaglio-kernels depends on {name}");
+    }
+    let columns = dependencies(&manifest("crates/vaglio-columns"), true);
+    assert!(!columns.iter().any(|c| c == "serde" || c.starts_with("vaglio")), "vaglio-columns is the leaf");
+    let core = dependencies(&manifest("crates/vaglio-core"), false);
+    for name in ["vaglio-kernels", "vaglio"] {
+        assert!(!core.iter().any(|k| k == name), "vaglio-core depends on {name}");
+    }
+}
+
+#[test]
+fn only_the_document_names_yaml_crates() {
+    for (path, text) in files("crates", ".rs").into_iter().chain(files("plugins", ".rs")) {
+        let named = ["saphyr", "serde_yaml", "yaml_rust"].iter().any(|name| text.contains(name));
+        assert!(!named || path.starts_with("crates/vaglio/src/document"), "{} names a YAML crate", path.display());
+    }
+    for folder in ["crates", "plugins"] {
+        for (path, text) in files(folder, "Cargo.toml") {
+            let named = dependencies(&text, true).iter().any(|name| name.contains("saphyr") || name.contains("yaml"));
+            assert!(!named || path.starts_with("crates/vaglio/"), "{} depends on a YAML crate", path.display());
+        }
+    }
+}
+
+/// Each is linked with everything below it, which takes longer than to compile it.
+#[test]
+fn a_package_has_one_integration_test_binary() {
+    for folder in ["crates", "plugins", "tests", "examples"] {
+        for (path, text) in files(folder, "Cargo.toml") {
+            let tests = root().join(&path).with_file_name("tests");
+            let names: Vec<String> = std::fs::read_dir(&tests)
+                .into_iter()
+                .flatten()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            let one = names.is_empty() || names == ["all"] || names == ["all.rs"];
+            assert!(one && !text.contains("[[test]]"), "{}: {names:?}", tests.display());
+        }
+    }
+}
+
+#[test]
+fn files_are_short() {
+    for folder in ["crates", "plugins", "tests", "examples"] {
+        for (path, text) in files(folder, ".rs") {
+            let lines = text.lines().count();
+            assert!(lines <= 400, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_the_kernels_only() {
+    let word = concat!("uns", "afe ");
+    for folder in ["crates", "plugins", "tests", "examples"] {
+        for (path, text) in files(folder, ".rs") {
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let found = code.filter(|line| line.contains(word)).count();
+            assert!(found == 0 || path.starts_with("crates/vaglio-kernels"), "{} holds {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    let aside = ["tests", "benches", "examples", "tests.rs"];
+    let in_tests = |path: &Path| path.components().any(|c| aside.iter().any(|n| c.as_os_str() == *n));
+    for folder in ["crates", "plugins"] {
+        for (path, text) in files(folder, ".rs") {
+            let program = path.starts_with("crates/vaglio-cli") || path == Path::new("crates/vaglio-bench/src/main.rs");
+            if program || in_tests(&path) {
+                continue;
+            }
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                assert!(!line.contains("println!") && !line.contains("eprint!"), "{}: {line}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_component_has_an_example() {
+    let folder = crate::common::Folder::new("components");
+    let list: Value = serde_json::from_str(&folder.vaglio(&["list", "--json"]).out).unwrap();
+    for component in list.as_array().unwrap() {
+        for key in ["role", "kind", "crate", "version", "summary", "example"] {
+            let text = component[key].as_str().unwrap_or_default();
+            assert!(!text.trim().is_empty(), "{component}: {key}");
+        }
+        let (kind, example) = (component["kind"].as_str().unwrap(), component["example"].as_str().unwrap());
+        assert!(example.contains(kind), "{kind}: {example}");
+    }
+}
+
+#[test]
+fn one_version_of_ndarray_is_linked() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    assert_eq!(lock.lines().filter(|line| *line == "name = \"ndarray\"").count(), 1);
+}
+
+#[test]
+fn licences_are_there_and_named() {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        assert!(std::fs::metadata(root().join(name)).unwrap().len() > 500, "{name}");
+    }
+    for folder in ["crates", "plugins"] {
+        for (path, text) in files(folder, "Cargo.toml") {
+            assert!(text.contains("license.workspace = true"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn documents_hold_no_paths_of_one_machine() {
+    let endings = [".md", ".yaml", ".toml", ".rs"];
+    let folders = ["crates", "plugins", "examples", "book", "tests"];
+    for (path, text) in folders.iter().flat_map(|f| endings.iter().flat_map(|e| files(f, e))) {
+        for bad in [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")] {
+            assert!(!text.contains(bad), "{} names {bad}", path.display());
+        }
+    }
+    for entry in std::fs::read_dir(root()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "md") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                !text.contains(concat!("/wo", "rk/")) && !text.contains(concat!("/ro", "ot/")),
+                "{}",
+                path.display()
+            );
+        }
+    }
+}

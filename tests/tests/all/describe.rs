@@ -72,7 +72,7 @@ fn the_list_names_every_component() {
     for (role, kind, package) in [
         ("criterion", "loo", "vaglio"),
         ("criterion", "mrmr", "vaglio-mrmr"),
-        ("search", "greedy", "vaglio"),
+        ("search", "greedy", "vaglio-search"),
         ("learner", "rls", "vaglio"),
         ("map", "one_hot", "vaglio"),
         ("map", "standardize", "vaglio"),

@@ -52,15 +52,17 @@ fn layers_depend_downwards_only() {
     }
     let kernels = dependencies(&manifest("crates/vaglio-kernels"), false);
     assert!(!kernels.is_empty());
-    for name in ["serde", "vaglio-core", "vaglio"] {
+    for name in ["serde", "vaglio-core", "vaglio-search", "vaglio"] {
         assert!(!kernels.iter().any(|k| k == name), "vaglio-kernels depends on {name}");
     }
     let columns = dependencies(&manifest("crates/vaglio-columns"), true);
     assert!(!columns.iter().any(|c| c == "serde" || c.starts_with("vaglio")), "vaglio-columns is the leaf");
     let core = dependencies(&manifest("crates/vaglio-core"), false);
-    for name in ["vaglio-kernels", "vaglio"] {
+    for name in ["vaglio-kernels", "vaglio-search", "vaglio"] {
         assert!(!core.iter().any(|k| k == name), "vaglio-core depends on {name}");
     }
+    let search = dependencies(&manifest("crates/vaglio-search"), false);
+    assert!(!search.contains(&"vaglio".into()), "vaglio-search depends on vaglio");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) struct Settings<'a> {
 /// The [`Settings`] of a search from its fields.
 macro_rules! settings {
     ($search:expr) => {
-        $crate::search::settings::Settings {
+        $crate::settings::Settings {
             max_features: $search.max_features,
             min_features: $search.min_features,
             tolerance: $search.tolerance,

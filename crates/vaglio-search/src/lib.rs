@@ -1,4 +1,4 @@
-//! Built-in searches, one file each.
+//! The searches of vaglio, one file each, and what they are written on.
 
 mod backward;
 mod copies;

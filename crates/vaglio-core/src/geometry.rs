@@ -21,6 +21,15 @@ pub trait Geometry: Send {
 
     /// Which signs the coefficients may have.
     fn signs(&self) -> Signs;
+
+    /// The coefficients at which a criterion's score of a subset is reached, in its order, where the score is such a
+    /// minimum.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn minimizer(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
 }
 
 /// Signs of the coefficients of a least-angle path.

@@ -1,13 +1,13 @@
 //! Searches: how subsets are walked.
 
-use crate::{Criterion, Design, Error, Evaluator, Feature, Geometry, Path, Result, Step, StopReason};
+use crate::{Criterion, Design, Error, Feature, Geometry, Outline, Path, Result, Step, StopReason, Subset};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A way to walk subsets; its fields are its settings.
 #[typetag::serde(tag = "kind")]
 pub trait SearchStrategy: Debug + Send + Sync {
-    /// Walks subsets with the context's evaluator and reports every step.
+    /// Walks subsets by changing the context's and reports every step.
     ///
     /// # Errors
     /// A setting that the candidates do not allow; the evaluator's errors.
@@ -31,35 +31,6 @@ pub trait SearchStrategy: Debug + Send + Sync {
 
     /// How far the search goes on a design, so that criteria can choose the cheapest way, for `plan` and for progress.
     fn outline(&self, design: &Design) -> Outline;
-}
-
-/// The extent of a search.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outline {
-    /// The size of the subset that it starts from.
-    pub start: usize,
-    /// The largest subset that is reached.
-    pub largest: usize,
-    /// Subsets that are scored, at most; the start counts where nothing else does.
-    pub trials: f64,
-    /// Steps that are taken, at most.
-    pub steps: usize,
-}
-
-impl Outline {
-    /// Of additions one by one from nothing to `largest` of `candidates` columns.
-    pub fn forward(candidates: usize, largest: usize) -> Self {
-        let largest = largest.min(candidates);
-        let trials = (0..largest).map(|size| (candidates - size) as f64).sum::<f64>().max(1.0);
-        Outline { start: 0, largest, trials, steps: largest }
-    }
-
-    /// Of removals one by one from all of `candidates` columns to `smallest`.
-    pub fn backward(candidates: usize, smallest: usize) -> Self {
-        let steps = candidates.saturating_sub(smallest);
-        let trials = (smallest + 1..=candidates).map(|size| size as f64).sum::<f64>().max(1.0);
-        Outline { start: candidates, largest: candidates, trials, steps }
-    }
 }
 
 /// A column named in a setting, by name or by index from 0.
@@ -123,10 +94,10 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// What a search works with: the evaluator, the candidates, and the observer.
+/// What a search works with: the subset that it changes, the candidates, and the observer.
 pub struct SearchContext<'a> {
-    /// The criterion bound to the design, at the empty subset.
-    pub evaluator: &'a mut dyn Evaluator,
+    /// The current subset with its scores; empty at the start.
+    pub subset: Subset<'a>,
     candidates: Vec<Feature>,
     criterion: &'a dyn Criterion,
     design: &'a Design,
@@ -140,11 +111,11 @@ impl<'a> SearchContext<'a> {
     pub fn new(
         criterion: &'a dyn Criterion,
         design: &'a Design,
-        evaluator: &'a mut dyn Evaluator,
+        subset: Subset<'a>,
         observer: &'a mut dyn Observer,
         seed: u64,
     ) -> Self {
-        SearchContext { evaluator, candidates: design.candidates(), criterion, design, observer, seed }
+        SearchContext { subset, candidates: design.candidates(), criterion, design, observer, seed }
     }
 
     /// The columns that may be selected, in increasing order; constant columns are not among them.
@@ -162,7 +133,7 @@ impl<'a> SearchContext<'a> {
     /// # Errors
     /// Those of [`Criterion::geometry`].
     pub fn geometry(&self) -> Result<Box<dyn Geometry + 'a>> {
-        match self.evaluator.geometry() {
+        match self.subset.geometry() {
             Some(geometry) => Ok(geometry),
             None => self.criterion.geometry(self.design),
         }
@@ -178,9 +149,9 @@ impl<'a> SearchContext<'a> {
         self.observer.begin(steps);
     }
 
-    /// The evaluator and the observer apart, for a search that holds a part of the one while it asks the other.
-    pub fn parts(&mut self) -> (&mut dyn Evaluator, &mut dyn Observer) {
-        (&mut *self.evaluator, &mut *self.observer)
+    /// The subset and the observer, for a search that holds a part of the one while it asks the other.
+    pub fn parts(&mut self) -> (&mut Subset<'a>, &mut dyn Observer) {
+        (&mut self.subset, &mut *self.observer)
     }
 
     /// Tells the observer of a step; its answer may end the search.

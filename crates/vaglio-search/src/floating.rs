@@ -129,7 +129,7 @@ impl Float {
     fn run(&mut self, walk: &mut Walk<'_>, context: &mut SearchContext<'_>) -> Result<StopReason> {
         if let Some(forced) = walk.steps.last() {
             self.score = forced.score.loss;
-            self.seen.insert(sorted(context.evaluator.selected()));
+            self.seen.insert(sorted(context.subset.selected()));
         }
         loop {
             let chosen = match walk.best_addition(context)? {
@@ -143,7 +143,7 @@ impl Float {
             self.score = chosen.score.loss;
             let answer = walk.add(context, chosen)?;
             self.gains[walk.size] = gain;
-            self.seen.insert(sorted(context.evaluator.selected()));
+            self.seen.insert(sorted(context.subset.selected()));
             if let Answer::Stop(reason) = answer {
                 return Ok(reason);
             }
@@ -161,7 +161,7 @@ impl Float {
             let Some(chosen) = best else { return Ok(None) };
             let leaving = &walk.frame.units[chosen.unit];
             let rest: Vec<Feature> =
-                context.evaluator.selected().iter().copied().filter(|f| !leaving.contains(f)).collect();
+                context.subset.selected().iter().copied().filter(|f| !leaving.contains(f)).collect();
             let cheap = chosen.score.loss - self.score <= 0.5 * self.gains[walk.size];
             if !cheap || !self.seen.insert(sorted(&rest)) {
                 return Ok(None);

@@ -3,7 +3,7 @@
 use super::copies;
 use super::settings::Polish;
 use std::cell::OnceCell;
-use vaglio_core::{Choose, Design, Evaluator, Feature, Result, Score, Winner};
+use vaglio_core::{Branch, Choose, Design, Feature, Result, Score, Subset, Winner};
 
 /// What the settings of a search say about a design.
 pub(super) struct Frame {
@@ -55,7 +55,7 @@ impl Frame {
     }
 
     /// The score of the current subset with a unit added.
-    pub fn addition(&self, evaluator: &mut dyn Evaluator, unit: usize) -> Result<Score> {
+    pub fn addition(&self, evaluator: &mut Subset<'_>, unit: usize) -> Result<Score> {
         let columns = &self.units[unit][..];
         match *columns {
             [single] => {
@@ -68,7 +68,7 @@ impl Frame {
     }
 
     /// The best unit to add among `open`, ties to the lowest first column; `None` when there is none below +∞.
-    pub fn best_addition(&self, evaluator: &mut dyn Evaluator, open: &[usize]) -> Result<Option<Move>> {
+    pub fn best_addition(&self, evaluator: &mut Subset<'_>, open: &[usize]) -> Result<Option<Move>> {
         let (alone, blocks) = self.apart(open);
         let winner = if alone.is_empty() { None } else { evaluator.best_addition(&alone)? };
         let scores = blocks_added(evaluator, &self.columns_of(&blocks))?;
@@ -84,12 +84,7 @@ impl Frame {
     ///
     /// Of copies the first alone is tried: what is left by them is equal but stands in another order, so that scores
     /// would differ by rounding.
-    pub fn best_removal(
-        &self,
-        evaluator: &mut dyn Evaluator,
-        design: &Design,
-        inside: &[usize],
-    ) -> Result<Option<Move>> {
+    pub fn best_removal(&self, evaluator: &mut Subset<'_>, design: &Design, inside: &[usize]) -> Result<Option<Move>> {
         let originals = self.originals(design);
         let mut first = vec![None; self.units.len()];
         let tried = |unit: &usize| *first[originals[*unit]].get_or_insert(*unit) == *unit;
@@ -137,58 +132,34 @@ impl Frame {
 }
 
 /// The scores of the current subset with each block added, its columns in turn.
-///
-/// By branches where the evaluator has them, else by moving it to each larger subset and back in the end; equal blocks
-/// get equal scores either way.
-pub(super) fn blocks_added(evaluator: &mut dyn Evaluator, blocks: &[&[Feature]]) -> Result<Vec<Score>> {
-    let Some(first) = blocks.first() else { return Ok(Vec::new()) };
-    if let Some(score) = branched(evaluator, first)? {
-        let others = blocks[1..].iter().map(|block| branched(evaluator, block));
-        let scores: Result<Vec<Option<Score>>> = std::iter::once(Ok(Some(score))).chain(others).collect();
-        if let Some(scores) = scores?.into_iter().collect() {
-            return Ok(scores);
-        }
-    }
-    let larger = |before: &[Feature], block: &[Feature]| [before, block].concat();
-    moved(evaluator, blocks, larger)
-}
-
-/// The scores of the current subset with each block removed.
-fn blocks_removed(evaluator: &mut dyn Evaluator, blocks: &[&[Feature]]) -> Result<Vec<Score>> {
-    moved(evaluator, blocks, |before, block| before.iter().copied().filter(|f| !block.contains(f)).collect())
-}
-
-/// The score with columns added in turn by branches; `None` where there is no branch.
-fn branched(evaluator: &mut dyn Evaluator, columns: &[Feature]) -> Result<Option<Score>> {
-    match columns {
-        [] => evaluator.score().map(Some),
-        [last] => {
-            let mut score = [Score::WORST];
-            evaluator.score_additions(&[*last], &mut score)?;
-            Ok(Some(score[0]))
-        }
-        [first, rest @ ..] => match evaluator.branch(*first, rest)? {
-            Some(mut child) => branched(child.as_mut(), rest),
-            None => Ok(None),
-        },
-    }
-}
-
-/// The score of the subset that each block makes of the current one.
-fn moved(
-    evaluator: &mut dyn Evaluator,
-    blocks: &[&[Feature]],
-    to: impl Fn(&[Feature], &[Feature]) -> Vec<Feature>,
-) -> Result<Vec<Score>> {
+pub(super) fn blocks_added(subset: &mut Subset<'_>, blocks: &[&[Feature]]) -> Result<Vec<Score>> {
     if blocks.is_empty() {
         return Ok(Vec::new());
     }
-    let before = evaluator.selected().to_vec();
+    let before = subset.selected().to_vec();
+    let added = |block: &&[Feature]| below(&mut *subset.tree(block)?, block.len());
+    let scores = blocks.iter().map(added).collect::<Result<_>>()?;
+    subset.reset(&before)?;
+    Ok(scores)
+}
+
+/// The score with the first `count` later columns of a node added in turn.
+pub(super) fn below(node: &mut dyn Branch, count: usize) -> Result<Score> {
+    if count == 0 { node.score() } else { below(&mut *node.child(0)?, count - 1) }
+}
+
+/// The scores of the current subset with each block removed.
+fn blocks_removed(subset: &mut Subset<'_>, blocks: &[&[Feature]]) -> Result<Vec<Score>> {
+    if blocks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let before = subset.selected().to_vec();
     let mut scores = Vec::with_capacity(blocks.len());
     for block in blocks {
-        evaluator.reset(&to(&before, block))?;
-        scores.push(evaluator.score()?);
+        let rest: Vec<Feature> = before.iter().copied().filter(|f| !block.contains(f)).collect();
+        subset.reset(&rest)?;
+        scores.push(subset.score()?);
     }
-    evaluator.reset(&before)?;
+    subset.reset(&before)?;
     Ok(scores)
 }

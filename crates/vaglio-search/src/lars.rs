@@ -205,16 +205,16 @@ fn stop_reason(end: End, walk: &Walk<'_>) -> StopReason {
 fn take(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, knot: lars::Knot) -> Result<Answer> {
     let lars::Knot { feature, enters, tied, mu, alpha, .. } = knot;
     let action = if enters {
-        context.evaluator.add(feature)?;
+        context.subset.add(feature)?;
         Action::Add
     } else {
-        context.evaluator.remove(feature)?;
+        context.subset.remove(feature)?;
         Action::Remove
     };
     if let Some(unit) = walk.frame.units.iter().position(|columns| columns[0] == feature) {
         walk.inside[unit] = enters;
     }
-    let score = context.evaluator.score()?;
+    let score = context.subset.score()?;
     let knot = Some(Knot { mu, alpha });
     walk.made(context, Step { action, feature, with: Vec::new(), score, size: 0, tied, knot })
 }

@@ -6,8 +6,8 @@ use super::swaps;
 use super::walk::{Failures, Walk};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Answer, Choose, Design, Evaluator, Feature, FeatureRef, Outline, Path, Result, Score, SearchContext,
-    SearchStrategy, StopReason,
+    Answer, Choose, Design, Feature, FeatureRef, Outline, Path, Result, Score, SearchContext, SearchStrategy,
+    StopReason, Subset,
 };
 
 /// Scores every column alone and adds them in that order, the best first.
@@ -63,7 +63,7 @@ impl SearchStrategy for Rank {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let frame = settings!(self).frame(context.design())?;
         let mut walk = Walk::new(&frame, context, &self.outline(context.design()))?;
-        let ranking = ranking(&frame, context.evaluator)?;
+        let ranking = ranking(&frame, &mut context.subset)?;
         let stop_reason = match walk.enter_forced(context)? {
             Some(reason) => reason,
             None => enter(&ranking, &mut walk, context)?,
@@ -84,7 +84,7 @@ impl SearchStrategy for Rank {
 }
 
 /// The free units with the score of each alone, the best first; those that score +∞ are left out.
-fn ranking(frame: &Frame, evaluator: &mut dyn Evaluator) -> Result<Vec<(usize, Score)>> {
+fn ranking(frame: &Frame, evaluator: &mut Subset<'_>) -> Result<Vec<(usize, Score)>> {
     let (alone, blocks): (Vec<usize>, Vec<usize>) =
         frame.free().into_iter().partition(|&unit| frame.units[unit].len() == 1);
     let columns: Vec<Feature> = alone.iter().flat_map(|&unit| frame.units[unit].iter().copied()).collect();
@@ -115,7 +115,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_>, context: &mut SearchCo
         }
         let equal = ranking[place + 1..].iter().take_while(|(_, score)| score.loss == alone.loss);
         let tied = equal.map(|&(other, _)| walk.frame.units[other][0]).collect();
-        let score = walk.frame.addition(context.evaluator, unit)?;
+        let score = walk.frame.addition(&mut context.subset, unit)?;
         let counted = walk.size >= walk.frame.least.unwrap_or(0);
         if let Some(reason) = failures.stop(best - score.loss, counted) {
             return Ok(reason);

@@ -3,7 +3,7 @@
 use super::frame::{Frame, Move};
 use super::settings::Polish;
 use super::walk::Walk;
-use vaglio_core::{Action, Answer, Evaluator, Feature, Outline, Result, Score, SearchContext, StopReason};
+use vaglio_core::{Action, Answer, Feature, Outline, Result, Score, SearchContext, StopReason, Subset};
 
 /// An exchange is made when it lowers the score by more than this part of it.
 const GAIN: f64 = 1e-10;
@@ -44,7 +44,7 @@ pub(super) fn outlined(frame: &Frame, outline: Outline) -> Outline {
 pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry: usize) -> Result<Option<StopReason>> {
     let mut subset = walk.entries[entry].subset.clone();
     let mut score = walk.entries[entry].score;
-    let current = context.evaluator.selected().to_vec();
+    let current = context.subset.selected().to_vec();
     let mut inside = vec![false; walk.inside.len()];
     for (unit, columns) in walk.frame.units.iter().enumerate() {
         inside[unit] = subset.contains(&columns[0]);
@@ -52,7 +52,7 @@ pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry
     let mut there = false;
     walk.frame.originals(context.design());
     for _ in 0..most_exchanges(walk.frame) {
-        let exchange = best_exchange(walk.frame, context.evaluator, &subset, &inside)?;
+        let exchange = best_exchange(walk.frame, &mut context.subset, &subset, &inside)?;
         let gains = |to: Score| score.loss - to.loss > GAIN * score.loss.abs();
         let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) else {
             let Some(found) = oscillate(walk.frame, context, &subset, &inside, gains)? else { return Ok(None) };
@@ -76,7 +76,7 @@ pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry
         if let Some(reason) = make(walk, context, exchange)? {
             return Ok(Some(reason));
         }
-        subset = context.evaluator.selected().to_vec();
+        subset = context.subset.selected().to_vec();
     }
     Ok(None)
 }
@@ -85,7 +85,7 @@ pub(super) fn polish(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, entry
 /// is tried. The evaluator is back at `subset` in the end.
 pub(super) fn best_exchange(
     frame: &Frame,
-    evaluator: &mut dyn Evaluator,
+    evaluator: &mut Subset<'_>,
     subset: &[Feature],
     inside: &[bool],
 ) -> Result<Option<Exchange>> {
@@ -132,11 +132,11 @@ fn oscillate(
     for depth in 2..=DEEPEST {
         for up_first in [true, false] {
             let mut found = Found { subset: Vec::new(), inside: inside.to_vec(), score: Score::WORST };
-            context.evaluator.reset(subset)?;
+            context.subset.reset(subset)?;
             let moved = (0..2 * depth).try_fold(true, |moved, k| -> Result<bool> {
                 Ok(moved && swing(frame, context, &mut found, (k < depth) == up_first)?)
             })?;
-            found.subset = context.evaluator.selected().to_vec();
+            found.subset = context.subset.selected().to_vec();
             if moved && found.subset.len() == subset.len() && gains(found.score) {
                 return Ok(Some(found));
             }
@@ -154,11 +154,11 @@ fn swing(frame: &Frame, context: &mut SearchContext<'_>, found: &mut Found, up: 
     }
     let design = context.design();
     let chosen = match up {
-        true => frame.best_addition(context.evaluator, &candidates)?,
-        false => frame.best_removal(context.evaluator, design, &candidates)?,
+        true => frame.best_addition(&mut context.subset, &candidates)?,
+        false => frame.best_removal(&mut context.subset, design, &candidates)?,
     };
     let Some(chosen) = chosen else { return Ok(false) };
-    let evaluator = &mut *context.evaluator;
+    let evaluator = &mut context.subset;
     let columns = &frame.units[chosen.unit];
     match up {
         true => columns.iter().try_for_each(|&feature| evaluator.add(feature))?,
@@ -184,16 +184,16 @@ fn go(
         left
     };
     let (leaving, entering) = (without(from, to), without(to, from));
-    context.evaluator.reset(&subset)?;
+    context.subset.reset(&subset)?;
     if !leaving.is_empty() {
-        let between = if entering.is_empty() { score } else { context.evaluator.score()? };
+        let between = if entering.is_empty() { score } else { context.subset.score()? };
         if let Answer::Stop(reason) = walk.took(context, Action::Remove, &leaving, between, Vec::new())? {
             return Ok(Some(reason));
         }
     }
     if !entering.is_empty() {
         subset.extend(&entering);
-        context.evaluator.reset(&subset)?;
+        context.subset.reset(&subset)?;
         if let Answer::Stop(reason) = walk.took(context, Action::Add, &entering, score, Vec::new())? {
             return Ok(Some(reason));
         }
@@ -206,10 +206,10 @@ fn make(walk: &mut Walk<'_>, context: &mut SearchContext<'_>, exchange: Exchange
     let Exchange { out, entering } = exchange;
     let rest: Vec<Feature> = {
         let leaving = &walk.frame.units[out];
-        context.evaluator.selected().iter().copied().filter(|f| !leaving.contains(f)).collect()
+        context.subset.selected().iter().copied().filter(|f| !leaving.contains(f)).collect()
     };
-    context.evaluator.reset(&rest)?;
-    let score = context.evaluator.score()?;
+    context.subset.reset(&rest)?;
+    let score = context.subset.score()?;
     walk.inside[out] = false;
     let frame = walk.frame;
     if let Answer::Stop(reason) = walk.took(context, Action::Remove, &frame.units[out], score, Vec::new())? {

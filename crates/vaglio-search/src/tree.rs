@@ -1,8 +1,8 @@
 //! The tree of all subsets, depth first, with subtrees left out that are proven worse.
 
-use super::frame::{Frame, blocks_added};
+use super::frame::{Frame, below};
 use super::swaps;
-use vaglio_core::{Answer, Certificate, Evaluator, Feature, Observer, PathEntry, Result, Score, StopReason};
+use vaglio_core::{Answer, Branch, Certificate, Feature, Observer, PathEntry, Result, Score, StopReason, Subset};
 
 /// The observer is asked at least every so many subsets.
 const ASK_EVERY: u64 = 4096;
@@ -25,7 +25,7 @@ pub(super) struct Order {
 
 impl Order {
     /// The most useful first, by the scores of single units beside the forced ones; ties by first column.
-    pub fn new(frame: &Frame, evaluator: &mut dyn Evaluator) -> Result<Self> {
+    pub fn new(frame: &Frame, evaluator: &mut Subset<'_>) -> Result<Self> {
         let forced: Vec<Feature> = frame.forced.iter().flat_map(|&unit| frame.units[unit].clone()).collect();
         evaluator.reset(&forced)?;
         let (least, most) = (frame.least.unwrap_or(1).max(1), frame.largest());
@@ -124,7 +124,7 @@ impl Best {
     }
 
     /// The entries of a path, scored anew, so that their scores do not depend on how they were found.
-    pub fn entries(self, evaluator: &mut dyn Evaluator) -> Result<Vec<PathEntry>> {
+    pub fn entries(self, evaluator: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
         let mut entry = |(subset, _): (Vec<Feature>, f64)| {
             evaluator.reset(&subset)?;
             let score = evaluator.score()?;
@@ -174,19 +174,20 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
-    pub fn search(&mut self, frame: &Frame, evaluator: &mut dyn Evaluator) -> Result<()> {
-        self.begin(frame, evaluator)?;
+    pub fn search(&mut self, frame: &Frame, subset: &mut Subset<'_>) -> Result<()> {
+        self.begin(frame, subset)?;
         let order = self.order;
-        evaluator.reset(&order.forced)?;
+        subset.reset(&order.forced)?;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
-            let score = evaluator.score()?;
+            let score = subset.score()?;
             self.found.offer(&order.forced, &[], score.loss);
             self.visited += 1;
         }
+        let mut root = subset.tree(order.later(0))?;
         if self.stopped.is_some() {
-            return self.leave_open(evaluator, 0);
+            return self.leave_open(&mut *root, 0, 0);
         }
-        self.node(evaluator, 0)
+        self.node(&mut *root, 0)
     }
 
     /// What was found, what is proven of it, and why the search ended.
@@ -206,9 +207,9 @@ impl<'a> Tree<'a> {
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
-    fn begin(&mut self, frame: &Frame, evaluator: &mut dyn Evaluator) -> Result<()> {
+    fn begin(&mut self, frame: &Frame, evaluator: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
-        let bounded = evaluator.bound(order.later(0))? > f64::NEG_INFINITY;
+        let bounded = evaluator.tree(order.later(0))?.bound(0)? > f64::NEG_INFINITY;
         let mut inside = vec![false; frame.units.len()];
         frame.forced.iter().for_each(|&unit| inside[unit] = true);
         while !self.ask() {
@@ -227,7 +228,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Exchanges units of the evaluator's subset while that lowers its score, and comes back to it.
-    fn exchange(&mut self, frame: &Frame, evaluator: &mut dyn Evaluator, inside: &[bool], mut loss: f64) -> Result<()> {
+    fn exchange(&mut self, frame: &Frame, evaluator: &mut Subset<'_>, inside: &[bool], mut loss: f64) -> Result<()> {
         let before = evaluator.selected().to_vec();
         let (mut subset, mut inside) = (before.clone(), inside.to_vec());
         while let Some(best) = swaps::best_exchange(frame, evaluator, &subset, &inside)? {
@@ -260,20 +261,18 @@ impl<'a> Tree<'a> {
 
     /// Scores the subsets with one unit more from `place` on, then enters those with something below them.
     ///
-    /// The evaluator is at the subset of this node. Once it has no branch it is moved, and nothing is asked of it until
-    /// it is moved again.
-    fn node(&mut self, evaluator: &mut dyn Evaluator, place: usize) -> Result<()> {
+    /// The node's later columns are those of the units from `place` on.
+    fn node(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         if order.below(place, size).next().is_none() {
             return Ok(());
         }
-        let bound = evaluator.bound(order.later(place))?;
+        let bound = node.bound(0)?;
         if order.below(place, size).all(|(size, _)| bound > self.threshold(size)) {
             self.pruned += order.count_below(place, size);
             return Ok(());
         }
-        self.score_children(evaluator, place)?;
-        let mut branches = true;
+        self.score_children(node, place)?;
         for child in place..order.places() {
             let larger = size + order.unit(child).len();
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
@@ -281,15 +280,21 @@ impl<'a> Tree<'a> {
             }
             let due = size == order.forced.len() || self.visited + self.pruned >= self.asked + ASK_EVERY;
             if due && self.ask() {
-                return self.leave_open(evaluator, child);
+                return self.leave_open(node, place, child);
             }
-            self.descend(evaluator, order.unit(child), child + 1, &mut branches)?;
+            self.subset.extend(order.unit(child));
+            self.descend(&mut *node.child(order.starts[child] - order.starts[place])?, child, order.unit(child).len())?;
             self.subset.truncate(size);
             if self.stopped.is_some() {
-                return self.leave_open(evaluator, child + 1);
+                return self.leave_open(node, place, child + 1);
             }
         }
         Ok(())
+    }
+
+    /// Enters the node with all columns of a unit, of which the first has been added.
+    fn descend(&mut self, node: &mut dyn Branch, unit: usize, columns: usize) -> Result<()> {
+        if columns == 1 { self.node(node, unit + 1) } else { self.descend(&mut *node.child(0)?, unit, columns - 1) }
     }
 
     /// What a bound must be above to prove that there is nothing to find of a size.
@@ -298,56 +303,30 @@ impl<'a> Tree<'a> {
         self.found.loss(size).min(start + ROUNDING * start.abs())
     }
 
-    fn score_children(&mut self, evaluator: &mut dyn Evaluator, place: usize) -> Result<()> {
+    fn score_children(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
-        let recorded = |unit: &[Feature]| (order.least..=order.most).contains(&(size + unit.len()));
-        let units = (place..order.places()).map(|child| order.unit(child)).filter(|unit| recorded(unit));
-        let (alone, blocks): (Vec<&[Feature]>, Vec<&[Feature]>) = units.partition(|unit| unit.len() == 1);
-        let columns: Vec<Feature> = alone.iter().flat_map(|unit| unit.iter().copied()).collect();
-        let mut scores = vec![Score::WORST; columns.len()];
-        if !columns.is_empty() {
-            evaluator.score_additions(&columns, &mut scores)?;
+        let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.unit(*child).len()));
+        let children = (place..order.places()).filter(recorded);
+        let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.unit(child).len() == 1);
+        let first = |child: &usize| order.starts[*child] - order.starts[place];
+        let mut scores = vec![Score::WORST; alone.len()];
+        if !alone.is_empty() {
+            node.score_additions(&alone.iter().map(first).collect::<Vec<_>>(), &mut scores)?;
         }
-        for (unit, score) in alone.into_iter().zip(scores) {
-            self.found.offer(&self.subset, unit, score.loss);
-            self.visited += 1;
+        for block in &blocks {
+            scores.push(below(&mut *node.child(first(block))?, order.unit(*block).len() - 1)?);
         }
-        for (unit, score) in blocks.iter().zip(blocks_added(evaluator, &blocks)?) {
-            self.found.offer(&self.subset, unit, score.loss);
+        for (child, score) in alone.into_iter().chain(blocks).zip(scores) {
+            self.found.offer(&self.subset, order.unit(child), score.loss);
             self.visited += 1;
         }
         Ok(())
     }
 
-    /// Enters the node with the columns of a unit: by branches, or by moving the evaluator to it.
-    fn descend(
-        &mut self,
-        evaluator: &mut dyn Evaluator,
-        columns: &[Feature],
-        place: usize,
-        branches: &mut bool,
-    ) -> Result<()> {
-        let Some((&first, rest)) = columns.split_first() else { return self.node(evaluator, place) };
-        self.subset.push(first);
-        if *branches {
-            let later: Vec<Feature> = rest.iter().chain(self.order.later(place)).copied().collect();
-            if let Some(mut child) = evaluator.branch(first, &later)? {
-                return self.descend(child.as_mut(), rest, place, &mut true);
-            }
-            *branches = false;
-        }
-        self.subset.extend(rest);
-        evaluator.reset(&self.subset)?;
-        self.node(evaluator, place)
-    }
-
-    /// Notes the bound of what stands below this node from `place` on, which a stop leaves out.
-    fn leave_open(&mut self, evaluator: &mut dyn Evaluator, place: usize) -> Result<()> {
-        if self.order.below(place, self.subset.len()).next().is_some() {
-            if evaluator.selected() != self.subset {
-                evaluator.reset(&self.subset)?;
-            }
-            self.open = self.open.min(evaluator.bound(self.order.later(place))?);
+    /// Notes the bound of what stands below this node from the unit `child` on, which a stop leaves out.
+    fn leave_open(&mut self, node: &mut dyn Branch, place: usize, child: usize) -> Result<()> {
+        if self.order.below(child, self.subset.len()).next().is_some() {
+            self.open = self.open.min(node.bound(self.order.starts[child] - self.order.starts[place])?);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ impl<'f> Walk<'f> {
     /// Starts at the empty subset.
     pub fn new(frame: &'f Frame, context: &mut SearchContext<'_>, outline: &Outline) -> Result<Self> {
         context.begin(outline.steps);
-        let empty = context.evaluator.score()?;
+        let empty = context.subset.score()?;
         let inside = vec![false; frame.units.len()];
         Ok(Walk { frame, empty, steps: Vec::new(), entries: Vec::new(), inside, size: 0 })
     }
@@ -30,10 +30,10 @@ impl<'f> Walk<'f> {
     pub fn fill(&mut self, context: &mut SearchContext<'_>) -> Result<Score> {
         let mut all: Vec<Feature> = self.frame.units.iter().flatten().copied().collect();
         all.sort_unstable();
-        context.evaluator.reset(&all)?;
+        context.subset.reset(&all)?;
         self.inside.fill(true);
         self.size = all.len();
-        let score = context.evaluator.score()?;
+        let score = context.subset.score()?;
         self.record(context, score)?;
         Ok(score)
     }
@@ -41,7 +41,7 @@ impl<'f> Walk<'f> {
     /// Adds the forced units; the reason if the observer stops it.
     pub fn enter_forced(&mut self, context: &mut SearchContext<'_>) -> Result<Option<StopReason>> {
         for &unit in &self.frame.forced {
-            let score = self.frame.addition(context.evaluator, unit)?;
+            let score = self.frame.addition(&mut context.subset, unit)?;
             if let Answer::Stop(reason) = self.add(context, Move { unit, score, tied: Vec::new() })? {
                 return Ok(Some(reason));
             }
@@ -65,7 +65,7 @@ impl<'f> Walk<'f> {
         if fitting.is_empty() {
             return Ok(Err(if outside.is_empty() { StopReason::NoCandidates } else { StopReason::MaxFeatures }));
         }
-        Ok(self.frame.best_addition(context.evaluator, &fitting)?.ok_or(StopReason::NoCandidates))
+        Ok(self.frame.best_addition(&mut context.subset, &fitting)?.ok_or(StopReason::NoCandidates))
     }
 
     /// The units that can leave with at least `least` columns left; forced ones cannot.
@@ -80,13 +80,13 @@ impl<'f> Walk<'f> {
     /// The best unit to remove among these.
     pub fn best_removal(&self, context: &mut SearchContext<'_>, removable: &[usize]) -> Result<Option<Move>> {
         let design = context.design();
-        self.frame.best_removal(context.evaluator, design, removable)
+        self.frame.best_removal(&mut context.subset, design, removable)
     }
 
     /// Adds a unit, records the subset and asks the observer.
     pub fn add(&mut self, context: &mut SearchContext<'_>, chosen: Move) -> Result<Answer> {
         let frame = self.frame;
-        frame.units[chosen.unit].iter().try_for_each(|&feature| context.evaluator.add(feature))?;
+        frame.units[chosen.unit].iter().try_for_each(|&feature| context.subset.add(feature))?;
         self.inside[chosen.unit] = true;
         self.took(context, Action::Add, &frame.units[chosen.unit], chosen.score, chosen.tied)
     }
@@ -94,7 +94,7 @@ impl<'f> Walk<'f> {
     /// Removes a unit, records the subset and asks the observer.
     pub fn remove(&mut self, context: &mut SearchContext<'_>, chosen: Move) -> Result<Answer> {
         let frame = self.frame;
-        frame.units[chosen.unit].iter().try_for_each(|&feature| context.evaluator.remove(feature))?;
+        frame.units[chosen.unit].iter().try_for_each(|&feature| context.subset.remove(feature))?;
         self.inside[chosen.unit] = false;
         self.took(context, Action::Remove, &frame.units[chosen.unit], chosen.score, chosen.tied)
     }
@@ -114,7 +114,7 @@ impl<'f> Walk<'f> {
 
     /// Writes down a step that the evaluator has made; its size is filled in.
     pub fn made(&mut self, context: &mut SearchContext<'_>, mut step: Step) -> Result<Answer> {
-        self.size = context.evaluator.selected().len();
+        self.size = context.subset.selected().len();
         step.size = self.size;
         self.record(context, step.score)?;
         let answer = context.observe(&step);
@@ -131,8 +131,8 @@ impl<'f> Walk<'f> {
         if place.is_ok_and(|at| self.entries[at].score.loss <= score.loss) {
             return Ok(());
         }
-        let subset = context.evaluator.selected().to_vec();
-        let entry = PathEntry { subset, score, standard_error: context.evaluator.standard_error()? };
+        let subset = context.subset.selected().to_vec();
+        let entry = PathEntry { subset, score, standard_error: context.subset.standard_error()? };
         match place {
             Ok(at) => self.entries[at] = entry,
             Err(at) => self.entries.insert(at, entry),

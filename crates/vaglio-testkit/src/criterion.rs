@@ -6,7 +6,7 @@
 use crate::broken::{Law, Near};
 use crate::trial::{Trial, evaluate, free, open, trail, trials};
 use crate::{Broken, InPool, Random, data, variation};
-use vaglio_core::{Criterion, Design, Evaluator, Feature, Outline, Score, Winner};
+use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
 /// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
 /// readout.
@@ -60,8 +60,8 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
         if let Some(error) = law.ran(on, || evaluator.standard_error())? {
             law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
         }
-        trials(law, &mut *evaluator, Trial::Addition, &all[size..])?;
-        trials(law, &mut *evaluator, Trial::Removal, subset)?;
+        trials(law, &mut evaluator, Trial::Addition, &all[size..])?;
+        trials(law, &mut evaluator, Trial::Removal, subset)?;
         if let Some(&next) = all.get(size) {
             law.ran(on, || evaluator.add(next))?;
         }
@@ -116,7 +116,7 @@ fn one_step(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64
             Trial::Addition => free(design, subset),
             Trial::Removal => subset.to_vec(),
         };
-        let scores = trials(law, &mut *walked, trial, &candidates)?;
+        let scores = trials(law, &mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
             let changed = trial.of(subset, candidate);
@@ -124,7 +124,7 @@ fn one_step(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64
             law.same(near, || on() + " as a trial", defined, score)?;
             let mut other = open(law, criterion, design)?;
             law.ran(on, || other.reset(subset))?;
-            law.ran(on, || trial.commit(&mut *other, candidate))?;
+            law.ran(on, || trial.commit(&mut other, candidate))?;
             law.same(near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
             law.must(
                 other.selected() == changed,
@@ -159,8 +159,8 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Res
         law.must(reset.selected() == subset, on, format!("{subset:?}"), reset.selected())?;
         law.same(near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
         let candidates = free(design, subset);
-        let expected = trials(law, &mut *walked, Trial::Addition, &candidates)?;
-        let found = trials(law, &mut *reset, Trial::Addition, &candidates)?;
+        let expected = trials(law, &mut walked, Trial::Addition, &candidates)?;
+        let found = trials(law, &mut reset, Trial::Addition, &candidates)?;
         for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
             law.same(near, || format!("{}, then the trial of {candidate}", on()), expected, found)?;
         }
@@ -191,7 +191,7 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
                 law.ran(|| format!("subset {subset:?}"), || evaluator.add(feature))?;
             }
             let given: Vec<Feature> = order.iter().map(|&at| candidates[at]).collect();
-            trials(law, &mut *evaluator, trial, &given)
+            trials(law, &mut evaluator, trial, &given)
         };
         let forward: Vec<usize> = (0..candidates.len()).collect();
         let expected = scored(&forward)?;
@@ -236,7 +236,7 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
         let candidates = if trial == Trial::Removal { subset.clone() } else { free(design, &subset) };
         let shuffled: Vec<Feature> =
             Random::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
-        let expected = Winner::among(&candidates, &trials(law, &mut *scored, trial, &candidates)?);
+        let expected = Winner::among(&candidates, &trials(law, &mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
             let found = law.ran(on, || match trial {
                 Trial::Addition => asked.best_addition(order),
@@ -249,15 +249,14 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
             }
         }
         let Some(winner) = expected else { return Err(law.broken(on(), "a score that is finite", "none")) };
-        law.ran(on, || trial.commit(&mut *scored, winner.feature))?;
-        law.ran(on, || trial.commit(&mut *asked, winner.feature))?;
+        law.ran(on, || trial.commit(&mut scored, winner.feature))?;
+        law.ran(on, || trial.commit(&mut asked, winner.feature))?;
     }
     Ok(())
 }
 
-/// A branch is the subset plus its column, and scores the later columns as the definition does.
-///
-/// An evaluator that makes no branches keeps the law.
+/// A node of a depth-first search is the subset plus its columns, and scores the later columns as the definition does;
+/// its bound is below all of these.
 ///
 /// # Errors
 /// [`Broken`].
@@ -266,33 +265,39 @@ pub fn branches(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
     let near = Near::scores(criterion, design, tolerance);
     trail(law, design, 3, 0)?;
     let columns = free(design, &[]);
-    let root = open(law, criterion, design)?;
+    let mut subset = open(law, criterion, design)?;
+    let mut root = law.ran(|| "the tree of all subsets".into(), || subset.tree(&columns))?;
     for first in 0..columns.len() - 2 {
         let on = || format!("the branch of {}", columns[first]);
-        let Some(mut child) = law.ran(on, || root.branch(columns[first], &columns[first + 1..]))? else { continue };
-        descend(law, near, (criterion, design), &mut *child, &columns[first..=first], &columns[first + 1..])?;
-        let Some(mut grandchild) = law.ran(on, || child.branch(columns[first + 1], &columns[first + 2..]))? else {
-            return Err(law.broken(on(), "a branch of the branch", "none"));
-        };
-        descend(law, near, (criterion, design), &mut *grandchild, &columns[first..first + 2], &columns[first + 2..])?;
+        let mut child = law.ran(on, || root.child(first))?;
+        node(law, near, (criterion, design), &mut *child, &columns[first..=first], &columns[first + 1..])?;
+        let mut grandchild = law.ran(on, || child.child(0))?;
+        node(law, near, (criterion, design), &mut *grandchild, &columns[first..first + 2], &columns[first + 2..])?;
     }
-    Ok(())
+    drop(root);
+    law.ran(|| "a reset to two columns".into(), || subset.reset(&columns[1..3]))?;
+    let mut root = law.ran(|| "the tree below two columns".into(), || subset.tree(&columns[3..]))?;
+    node(law, near, (criterion, design), &mut *root, &columns[1..3], &columns[3..])
 }
 
-fn descend(
+fn node(
     law: Law,
     near: Near,
     (criterion, design): (&dyn Criterion, &Design),
-    node: &mut dyn Evaluator,
+    node: &mut dyn Branch,
     subset: &[Feature],
     later: &[Feature],
 ) -> Result<(), Broken> {
     let on = || format!("the branch at {subset:?}");
-    law.must(node.selected() == subset, on, format!("{subset:?} selected"), node.selected())?;
     law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || node.score())?)?;
-    for (&candidate, found) in later.iter().zip(trials(law, node, Trial::Addition, later)?) {
-        let expected = evaluate(law, criterion, design, &Trial::Addition.of(subset, candidate))?;
-        law.same(near, || format!("{}, the addition of {candidate}", on()), expected, found)?;
+    let places: Vec<usize> = (0..later.len()).rev().collect();
+    let mut scores = vec![Score::of(f64::NAN); later.len()];
+    law.ran(on, || node.score_additions(&places, &mut scores))?;
+    let bound = law.ran(on, || node.bound(0))?;
+    for (&place, found) in places.iter().zip(scores) {
+        let expected = evaluate(law, criterion, design, &Trial::Addition.of(subset, later[place]))?;
+        law.same(near, || format!("{}, the addition of {}", on(), later[place]), expected, found)?;
+        law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
     }
     Ok(())
 }
@@ -334,8 +339,8 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let (trial, from) = if grow { (Trial::Addition, &outside) } else { (Trial::Removal, &subset) };
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
-        let scored = trials(law, &mut *evaluator, trial, &[feature])?;
-        law.ran(on, || trial.commit(&mut *evaluator, feature))?;
+        let scored = trials(law, &mut evaluator, trial, &[feature])?;
+        law.ran(on, || trial.commit(&mut evaluator, feature))?;
         let changed = trial.of(&subset, feature);
         let defined = evaluate(law, criterion, design, &changed)?;
         law.same(near, || on() + " as a trial", defined, scored[0])?;
@@ -358,11 +363,11 @@ pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) 
         let mut scores = Vec::new();
         for &feature in &trail {
             let candidates = free(design, evaluator.selected());
-            scores.extend(trials(law, &mut *evaluator, Trial::Addition, &candidates)?);
+            scores.extend(trials(law, &mut evaluator, Trial::Addition, &candidates)?);
             law.ran(|| format!("the addition of {feature}"), || evaluator.add(feature))?;
             scores.push(law.ran(|| format!("the addition of {feature}"), || evaluator.score())?);
         }
-        scores.extend(trials(law, &mut *evaluator, Trial::Removal, &trail)?);
+        scores.extend(trials(law, &mut evaluator, Trial::Removal, &trail)?);
         Ok(scores)
     };
     let mut first: Option<Vec<Score>> = None;

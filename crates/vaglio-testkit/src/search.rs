@@ -10,7 +10,7 @@ use crate::replay::{moved, replay};
 use crate::trial::{evaluate, free, trail};
 use crate::{Broken, InPool, data, rebuild};
 use vaglio_core::{
-    Action, Answer, Criterion, Design, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
+    Action, Answer, Criterion, Design, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason, Subset,
 };
 
 const SEED: u64 = 7;
@@ -356,12 +356,9 @@ fn run(
     watch: &mut Watch,
 ) -> Result<Path, Broken> {
     law.ran(|| "the columns".into(), || search.check_with(criterion, design))?;
-    let mut evaluator =
-        law.ran(|| "opening an evaluator".into(), || criterion.open(design, &search.outline(design)))?;
-    law.ran(
-        || "the search".into(),
-        || search.search(&mut SearchContext::new(criterion, design, &mut *evaluator, watch, SEED)),
-    )
+    let subset = law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &search.outline(design)))?;
+    let mut context = SearchContext::new(criterion, design, subset, watch, SEED);
+    law.ran(|| "the search".into(), || search.search(&mut context))
 }
 
 /// An observer that remembers, and stops where it is told to.

@@ -2,7 +2,7 @@
 
 use crate::broken::Law;
 use crate::{Broken, Random};
-use vaglio_core::{Criterion, Design, Evaluator, Feature, Outline, Score};
+use vaglio_core::{Criterion, Design, Feature, Outline, Score, Subset};
 
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,10 +21,10 @@ impl Trial {
     }
 
     /// Makes it so.
-    pub(crate) fn commit(self, evaluator: &mut dyn Evaluator, feature: Feature) -> vaglio_core::Result<()> {
+    pub(crate) fn commit(self, subset: &mut Subset<'_>, feature: Feature) -> vaglio_core::Result<()> {
         match self {
-            Trial::Addition => evaluator.add(feature),
-            Trial::Removal => evaluator.remove(feature),
+            Trial::Addition => subset.add(feature),
+            Trial::Removal => subset.remove(feature),
         }
     }
 }
@@ -32,16 +32,16 @@ impl Trial {
 /// The scores of trials, none of them left out and none NaN.
 pub(crate) fn trials(
     law: Law,
-    evaluator: &mut dyn Evaluator,
+    subset: &mut Subset<'_>,
     trial: Trial,
     candidates: &[Feature],
 ) -> Result<Vec<Score>, Broken> {
-    let subset = evaluator.selected().to_vec();
-    let on = || format!("trials of {trial:?} to subset {subset:?}").to_lowercase();
+    let before = subset.selected().to_vec();
+    let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
     let mut scores = vec![Score::of(f64::NAN); candidates.len()];
     law.ran(on, || match trial {
-        Trial::Addition => evaluator.score_additions(candidates, &mut scores),
-        Trial::Removal => evaluator.score_removals(candidates, &mut scores),
+        Trial::Addition => subset.score_additions(candidates, &mut scores),
+        Trial::Removal => subset.score_removals(candidates, &mut scores),
     })?;
     for (candidate, score) in candidates.iter().zip(&scores) {
         law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;
@@ -49,15 +49,9 @@ pub(crate) fn trials(
     Ok(scores)
 }
 
-/// A new evaluator, at the empty subset.
-pub(crate) fn open<'d>(
-    law: Law,
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-) -> Result<Box<dyn Evaluator + 'd>, Broken> {
-    let evaluator = law.ran(|| "opening an evaluator".into(), || criterion.open(design, &whole(design)))?;
-    law.must(evaluator.selected().is_empty(), || "a new evaluator".into(), "the empty subset", evaluator.selected())?;
-    Ok(evaluator)
+/// The empty subset under a criterion.
+pub(crate) fn open<'d>(law: Law, criterion: &'d dyn Criterion, design: &'d Design) -> Result<Subset<'d>, Broken> {
+    law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &whole(design)))
 }
 
 /// The definition, which is not NaN.

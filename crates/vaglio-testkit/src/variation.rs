@@ -32,7 +32,7 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design) -> Result<(), 
     for _ in 0..steps {
         let subset = evaluator.selected().to_vec();
         let candidates = free(&twice, &subset);
-        let scores = trials(law, &mut *evaluator, Trial::Addition, &candidates)?;
+        let scores = trials(law, &mut evaluator, Trial::Addition, &candidates)?;
         let score = |f: Feature| candidates.iter().position(|&c| c == f).map(|at| scores[at]);
         let on = |f: Feature, g: Feature| format!("the addition of {f} and its copy {g} to subset {subset:?}");
         for pair in sets.iter().flat_map(|set| set.windows(2)) {
@@ -149,7 +149,7 @@ fn same_scores(
         let mut evaluator = open(law, criterion, second)?;
         law.ran(on, || evaluator.reset(&there(subset)))?;
         let candidates = free(first, subset);
-        let scores = trials(law, &mut *evaluator, Trial::Addition, &there(&candidates))?;
+        let scores = trials(law, &mut evaluator, Trial::Addition, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
             let expected = evaluate(law, criterion, first, &Trial::Addition.of(subset, candidate))?;
             law.same(near, || format!("the addition of {candidate} to subset {subset:?}"), expected, found)?;

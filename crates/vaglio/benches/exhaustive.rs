@@ -8,7 +8,7 @@
 
 use ndarray::Array2;
 use std::time::Instant;
-use vaglio::core::{Columns, Criterion, Design, Evaluator, Feature, Outline, Problem, Readout, Score, Task};
+use vaglio::core::{Branch, Columns, Design, Feature, Outline, Problem, Readout, Score, Subset, Task};
 use vaglio::criteria::Loo;
 
 fn main() {
@@ -19,9 +19,10 @@ fn main() {
     for round in 0..3 {
         let start = Instant::now();
         let criterion = Loo::default();
-        let mut root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
+        let mut subset = Subset::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
         let mut walk = Walk::new(columns, bounded);
-        walk.visit(&mut *root, &(0..columns).collect::<Vec<_>>());
+        let all: Vec<Feature> = (0..columns).collect();
+        walk.visit(&mut *subset.tree(&all).unwrap(), &mut Vec::new(), &all);
         let seconds = start.elapsed().as_secs_f64();
         println!("round {round}: {rows} x {columns}, {} subsets in {seconds:.3} s", walk.subsets);
         if round == 0 {
@@ -45,24 +46,24 @@ impl Walk {
         Walk { subsets: 1, bounded, least: f64::INFINITY, best: vec![(f64::INFINITY, Vec::new()); columns] }
     }
 
-    fn visit(&mut self, node: &mut dyn Evaluator, later: &[Feature]) {
-        if self.bounded && node.bound(later).unwrap() > self.least {
+    fn visit(&mut self, node: &mut dyn Branch, selected: &mut Vec<Feature>, later: &[Feature]) {
+        if self.bounded && node.bound(0).unwrap() > self.least {
             return;
         }
         let mut scores = vec![Score::WORST; later.len()];
-        node.score_additions(later, &mut scores).unwrap();
-        let size = node.selected().len();
+        node.score_additions(&(0..later.len()).collect::<Vec<_>>(), &mut scores).unwrap();
+        let size = selected.len();
         for (feature, score) in later.iter().zip(&scores) {
             self.subsets += 1;
             if score.loss < self.best[size].0 {
                 self.least = self.least.min(score.loss);
-                self.best[size] = (score.loss, node.selected().iter().chain([feature]).copied().collect());
+                self.best[size] = (score.loss, selected.iter().chain([feature]).copied().collect());
             }
         }
         for (place, feature) in later.iter().enumerate().take(later.len() - 1) {
-            let rest = &later[place + 1..];
-            let mut child = node.branch(*feature, rest).unwrap().unwrap();
-            self.visit(&mut *child, rest);
+            selected.push(*feature);
+            self.visit(&mut *node.child(place).unwrap(), selected, &later[place + 1..]);
+            selected.pop();
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::train::train;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Error, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext, SearchStrategy,
+    Criterion, Design, Engine, Error, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext,
+    SearchStrategy, Subset,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -155,17 +156,14 @@ impl ValidSelector {
     pub(crate) fn search_on(&self, design: &Design, start: Instant, observer: &mut dyn Observer) -> Result<Searched> {
         let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
         let _entered = span.enter();
-        let mut evaluator = self.criterion.open(design, &self.search.outline(design))?;
-        let mut context = SearchContext::new(&*self.criterion, design, evaluator.as_mut(), observer, self.seed);
+        let subset = Subset::open(&*self.criterion, design, &self.search.outline(design))?;
+        let mut context = SearchContext::new(&*self.criterion, design, subset, observer, self.seed);
         let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
-        let alpha = match (path.result(), evaluator.alpha()?) {
-            (Some(entry), Some(_)) => {
-                evaluator.reset(&entry.subset)?;
-                evaluator.alpha()?
-            }
+        let alpha = match (path.result(), context.subset.geometry()) {
+            (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset)?,
             _ => None,
         };
-        let (engine, approximation) = (evaluator.engine(), evaluator.approximation());
+        let Engine { name: engine, approximation } = context.subset.engine();
         Ok(Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() })
     }
 

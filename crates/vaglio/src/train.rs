@@ -1,7 +1,7 @@
 //! The final fit.
 
 use crate::criteria::Loo;
-use vaglio_core::{Coefficients, Design, Error, Feature, Model, Outline, Result, Trained};
+use vaglio_core::{Coefficients, Design, Error, Feature, Model, Outline, Result, Subset, Trained};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
 
@@ -37,7 +37,7 @@ pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) ->
 fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
     let criterion = Loo::default();
     let outline = Outline { start: subset.len(), largest: subset.len(), trials: 1.0, steps: 0 };
-    let mut evaluator = (&criterion as &dyn vaglio_core::Criterion).open(design, &outline)?;
-    evaluator.reset(subset)?;
-    Ok(evaluator.score()?.lambda)
+    let mut all = Subset::open(&criterion, design, &outline)?;
+    all.reset(subset)?;
+    Ok(all.score()?.lambda)
 }

@@ -1,7 +1,7 @@
 //! The shortcut: sums of correlations, kept as columns enter and leave.
 
+use crate::Scheme;
 use crate::correlation::{Scale, Standardised};
-use crate::{ENGINE, Scheme};
 use vaglio_core::{Design, Evaluator, Feature, Result, Score};
 
 /// The evaluator of [`crate::Mrmr`]: O(1) a trial, O(mn) to add or remove, O(n) memory beside the data.
@@ -11,7 +11,6 @@ use vaglio_core::{Design, Evaluator, Feature, Result, Score};
 pub(crate) struct Sums<'d> {
     scheme: Scheme,
     design: &'d Design,
-    selected: Vec<Feature>,
     candidates: Vec<Candidate>,
     /// Σᵢ rᵢ over the current subset.
     relevance: f64,
@@ -43,29 +42,27 @@ impl<'d> Sums<'d> {
             Candidate { scale, relevance, own: if scale.is_constant() { 0.0 } else { 1.0 }, shared: 0.0 }
         };
         let candidates = (0..design.features()).map(candidate).collect();
-        Sums { scheme, design, selected: Vec::new(), candidates, relevance: 0.0, redundancy: 0.0 }
+        Sums { scheme, design, candidates, relevance: 0.0, redundancy: 0.0 }
     }
 
-    /// Adds (`sign` 1) or takes away (`sign` −1) the correlations with `feature`, then sums over the subset anew.
+    /// Adds (`sign` 1) or takes away (`sign` −1) the correlations with `feature`.
     fn shift(&mut self, feature: Feature, sign: f64) {
         let entered = Standardised::of(&self.design.column(feature).values(), self.design.weights());
         for (other, candidate) in self.candidates.iter_mut().enumerate().filter(|(other, _)| *other != feature) {
             candidate.shared += sign * entered.with(&self.design.column(other).values(), &candidate.scale);
         }
-        self.sum();
     }
 
     /// Σᵢ rᵢ and Σᵢⱼ |ρᵢⱼ| from what is kept of the selected columns, so that only the `shared` carry rounding on.
-    fn sum(&mut self) {
-        let members = || self.selected.iter().filter_map(|&f| self.candidates.get(f));
+    fn sum(&mut self, subset: &[Feature]) {
+        let members = || subset.iter().filter_map(|&f| self.candidates.get(f));
         self.relevance = members().map(|c| c.relevance).sum();
         self.redundancy = members().map(|c| c.shared + c.own).sum();
     }
 
     /// The score with a column more (`sign` 1) or less (`sign` −1).
-    fn trial(&self, feature: Feature, sign: f64) -> Score {
+    fn trial(&self, size: usize, feature: Feature, sign: f64) -> Score {
         let Some(candidate) = self.candidates.get(feature) else { return Score::WORST };
-        let size = if sign > 0.0 { self.selected.len() + 1 } else { self.selected.len().saturating_sub(1) };
         let relevance = self.relevance + sign * candidate.relevance;
         let redundancy = self.redundancy + sign * (2.0 * candidate.shared + candidate.own);
         self.scheme.score(size, relevance, redundancy)
@@ -73,44 +70,36 @@ impl<'d> Sums<'d> {
 }
 
 impl Evaluator for Sums<'_> {
-    fn selected(&self) -> &[Feature] {
-        &self.selected
-    }
-
-    fn score(&mut self) -> Result<Score> {
-        Ok(self.scheme.score(self.selected.len(), self.relevance, self.redundancy))
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.sum(subset);
+        Ok(self.scheme.score(subset.len(), self.relevance, self.redundancy))
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.selected.clear();
         self.candidates.iter_mut().for_each(|candidate| candidate.shared = 0.0);
-        self.sum();
-        subset.iter().try_for_each(|&feature| self.add(feature))
-    }
-
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        candidates.iter().zip(scores).for_each(|(&candidate, score)| *score = self.trial(candidate, 1.0));
+        subset.iter().for_each(|&feature| self.shift(feature, 1.0));
         Ok(())
     }
 
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        candidates.iter().zip(scores).for_each(|(&candidate, score)| *score = self.trial(candidate, -1.0));
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.sum(subset);
+        candidates.iter().zip(scores).for_each(|(&f, score)| *score = self.trial(subset.len() + 1, f, 1.0));
         Ok(())
     }
 
-    fn add(&mut self, feature: Feature) -> Result<()> {
-        self.selected.push(feature);
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.sum(subset);
+        candidates.iter().zip(scores).for_each(|(&f, score)| *score = self.trial(subset.len() - 1, f, -1.0));
+        Ok(())
+    }
+
+    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.shift(feature, 1.0);
         Ok(())
     }
 
-    fn remove(&mut self, feature: Feature) -> Result<()> {
-        self.selected.retain(|&f| f != feature);
+    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.shift(feature, -1.0);
         Ok(())
-    }
-
-    fn engine(&self) -> &'static str {
-        ENGINE
     }
 }

@@ -8,7 +8,7 @@ mod evaluator;
 use correlation::{Standardised, correlation};
 use evaluator::Sums;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Outline, Result, Score, describe};
+use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
 
 /// The word for this way of computing in `selection.json` and in plans.
 const ENGINE: &str = "correlation";
@@ -89,8 +89,8 @@ impl Criterion for Mrmr {
         Ok(self.scheme.score(subset.len(), total(&relevance), total(&redundancy)))
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
-        Ok(Some(Box::new(Sums::new(self.scheme, design))))
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        Ok(Some(Shortcut::new(ENGINE, Sums::new(self.scheme, design))))
     }
 
     /// Relevance once, then one pass over all columns for each column that enters or leaves; a trial is O(1).

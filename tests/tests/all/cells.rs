@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, Learner, Model, Outline, Path, Problem, Refit, Role, SearchContext, Silent,
+    Columns, Criterion, Design, Learner, Model, Outline, Path, Problem, Role, SearchContext, Silent, Subset,
     descriptions,
 };
 use vaglio::pipeline::{load, prepare};
@@ -62,9 +62,9 @@ impl Cell {
         let design = selector.design(&problem).unwrap();
         let (criterion, learner) = (Arc::clone(&pipeline.criterion), Arc::clone(&pipeline.learner));
         let defined = {
-            let mut evaluator = Refit::new(&*criterion, &design);
+            let subset = Subset::by_definition(&*criterion, &design);
             let mut silent = Silent;
-            let mut context = SearchContext::new(&*criterion, &design, &mut evaluator, &mut silent, 5);
+            let mut context = SearchContext::new(&*criterion, &design, subset, &mut silent, 5);
             pipeline.search.search(&mut context).unwrap()
         };
         (Cell { criterion, learner, problem, design, path: selection.path, model: selection.model }, defined)
@@ -177,7 +177,8 @@ fn the_number_of_threads_changes_nothing() {
                 vaglio::pipeline::pool(threads).unwrap().install(|| {
                     let (cell, _) = Cell::new(&folder, &format!("{{kind: {kind}, {settings}}}"), criterion, "floating");
                     let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
-                    let open = cell.criterion.open(&cell.design, &Outline::forward(5, 5)).unwrap().score().unwrap();
+                    let open =
+                        Subset::open(&*cell.criterion, &cell.design, &Outline::forward(5, 5)).unwrap().score().unwrap();
                     (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
                 })
             };

@@ -331,7 +331,8 @@ fn a_branch_adds_later_columns_alone() {
     let (scorer, mut parent) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     parent.add(0);
     parent.additions(&scorer, &[2, 5, 7]);
-    let (mut child, mut plain) = (parent.branch(2, &[5, 6]), state(&rows, 0.1));
+    let (mut child, mut plain) = (parent.among(&[5, 6]), state(&rows, 0.1));
+    child.add(2);
     [0, 2].iter().for_each(|&i| plain.add(i));
     assert_eq!((child.selected(), parent.selected()), (&[0, 2][..], &[0][..]));
     let losses = |state: &mut HoldOut<'_>| -> Vec<f64> {

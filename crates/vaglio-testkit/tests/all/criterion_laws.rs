@@ -3,7 +3,9 @@
 use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Criterion, Design, Estimate, Evaluator, Feature, Outline, Refit, Result, Score, Winner};
+use vaglio_core::{
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset, Winner, walked,
+};
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
 /// What is wrong.
@@ -27,7 +29,7 @@ enum Fault {
     SubsetOrder,
     Drift,
     BranchOff,
-    NoGrandchild,
+    BoundOff,
     EstimateNan,
     Threads,
     CopiesDiffer,
@@ -78,8 +80,8 @@ impl Criterion for Wrong {
         Ok(score)
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
-        Ok(Some(Box::new(Crooked::new(self, design))))
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        Ok(Some(Shortcut::new("refit", Crooked::new(self, design))))
     }
 
     fn estimate(&self, _: &Design, _: &Outline) -> Estimate {
@@ -94,9 +96,7 @@ fn data_with_one_lambda(design: &Design) -> Design {
 
 struct Crooked<'d> {
     fault: Fault,
-    inner: Refit<'d>,
-    criterion: &'d Wrong,
-    design: &'d Design,
+    inner: Subset<'d>,
     moves: usize,
 }
 
@@ -118,11 +118,7 @@ impl Crooked<'_> {
 }
 
 impl Evaluator for Crooked<'_> {
-    fn selected(&self) -> &[Feature] {
-        self.inner.selected()
-    }
-
-    fn score(&mut self) -> Result<Score> {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
         let score = self.inner.score()?;
         Ok(self.off(score, 0, 0))
     }
@@ -135,7 +131,7 @@ impl Evaluator for Crooked<'_> {
         }
     }
 
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         assert!(self.fault != Fault::Panics, "an index is out of bounds");
         self.inner.score_additions(candidates, scores)?;
         for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
@@ -153,7 +149,7 @@ impl Evaluator for Crooked<'_> {
         Ok(())
     }
 
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.inner.score_removals(candidates, scores)?;
         for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
             *score = self.off(*score, feature, place);
@@ -164,7 +160,7 @@ impl Evaluator for Crooked<'_> {
         Ok(())
     }
 
-    fn add(&mut self, feature: Feature) -> Result<()> {
+    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.moves += 1;
         if self.fault == Fault::AddTwice && self.moves == 3 {
             self.inner.add(feature)?;
@@ -172,14 +168,14 @@ impl Evaluator for Crooked<'_> {
         self.inner.add(feature)
     }
 
-    fn remove(&mut self, feature: Feature) -> Result<()> {
+    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.moves += 1;
         if self.fault == Fault::RemoveForgets { Ok(()) } else { self.inner.remove(feature) }
     }
 
-    fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_additions(candidates, &mut scores)?;
+        self.score_additions(subset, candidates, &mut scores)?;
         let Some(mut winner) = Winner::among(candidates, &scores) else { return Ok(None) };
         match self.fault {
             Fault::HighestWins => {
@@ -194,33 +190,31 @@ impl Evaluator for Crooked<'_> {
         Ok(Some(winner))
     }
 
-    fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_removals(candidates, &mut scores)?;
+        self.score_removals(subset, candidates, &mut scores)?;
         if self.fault == Fault::WorstLeaves {
             scores.iter_mut().for_each(|score| score.loss = -score.loss);
         }
         Ok(Winner::among(candidates, &scores))
     }
 
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        let deep = !self.selected().is_empty();
-        if self.fault == Fault::NoGrandchild && deep {
-            return Ok(None);
-        }
-        let subset = match (self.fault, later) {
-            (Fault::BranchOff, [next, ..]) => vec![*next],
-            _ => self.selected().iter().copied().chain([feature]).collect(),
-        };
-        let mut inner = Refit::new(self.criterion, self.design);
-        inner.reset(&subset)?;
-        Ok(Some(Box::new(Crooked { inner, ..Crooked::new(self.criterion, self.design) })))
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        Ok(match self.fault {
+            Fault::BranchOff => walked(self, &later[1..2], later),
+            _ => walked(self, subset, later),
+        })
+    }
+
+    fn bound(&mut self, subset: &[Feature], _: &[Feature]) -> Result<f64> {
+        let is_off = self.fault == Fault::BoundOff && subset.len() == 2;
+        Ok(if is_off { f64::INFINITY } else { f64::NEG_INFINITY })
     }
 }
 
 impl<'d> Crooked<'d> {
     fn new(criterion: &'d Wrong, design: &'d Design) -> Self {
-        Crooked { fault: criterion.fault, inner: Refit::new(criterion, design), criterion, design, moves: 0 }
+        Crooked { fault: criterion.fault, inner: Subset::by_definition(criterion, design), moves: 0 }
     }
 }
 
@@ -330,7 +324,7 @@ fn drift_is_found_by_a_long_walk_alone() {
 
 #[test]
 fn wrong_branches_are_found() {
-    for fault in [Fault::BranchOff, Fault::NoGrandchild] {
+    for fault in [Fault::BranchOff, Fault::BoundOff] {
         assert_eq!(broken_law(criterion::branches(&Wrong { fault }, &design(), TOLERANCE)), "branches", "{fault:?}");
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Answer, Design, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step,
-    StopReason, Winner,
+    StopReason, Subset, Winner,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -91,7 +91,7 @@ impl SearchStrategy for Wrong {
 
 impl Wrong {
     fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
-        let empty = context.evaluator.score()?;
+        let empty = context.subset.score()?;
         context.begin(if self.fault == Fault::PromiseShort { 1 } else { candidates.len() + 1 });
         let mut path = Path {
             empty,
@@ -102,10 +102,10 @@ impl Wrong {
             certificate: None,
         };
         loop {
-            let chosen = context.evaluator.selected().to_vec();
+            let chosen = context.subset.selected().to_vec();
             let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();
             let Some(winner) = self.winner(context, &free, chosen.len())? else { break };
-            context.evaluator.add(winner.feature)?;
+            context.subset.add(winner.feature)?;
             let (size, score) = (chosen.len() + 1, winner.score);
             let step = Step {
                 action: vaglio_core::Action::Add,
@@ -117,7 +117,7 @@ impl Wrong {
                 knot: None,
             };
             path.entries.push(vaglio_core::PathEntry {
-                subset: context.evaluator.selected().to_vec(),
+                subset: context.subset.selected().to_vec(),
                 score,
                 standard_error: None,
             });
@@ -134,8 +134,8 @@ impl Wrong {
         }
         if self.fault == Fault::NotTheBest && path.steps.len() > 2 {
             let second = path.steps[1].feature;
-            context.evaluator.reset(&[])?;
-            let score = crate::common::addition(context.evaluator, second)?;
+            context.subset.reset(&[])?;
+            let score = crate::common::addition(&mut context.subset, second)?;
             path.entries[0] = vaglio_core::PathEntry { subset: vec![second], score, standard_error: None };
         }
         path.chosen = if path.entries.is_empty() { None } else { Some(path.entries.len() - 1) };
@@ -145,14 +145,15 @@ impl Wrong {
     fn winner(&self, context: &mut SearchContext<'_>, free: &[Feature], size: usize) -> Result<Option<Winner>> {
         if self.fault == Fault::TakesConstants && size == 2 {
             let constant = context.names().len() - 1;
-            let score = crate::common::addition(context.evaluator, constant)?;
+            let score = crate::common::addition(&mut context.subset, constant)?;
             return Ok(Some(Winner { feature: constant, score, tied: vec![] }));
         }
-        let Some(mut winner) = context.evaluator.best_addition(free)? else { return Ok(None) };
+        let Some(mut winner) = context.subset.best_addition(free)? else { return Ok(None) };
         match self.fault {
             Fault::Random if CALLS.fetch_add(1, Ordering::SeqCst) % 7 == 3 => {
                 let feature = free[free.len() - 1];
-                winner = Winner { feature, score: crate::common::addition(context.evaluator, feature)?, tied: vec![] };
+                winner =
+                    Winner { feature, score: crate::common::addition(&mut context.subset, feature)?, tied: vec![] };
             }
             Fault::HighestWins => {
                 if let Some(last) = winner.tied.pop() {
@@ -277,10 +278,10 @@ fn a_path_with_nothing_to_see_is_refused() {
 fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     let design = design();
     holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
-    let criterion: &dyn vaglio_core::Criterion = &ByDefinition {};
-    let mut evaluator = criterion.open(&design, &Outline::forward(0, 0)).unwrap();
+    let criterion = &ByDefinition {};
+    let subset = Subset::open(criterion, &design, &Outline::forward(0, 0)).unwrap();
     let mut silent = Silent;
     silent.begin(0);
-    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, &mut *evaluator, &mut silent, 0)).unwrap();
+    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, subset, &mut silent, 0)).unwrap();
     assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
 }

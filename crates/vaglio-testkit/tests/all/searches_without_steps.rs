@@ -95,7 +95,7 @@ struct Pairs {
 #[typetag::serde(name = "pairs")]
 impl SearchStrategy for Pairs {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let empty = context.evaluator.score()?;
+        let empty = context.subset.score()?;
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
         let candidates = context.candidates().to_vec();
         let mut moves: Vec<(Action, &[Feature])> = candidates.chunks(2).map(|pair| (Action::Add, pair)).collect();
@@ -103,12 +103,12 @@ impl SearchStrategy for Pairs {
         for (action, pair) in moves {
             for &feature in pair {
                 match action {
-                    Action::Add => context.evaluator.add(feature)?,
-                    Action::Remove => context.evaluator.remove(feature)?,
+                    Action::Add => context.subset.add(feature)?,
+                    Action::Remove => context.subset.remove(feature)?,
                 }
             }
-            let subset = context.evaluator.selected().to_vec();
-            let (score, size) = (context.evaluator.score()?, subset.len());
+            let subset = context.subset.selected().to_vec();
+            let (score, size) = (context.subset.score()?, subset.len());
             let with = if self.forgets { Vec::new() } else { pair[1..].to_vec() };
             let step = Step { action, feature: pair[0], with, score, size, tied: Vec::new(), knot: None };
             if action == Action::Add {

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
 use vaglio_kernels::Scorer;
 use vaglio_kernels::kfold::{Folds, Rows};
 use way::Way;
@@ -103,7 +103,7 @@ impl Criterion for KFold {
         })
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+    fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         if self.refits(design).is_some() {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Criterion for KFold {
         });
         let scorer = scorer(design, Arc::clone(rows.targets()), self.loss, None);
         if readout.refine {
-            return Ok(Some(Box::new(Refined::new(design, AnyLambda { rows, scorer }))));
+            return Ok(Some(Shortcut::new("decomposition", Refined::new(design, AnyLambda { rows, scorer }))));
         }
         let lambdas = readout.lambdas.clone();
         let way: Box<dyn Way + 'd> = if choice.engine == "primal" {
@@ -128,7 +128,7 @@ impl Criterion for KFold {
             Box::new(Dual::new(parts))
         };
         let shared = Shared { fits: AnyLambda { rows, scorer }, lambdas };
-        Ok(Some(Box::new(KFoldEvaluator::new(shared, way))))
+        Ok(Some(Shortcut::new(choice.engine, KFoldEvaluator::new(shared, way))))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

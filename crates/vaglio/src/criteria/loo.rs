@@ -15,7 +15,7 @@ use evaluator::LooEvaluator;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Loss, Outline, Result, Score};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
 use vaglio_kernels::linalg::Failure;
 
 fn failed(failure: Failure) -> Error {
@@ -63,7 +63,7 @@ impl Criterion for Loo {
         })
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         if self.refits(design).is_some() {
             return Ok(None);
@@ -73,9 +73,9 @@ impl Criterion for Loo {
         common.bounded &= !self.full_pass;
         if readout.refine {
             let fits = AnyLambda { common };
-            return Ok(Some(Box::new(Refined::new(design, fits))));
+            return Ok(Some(Shortcut::new("decomposition", Refined::new(design, fits))));
         }
-        Ok(Some(Box::new(LooEvaluator::new(Arc::new(common)))))
+        Ok(Some(Shortcut::new("dual", LooEvaluator::new(Arc::new(common)))))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

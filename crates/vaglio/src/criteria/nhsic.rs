@@ -6,11 +6,11 @@ mod output;
 mod relations;
 
 use evaluator::NhsicEvaluator;
-use relations::{Relations, Unmade};
+use relations::{Relations, Unmade, Walk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, Outline, Result, Score, Task};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task};
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
 ///
@@ -146,8 +146,11 @@ impl Criterion for Nhsic {
         definition::evaluate(self, design, subset)
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Box<dyn Evaluator + 'd>>> {
-        Ok(Some(Box::new(NhsicEvaluator::new(Arc::new(Relations::new(self, design)?)))))
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let relations = Arc::new(Relations::new(self, design)?);
+        let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
+        let shortcut = Shortcut::new(ENGINE, evaluator).approximation(self.approximation(design.rows()));
+        Ok(Some(shortcut.geometry(move || Box::new(Walk(Arc::clone(&relations))))))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

@@ -1,7 +1,7 @@
 //! Scores with the penalty searched for every subset.
 
 use rayon::prelude::*;
-use vaglio_core::{Design, Error, Evaluator, Feature, Result, Score};
+use vaglio_core::{Design, Error, Evaluator, Feature, Result, Score, larger, smaller};
 
 /// The losses of one subset for any λ.
 pub(super) type Losses<'f> = Box<dyn Fn(f64) -> Result<f64> + 'f>;
@@ -26,12 +26,11 @@ pub(super) trait Fits: Send + Sync {
 pub(super) struct Refined<'d, F> {
     design: &'d Design,
     fits: F,
-    selected: Vec<Feature>,
 }
 
 impl<'d, F: Fits> Refined<'d, F> {
     pub(super) fn new(design: &'d Design, fits: F) -> Self {
-        Refined { design, fits, selected: Vec::new() }
+        Refined { design, fits }
     }
 
     fn evaluate(&self, subset: &[Feature]) -> Result<Score> {
@@ -48,45 +47,20 @@ impl<'d, F: Fits> Refined<'d, F> {
 }
 
 impl<F: Fits> Evaluator for Refined<'_, F> {
-    fn selected(&self) -> &[Feature] {
-        &self.selected
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.evaluate(subset)
     }
 
-    fn score(&mut self) -> Result<Score> {
-        self.evaluate(&self.selected)
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)).collect(), scores)
     }
 
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.selected = subset.to_vec();
-        Ok(())
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)).collect(), scores)
     }
 
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let larger = |candidate: &Feature| self.selected.iter().chain([candidate]).copied().collect();
-        self.all(candidates.iter().map(larger).collect(), scores)
-    }
-
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let smaller = |candidate: &Feature| self.selected.iter().filter(|f| *f != candidate).copied().collect();
-        self.all(candidates.iter().map(smaller).collect(), scores)
-    }
-
-    fn add(&mut self, feature: Feature) -> Result<()> {
-        self.selected.push(feature);
-        Ok(())
-    }
-
-    fn remove(&mut self, feature: Feature) -> Result<()> {
-        self.selected.retain(|&f| f != feature);
-        Ok(())
-    }
-
-    fn standard_error(&mut self) -> Result<Option<f64>> {
-        let Some(lambda) = self.score()?.lambda else { return Ok(None) };
-        self.fits.standard_error(&self.selected, lambda)
-    }
-
-    fn engine(&self) -> &'static str {
-        "decomposition"
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let Some(lambda) = self.evaluate(subset)?.lambda else { return Ok(None) };
+        self.fits.standard_error(subset, lambda)
     }
 }

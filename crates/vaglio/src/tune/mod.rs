@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Design, Error, Learner, Observer, Outline, Problem, Result, Score, Step};
+use vaglio_core::{Answer, Design, Error, Learner, Observer, Outline, Problem, Result, Score, Step, Subset};
 
 /// Evaluations that a budget may name.
 const MOST_EVALUATIONS: usize = 1_000_000;
@@ -235,9 +235,9 @@ impl Tune {
         match self.score {
             Scored::All => {
                 let all = design.candidates();
-                let mut evaluator = selector.criterion.open(&design, &all_at_once(all.len()))?;
-                evaluator.reset(&all)?;
-                evaluator.score()?.checked().map(Some)
+                let mut subset = Subset::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
+                subset.reset(&all)?;
+                subset.score()?.checked().map(Some)
             }
             Scored::Search => {
                 let path = selector.search_on(&design, Instant::now(), watch)?.path;

@@ -1,6 +1,6 @@
 //! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 
-use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Winner};
+use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Subset, Winner};
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio_testkit::data::{self, Recipe};
 
@@ -17,7 +17,7 @@ fn check(recipe: &Recipe, criterion: &KFold, subset: &[Feature], what: &str) {
         let score = |lambdas: &[f64]| -> (Score, Score, f64) {
             let design: Design = recipe.design(lambdas, intercept).seeded(3);
             let criterion: &dyn Criterion = criterion;
-            let mut evaluator = criterion.open(&design, &Outline::forward(design.features(), 3)).unwrap();
+            let mut evaluator = Subset::open(criterion, &design, &Outline::forward(design.features(), 3)).unwrap();
             evaluator.reset(subset).unwrap();
             let empty = criterion.evaluate(&design, &[]).unwrap().loss;
             (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap(), empty)
@@ -106,7 +106,7 @@ fn removals_where_a_state_has_lost_its_digits() {
                 let design: Design = recipe.design(lambdas, intercept).seeded(3);
                 let opened: &dyn Criterion = &criterion;
                 let all: Vec<Feature> = (0..design.features()).collect();
-                let mut evaluator = opened.open(&design, &Outline::backward(all.len(), 1)).unwrap();
+                let mut evaluator = Subset::open(opened, &design, &Outline::backward(all.len(), 1)).unwrap();
                 evaluator.reset(&all).unwrap();
                 let empty = criterion.evaluate(&design, &[]).unwrap().loss;
                 let mut scores = vec![Score::WORST; all.len()];
@@ -142,7 +142,7 @@ fn rows_left_out_for_many_lambdas() {
             let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
             let opened: &dyn Criterion = &criterion;
             let all: Vec<Feature> = (0..design.features()).collect();
-            let mut evaluator = opened.open(&design, &Outline::backward(all.len(), 1)).unwrap();
+            let mut evaluator = Subset::open(opened, &design, &Outline::backward(all.len(), 1)).unwrap();
             let empty = evaluator.score().unwrap().loss;
             for subset in [&all[..], &all[1..], &[0, 2]] {
                 evaluator.reset(subset).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
     Cells, Columns, Criterion, Design, Feature, Loss, Outline, Problem, Score, SearchContext, SearchStrategy, Silent,
-    Task, Winner,
+    Subset, Task, Winner,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
@@ -28,11 +28,10 @@ fn check(problem: &Problem, learner: Rls, loss: Loss, steps: usize, what: &str) 
     let mut paths = Vec::new();
     for full_pass in [false, true] {
         let criterion = Loo { loss, full_pass };
-        let mut evaluator = (&criterion as &dyn Criterion)
-            .open(&design, &Outline::forward(design.features(), design.features()))
-            .unwrap();
+        let subset =
+            Subset::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
         let mut observer = Silent;
-        let mut context = SearchContext::new(&criterion, &design, evaluator.as_mut(), &mut observer, 0);
+        let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 0);
         let path = Greedy::new(steps).search(&mut context).unwrap();
         close(path.empty, criterion.evaluate(&design, &[]).unwrap(), &format!("{what}, empty"));
         let mut subset: Vec<Feature> = Vec::new();
@@ -142,11 +141,10 @@ fn the_standard_error_is_that_of_the_rows_left_out() {
         let mean = squares.iter().sum::<f64>() / 12.0;
         let defined = (squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 12.0 / 12.0).sqrt();
         let criterion = Loo::default();
-        let mut evaluator = (&criterion as &dyn Criterion)
-            .open(&design, &Outline::forward(design.features(), design.features()))
-            .unwrap();
-        evaluator.reset(&[0, 3]).unwrap();
-        let found = evaluator.standard_error().unwrap().unwrap();
+        let mut subset =
+            Subset::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
+        subset.reset(&[0, 3]).unwrap();
+        let found = subset.standard_error().unwrap().unwrap();
         assert!((found - defined).abs() <= 1e-9 * defined, "lambda {lambda}: {found} is not {defined}");
     }
 }

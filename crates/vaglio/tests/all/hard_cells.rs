@@ -1,8 +1,6 @@
 //! Every search on every built-in criterion, on data that take digits away: the same columns as by plain retraining.
 
-use vaglio::core::{
-    Criterion, Design, Evaluator, Feature, Path, Refit, SearchContext, SearchStrategy, Silent, StopReason,
-};
+use vaglio::core::{Criterion, Design, Feature, Path, SearchContext, SearchStrategy, Silent, StopReason, Subset};
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
 use vaglio_testkit::data;
@@ -25,8 +23,9 @@ fn searches() -> Vec<(&'static str, Box<dyn SearchStrategy>)> {
     ]
 }
 
-fn run(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design, evaluator: &mut dyn Evaluator) -> Path {
-    search.search(&mut SearchContext::new(criterion, design, evaluator, &mut Silent, 0)).unwrap()
+fn run<'d>(search: &dyn SearchStrategy, criterion: &'d dyn Criterion, design: &'d Design, subset: Subset<'d>) -> Path {
+    let mut silent = Silent;
+    search.search(&mut SearchContext::new(criterion, design, subset, &mut silent, 0)).unwrap()
 }
 
 /// The same steps, entries and λ; scores to the tolerance.
@@ -47,9 +46,9 @@ fn check(name: &str, design: &Design, tolerance: f64) {
     for (criterion_name, criterion) in criteria() {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
-            let mut evaluator = criterion.open(design, &search.outline(design)).unwrap();
-            let found = run(&*search, &*criterion, design, evaluator.as_mut());
-            let defined = run(&*search, &*criterion, design, &mut Refit::new(&*criterion, design));
+            let subset = Subset::open(&*criterion, design, &search.outline(design)).unwrap();
+            let found = run(&*search, &*criterion, design, subset);
+            let defined = run(&*search, &*criterion, design, Subset::by_definition(&*criterion, design));
             same(&found, &defined, tolerance, &what);
         }
     }
@@ -110,8 +109,8 @@ fn exhaustive_search_is_enumeration() {
     for design in [design, three] {
         for (name, criterion) in criteria() {
             let search = Exhaustive::default();
-            let mut evaluator = criterion.open(&design, &search.outline(&design)).unwrap();
-            let path = run(&search, &*criterion, &design, evaluator.as_mut());
+            let subset = Subset::open(&*criterion, &design, &search.outline(&design)).unwrap();
+            let path = run(&search, &*criterion, &design, subset);
             let best = enumerated(&*criterion, &design);
             assert_eq!(path.entries.len(), best.len(), "{name}");
             for (entry, (subset, loss)) in path.entries.iter().zip(best) {

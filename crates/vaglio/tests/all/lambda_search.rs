@@ -1,7 +1,7 @@
 //! The penalty searched between bounds: against a fine grid, on both criteria.
 
 use std::sync::Arc;
-use vaglio::core::{Criterion, Design, Loss, Outline, Score};
+use vaglio::core::{Criterion, Design, Loss, Outline, Score, Subset};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::{Lambda, Rls};
 use vaglio_testkit::{criterion, data};
@@ -26,7 +26,7 @@ fn no_value_of_a_fine_grid_is_better() {
         let grid = design(Lambda::Grid { from: 1e-3, to: 1e4, points: 2000 }, seed);
         for criterion in criteria() {
             let score = |design: &Design| -> Score {
-                let mut evaluator = criterion.open(design, &Outline::backward(6, 6)).unwrap();
+                let mut evaluator = Subset::open(&*criterion, design, &Outline::backward(6, 6)).unwrap();
                 evaluator.reset(&[0, 2, 3, 5]).unwrap();
                 evaluator.score().unwrap()
             };

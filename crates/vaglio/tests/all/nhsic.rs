@@ -1,6 +1,6 @@
 //! Normalised Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Columns, Criterion, Design, Error, Outline, Problem, Readout, Signs, Task};
+use vaglio::core::{Columns, Criterion, Design, Error, Outline, Problem, Readout, Signs, Subset, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output};
 use vaglio_testkit::{Broken, Random, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -44,12 +44,12 @@ fn greedy(criterion: &Nhsic, design: &Design, steps: usize) -> Vec<usize> {
 }
 
 trait Open {
-    fn open_for<'d>(&'d self, design: &'d Design) -> Box<dyn vaglio::core::Evaluator + 'd>;
+    fn open_for<'d>(&'d self, design: &'d Design) -> Subset<'d>;
 }
 
 impl Open for Nhsic {
-    fn open_for<'d>(&'d self, design: &'d Design) -> Box<dyn vaglio::core::Evaluator + 'd> {
-        self.accelerate(design, &all_columns(design)).unwrap().unwrap()
+    fn open_for<'d>(&'d self, design: &'d Design) -> Subset<'d> {
+        Subset::open(self, design, &all_columns(design)).unwrap()
     }
 }
 
@@ -162,12 +162,12 @@ fn coefficients_and_words_belong_to_the_subset() {
     let criterion = Nhsic::default();
     let mut evaluator = criterion.open_for(&design);
     evaluator.reset(&[3, 0, 5]).unwrap();
-    let alpha = evaluator.alpha().unwrap().unwrap();
+    let alpha = evaluator.geometry().unwrap().minimizer(evaluator.selected()).unwrap().unwrap();
     assert!(alpha.len() == 3 && alpha.iter().all(|a| *a >= 0.0));
-    assert_eq!(evaluator.approximation(), Some("exact"));
+    assert_eq!(evaluator.engine().approximation, Some("exact"));
     let many = data::regression(401, 3, 2).design(&[1.0], true);
-    assert_eq!(criterion.open_for(&many).approximation(), Some("nystrom"));
-    let bound = criterion.open_for(&design).bound(&[0, 1, 2, 3, 4, 5]).unwrap();
+    assert_eq!(criterion.open_for(&many).engine().approximation, Some("nystrom"));
+    let bound = criterion.open_for(&design).tree(&[0, 1, 2, 3, 4, 5]).unwrap().bound(0).unwrap();
     let all = criterion.evaluate(&design, &[0, 1, 2, 3, 4, 5]).unwrap().loss;
     assert!(bound <= all && bound > all - 1e-9);
 }

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use vaglio::core::{Columns, Criterion, Design, Loss, Outline, Path, Problem, SearchContext, SearchStrategy, Silent};
+use vaglio::core::{
+    Columns, Criterion, Design, Loss, Outline, Path, Problem, SearchContext, SearchStrategy, Silent, Subset,
+};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::Greedy;
@@ -11,14 +13,11 @@ use vaglio_testkit::data;
 fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Design, Path) {
     let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
     let criterion = Loo { loss, ..Loo::default() };
-    let mut evaluator =
-        (&criterion as &dyn Criterion).open(&design, &Outline::forward(design.features(), design.features())).unwrap();
+    let subset = Subset::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
-    let path = Greedy::new(steps)
-        .search(&mut SearchContext::new(&criterion, &design, evaluator.as_mut(), &mut observer, 0))
-        .unwrap();
-    drop(evaluator);
+    let path =
+        Greedy::new(steps).search(&mut SearchContext::new(&criterion, &design, subset, &mut observer, 0)).unwrap();
     (design, path)
 }
 

@@ -1,6 +1,6 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
-use vaglio::core::{Criterion, Design, Evaluator, Feature, Loss, Outline, Readout, Score, Task, Winner};
+use vaglio::core::{Branch, Criterion, Design, Feature, Loss, Outline, Readout, Score, Subset, Task, Winner};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
@@ -90,21 +90,20 @@ fn branches_with_every_loss() -> Result<(), Broken> {
 }
 
 /// Walks the whole tree and checks that no bound of a node is above a score below it, with the least score below.
-fn bounded(node: &mut dyn Evaluator, later: &[Feature], finite: &mut usize) -> f64 {
-    let bound = node.bound(later).unwrap();
+fn bounded(node: &mut dyn Branch, later: usize, finite: &mut usize) -> f64 {
+    let bound = node.bound(0).unwrap();
     *finite += usize::from(bound.is_finite());
-    let fewer: Vec<Feature> = later.iter().step_by(2).copied().collect();
-    let tighter = node.bound(&fewer).unwrap();
-    assert!(tighter >= bound * (1.0 - 1e-12) || bound == f64::NEG_INFINITY, "{tighter} below {bound}");
-    let mut scores = vec![Score::WORST; later.len()];
-    node.score_additions(later, &mut scores).unwrap();
-    let mut least = scores.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
-    for (place, &feature) in later.iter().enumerate() {
-        let rest = &later[place + 1..];
-        let mut child = node.branch(feature, rest).unwrap().unwrap();
-        least = least.min(bounded(&mut *child, rest, finite));
+    for place in 1..=later {
+        let tighter = node.bound(place).unwrap();
+        assert!(tighter >= bound * (1.0 - 1e-12) || bound == f64::NEG_INFINITY, "{tighter} below {bound}");
     }
-    assert!(bound <= least, "{:?}: a bound of {bound} above {least}", node.selected());
+    let mut scores = vec![Score::WORST; later];
+    node.score_additions(&(0..later).collect::<Vec<_>>(), &mut scores).unwrap();
+    let mut least = scores.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
+    for place in 0..later {
+        least = least.min(bounded(&mut *node.child(place).unwrap(), later - place - 1, finite));
+    }
+    assert!(bound <= least, "a bound of {bound} above {least}");
     least
 }
 
@@ -118,43 +117,22 @@ fn no_bound_is_above_a_score_below_it() {
         for intercept in [true, false] {
             let design = recipe.design(lambdas, intercept);
             let criterion = Loo::default();
-            let mut root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
+            let mut subset = Subset::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
             let all: Vec<Feature> = (0..design.features()).collect();
             let mut finite = 0;
-            let least = bounded(&mut *root, &all, &mut finite);
+            let mut root = subset.tree(&all).unwrap();
+            let least = bounded(&mut *root, all.len(), &mut finite);
             assert_eq!(finite, 1 << design.features(), "every node has a bound");
-            let tight = root.bound(&all).unwrap();
+            let tight = root.bound(0).unwrap();
             assert!(tight >= 0.1 * least, "{tight} says little of {least}");
         }
     }
 }
 
-#[test]
-fn a_branch_that_is_changed_goes_on_as_a_plain_evaluator() {
-    let design = data::regression(24, 7, 81).design(&[0.1], true);
-    let criterion = Loo::default();
-    let root = (&criterion as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap();
-    let mut child = root.branch(2, &[3, 5]).unwrap().unwrap();
-    let score = |subset: &[Feature]| criterion.evaluate(&design, subset).unwrap().loss;
-    let close = |found: f64, subset: &[Feature]| assert!((found - score(subset)).abs() <= 1e-10 * score(subset));
-    let mut scores = [Score::WORST; 2];
-    child.score_additions(&[5, 0], &mut scores).unwrap();
-    close(scores[0].loss, &[2, 5]);
-    close(scores[1].loss, &[2, 0]);
-    close(child.branch(0, &[3]).unwrap().unwrap().score().unwrap().loss, &[2, 0]);
-    child.add(6).unwrap();
-    child.score_removals(&[2, 6], &mut scores).unwrap();
-    close(scores[0].loss, &[6]);
-    close(scores[1].loss, &[2]);
-    child.remove(2).unwrap();
-    assert_eq!(child.selected(), [6]);
-    close(child.score().unwrap().loss, &[6]);
-}
-
 /// From all columns to none, the cheapest removal each time.
 fn backward(design: &Design, tolerance: f64) {
     let criterion = Loo::default();
-    let mut evaluator = (&criterion as &dyn Criterion).open(design, &Outline::forward(1, 1)).unwrap();
+    let mut evaluator = Subset::open(&criterion, design, &Outline::forward(1, 1)).unwrap();
     let all: Vec<Feature> = (0..design.features()).collect();
     evaluator.reset(&all).unwrap();
     while !evaluator.selected().is_empty() {
@@ -186,8 +164,7 @@ fn bounds_go_on_after_removals() {
     let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
     let open = |full_pass| Loo { loss: Loss::Squared, full_pass };
     let (by_bounds, in_full) = (open(false), open(true));
-    let mut states =
-        [&by_bounds, &in_full].map(|c| (c as &dyn Criterion).open(&design, &Outline::forward(1, 1)).unwrap());
+    let mut states = [&by_bounds, &in_full].map(|c| Subset::open(c, &design, &Outline::forward(1, 1)).unwrap());
     for step in 0..60 {
         let selected = states[0].selected().to_vec();
         let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();

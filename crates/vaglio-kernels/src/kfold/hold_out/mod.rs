@@ -160,13 +160,13 @@ impl<'d> HoldOut<'d> {
         self.cut(0);
     }
 
-    /// The state with one more column, in which only `later` columns may be added. Cost O(m · later) and that of `add`.
+    /// A copy of the state in which only columns of `later` may be added. Cost O(m · later).
     #[must_use]
-    pub fn branch(&self, feature: usize, later: &[usize]) -> Self {
+    pub fn among(&self, later: &[usize]) -> Self {
         let mut open = vec![false; self.open.len()];
         later.iter().for_each(|&i| open[i] = self.open[i]);
         let keep = |(candidate, open): (&Option<Candidate>, &bool)| if *open { candidate.clone() } else { None };
-        let mut branch = HoldOut {
+        HoldOut {
             rows: Arc::clone(&self.rows),
             lambda: self.lambda,
             selected: self.selected.clone(),
@@ -174,9 +174,7 @@ impl<'d> HoldOut<'d> {
             open,
             chain: self.chain.clone(),
             chosen: self.chosen.clone(),
-        };
-        branch.add(feature);
-        branch
+        }
     }
 
     /// Whether the score of the subset needs no decomposition of the rows.

@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Error, Evaluator, Feature, Learner, LinearForm,
-    Loss, Model, Outline, Path, PathEntry, Problem, Readout, Result, Score, SearchContext, SearchStrategy, Step,
-    StopReason, ridge,
+    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Error, Feature, Learner, LinearForm, Loss, Model,
+    Outline, Path, PathEntry, Problem, Readout, Result, Score, SearchContext, SearchStrategy, Step, StopReason, Subset,
+    ridge,
 };
 use vaglio_testkit::{Broken, data};
 
@@ -69,17 +69,17 @@ vaglio_core::describe!(Search, Forward, "forward", "adds the best column", "sear
 #[typetag::serde(name = "forward")]
 impl SearchStrategy for Forward {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let empty = context.evaluator.score()?;
+        let empty = context.subset.score()?;
         let candidates = context.candidates().to_vec();
         context.begin(candidates.len());
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
         let stop_reason = loop {
             let free: Vec<Feature> =
-                candidates.iter().copied().filter(|f| !context.evaluator.selected().contains(f)).collect();
-            let Some(winner) = context.evaluator.best_addition(&free)? else { break StopReason::NoCandidates };
-            context.evaluator.add(winner.feature)?;
-            let (size, score) = (context.evaluator.selected().len(), winner.score);
-            entries.push(PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
+                candidates.iter().copied().filter(|f| !context.subset.selected().contains(f)).collect();
+            let Some(winner) = context.subset.best_addition(&free)? else { break StopReason::NoCandidates };
+            context.subset.add(winner.feature)?;
+            let (size, score) = (context.subset.selected().len(), winner.score);
+            entries.push(PathEntry { subset: context.subset.selected().to_vec(), score, standard_error: None });
             steps.push(Step {
                 action: Action::Add,
                 feature: winner.feature,
@@ -109,25 +109,25 @@ pub struct Shrink {}
 #[typetag::serde(name = "shrink")]
 impl SearchStrategy for Shrink {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let empty = context.evaluator.score()?;
+        let empty = context.subset.score()?;
         let all = context.candidates().to_vec();
         if all.is_empty() {
             return Ok(finish(empty, Vec::new(), Vec::new(), StopReason::NoCandidates));
         }
-        context.evaluator.reset(&all)?;
+        context.subset.reset(&all)?;
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
-        entries.push(PathEntry { subset: all, score: context.evaluator.score()?, standard_error: None });
+        entries.push(PathEntry { subset: all, score: context.subset.score()?, standard_error: None });
         let stop_reason = loop {
-            let inside = context.evaluator.selected().to_vec();
+            let inside = context.subset.selected().to_vec();
             if inside.len() == 1 {
                 break StopReason::MaxFeatures;
             }
             let mut scores = vec![Score::WORST; inside.len()];
-            context.evaluator.score_removals(&inside, &mut scores)?;
+            context.subset.score_removals(&inside, &mut scores)?;
             let Some(winner) = vaglio_core::Winner::among(&inside, &scores) else { break StopReason::NoCandidates };
-            context.evaluator.remove(winner.feature)?;
+            context.subset.remove(winner.feature)?;
             let (size, score) = (inside.len() - 1, winner.score);
-            entries.insert(0, PathEntry { subset: context.evaluator.selected().to_vec(), score, standard_error: None });
+            entries.insert(0, PathEntry { subset: context.subset.selected().to_vec(), score, standard_error: None });
             let step = Step {
                 action: Action::Remove,
                 feature: winner.feature,
@@ -230,8 +230,8 @@ fn entries(columns: &Columns) -> ndarray::Array2<f64> {
 }
 
 /// Asks an evaluator for one addition.
-pub fn addition(evaluator: &mut dyn Evaluator, feature: Feature) -> Result<Score> {
+pub fn addition(subset: &mut Subset<'_>, feature: Feature) -> Result<Score> {
     let mut score = [Score::WORST];
-    evaluator.score_additions(&[feature], &mut score)?;
+    subset.score_additions(&[feature], &mut score)?;
     Ok(score[0])
 }

@@ -1,10 +1,10 @@
 //! Rows held out as a way to the scores.
 
 use super::evaluator::failed;
-use super::way::{Spread, Tried, Way};
+use super::way::{Node, Spread, Tried, Way};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Feature, Result};
+use vaglio_core::{Feature, Result, larger};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::kfold::{AllLambdas, Rows};
 use vaglio_kernels::{Scorer, Trial, is_unreliable};
@@ -74,6 +74,49 @@ impl<'d> Parts<'d> {
         }
         all
     }
+
+    /// The outcomes of changes from the trials of all states: λ × changes.
+    fn scored(
+        &self,
+        states: &mut [HoldOut<'d>],
+        mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>,
+    ) -> Vec<Vec<Tried>> {
+        let scorers = self.parts.iter().map(|part| &part.permuted).cycle();
+        let of_states: Vec<Vec<Trial>> =
+            states.iter_mut().zip(scorers).map(|(state, scorer)| trials(state, scorer)).collect();
+        self.join(&of_states)
+    }
+
+    /// All λ of a subset from one decomposition of each part.
+    fn at_once(&self, subset: &[Feature]) -> Result<Vec<AtOnce>> {
+        let mut of_lambdas = vec![AtOnce::default(); self.lambdas.len()];
+        for part in &self.parts {
+            let all = AllLambdas::new(&part.rows, subset).map_err(failed)?;
+            let found: Vec<(Vec<Vec<f64>>, f64)> =
+                self.lambdas.par_iter().map(|&lambda| all.residuals(lambda, &part.folds)).collect();
+            for (AtOnce { residuals, is_weak: weak }, (own, low)) in of_lambdas.iter_mut().zip(found) {
+                if residuals.is_empty() {
+                    *residuals = vec![vec![0.0; own.first().map_or(0, Vec::len)]; self.outputs];
+                }
+                part.scorer.place(&own, residuals);
+                *weak |= is_unreliable(low);
+            }
+        }
+        Ok(of_lambdas)
+    }
+
+    /// The losses of subsets without a state, for each λ.
+    fn losses(&self, at_once: &[AtOnce]) -> Vec<Tried> {
+        let score = |AtOnce { residuals, is_weak }: &AtOnce| {
+            Tried::new(if *is_weak { f64::NAN } else { self.scorer.loss(residuals) }, *is_weak)
+        };
+        at_once.par_iter().map(score).collect()
+    }
+
+    /// Trials that are to be refitted from the rows.
+    fn unknown(&self, count: usize) -> Vec<Vec<Tried>> {
+        vec![vec![Tried::UNKNOWN; count]; self.lambdas.len()]
+    }
 }
 
 /// One state for each λ and part of the folds, from the first trial on.
@@ -113,37 +156,10 @@ impl<'d> Dual<'d> {
         }
     }
 
-    /// Trials that are to be refitted from the rows.
-    fn unknown(&self, candidates: &[Feature]) -> Vec<Vec<Tried>> {
-        vec![vec![Tried::UNKNOWN; candidates.len()]; self.parts.lambdas.len()]
-    }
-
-    fn scored(&mut self, mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>) -> Vec<Vec<Tried>> {
-        let parts = Arc::clone(&self.parts);
-        let scorers = parts.parts.iter().map(|part| &part.permuted).cycle();
-        let of_states: Vec<Vec<Trial>> =
-            self.states.iter_mut().zip(scorers).map(|(state, scorer)| trials(state, scorer)).collect();
-        parts.join(&of_states)
-    }
-
     /// All λ of the subset from one decomposition of each part.
     fn at_once(&mut self) -> Result<&[AtOnce]> {
         if self.current.is_none() {
-            let parts = &self.parts;
-            let mut of_lambdas = vec![AtOnce::default(); parts.lambdas.len()];
-            for part in &parts.parts {
-                let all = AllLambdas::new(&part.rows, &self.selected).map_err(failed)?;
-                let found: Vec<(Vec<Vec<f64>>, f64)> =
-                    parts.lambdas.par_iter().map(|&lambda| all.residuals(lambda, &part.folds)).collect();
-                for (AtOnce { residuals, is_weak: weak }, (own, low)) in of_lambdas.iter_mut().zip(found) {
-                    if residuals.is_empty() {
-                        *residuals = vec![vec![0.0; own.first().map_or(0, Vec::len)]; parts.outputs];
-                    }
-                    part.scorer.place(&own, residuals);
-                    *weak |= is_unreliable(low);
-                }
-            }
-            self.current = Some(of_lambdas);
+            self.current = Some(self.parts.at_once(&self.selected)?);
         }
         Ok(self.current.as_deref().unwrap_or_default())
     }
@@ -151,31 +167,28 @@ impl<'d> Dual<'d> {
 
 impl Way for Dual<'_> {
     fn current(&mut self) -> Result<Vec<Tried>> {
+        let parts = Arc::clone(&self.parts);
         // One decomposition for all λ, where the states would make one each.
         if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
-            let parts = Arc::clone(&self.parts);
-            let score = |AtOnce { residuals, is_weak }: &AtOnce| {
-                Tried::new(if *is_weak { f64::NAN } else { parts.scorer.loss(residuals) }, *is_weak)
-            };
-            return Ok(self.at_once()?.par_iter().map(score).collect());
+            return Ok(parts.losses(self.at_once()?));
         }
-        Ok(self.scored(|state, scorer| vec![state.score(scorer)]).into_iter().flatten().collect())
+        Ok(parts.scored(&mut self.states, |state, scorer| vec![state.score(scorer)]).into_iter().flatten().collect())
     }
 
     fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
         if !self.parts.has_states {
-            return Ok(self.unknown(candidates));
+            return Ok(self.parts.unknown(candidates.len()));
         }
         self.build();
-        Ok(self.scored(|state, scorer| state.additions(scorer, candidates)))
+        Ok(self.parts.scored(&mut self.states, |state, scorer| state.additions(scorer, candidates)))
     }
 
     fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
         if !self.parts.has_states {
-            return Ok(self.unknown(candidates));
+            return Ok(self.parts.unknown(candidates.len()));
         }
         self.build();
-        Ok(self.scored(|state, scorer| state.removals(scorer, candidates)))
+        Ok(self.parts.scored(&mut self.states, |state, scorer| state.removals(scorer, candidates)))
     }
 
     fn add(&mut self, feature: Feature) -> Result<()> {
@@ -208,21 +221,45 @@ impl Way for Dual<'_> {
         Ok(Spread::Residuals(parts.placed(of_parts)))
     }
 
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>> {
-        let built;
-        let states = if self.states.is_empty() && self.parts.has_states {
-            built = self.parts.states(&self.selected);
-            &built
-        } else {
-            &self.states
-        };
-        let states = states.iter().map(|state| state.branch(feature, later)).collect();
-        let selected = self.selected.iter().copied().chain([feature]).collect();
-        Ok(Box::new(Dual { parts: Arc::clone(&self.parts), states, selected, current: None }))
+    fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Node + '_>> {
+        if self.parts.has_states {
+            self.build();
+        }
+        let states = self.states.iter().map(|state| state.among(later)).collect();
+        Ok(Box::new(DualNode { parts: &self.parts, states, selected: self.selected.clone(), later: later.to_vec() }))
+    }
+}
+
+/// A node of a depth-first search, with states of its own for the columns that may follow.
+struct DualNode<'p, 'd> {
+    parts: &'p Parts<'d>,
+    states: Vec<HoldOut<'d>>,
+    selected: Vec<Feature>,
+    later: Vec<Feature>,
+}
+
+impl Node for DualNode<'_, '_> {
+    fn current(&mut self) -> Result<Vec<Tried>> {
+        if self.states.is_empty() || !self.states.iter_mut().all(HoldOut::is_settled) {
+            return Ok(self.parts.losses(&self.parts.at_once(&self.selected)?));
+        }
+        let trials = self.parts.scored(&mut self.states, |state, scorer| vec![state.score(scorer)]);
+        Ok(trials.into_iter().flatten().collect())
     }
 
-    fn engine(&self) -> &'static str {
-        "dual"
+    fn additions(&mut self, places: &[usize]) -> Result<Vec<Vec<Tried>>> {
+        if !self.parts.has_states {
+            return Ok(self.parts.unknown(places.len()));
+        }
+        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
+        Ok(self.parts.scored(&mut self.states, |state, scorer| state.additions(scorer, &candidates)))
+    }
+
+    fn child(&mut self, place: usize) -> Result<Box<dyn Node + '_>> {
+        let (feature, later) = (self.later[place], self.later[place + 1..].to_vec());
+        let mut states: Vec<HoldOut<'_>> = self.states.iter().map(|state| state.among(&later)).collect();
+        states.iter_mut().for_each(|state| state.add(feature));
+        Ok(Box::new(DualNode { parts: self.parts, states, selected: larger(&self.selected, feature), later }))
     }
 }
 
@@ -235,7 +272,7 @@ mod tests {
     use crate::criteria::balance;
     use crate::criteria::kernel::{kernel_data, scorer};
     use crate::criteria::kfold::any_lambda::AnyLambda;
-    use vaglio_core::{Criterion, Evaluator, Loss, Score};
+    use vaglio_core::{Criterion, Loss, Score, Shortcut, Subset};
     use vaglio_kernels::kfold::Folds;
     use vaglio_testkit::data;
 
@@ -251,7 +288,7 @@ mod tests {
         assert!(parts.has_states);
         parts.has_states = false;
         let shared = Shared { fits: AnyLambda { rows, scorer }, lambdas: vec![0.1, 1.0] };
-        let mut evaluator = KFoldEvaluator::new(shared, Box::new(Dual::new(parts)));
+        let mut evaluator = Subset::new(Shortcut::new("dual", KFoldEvaluator::new(shared, Box::new(Dual::new(parts)))));
         let near = |subset: &[Feature], found: Score| {
             let defined = kfold.evaluate(&design, subset).unwrap();
             assert!(
@@ -270,9 +307,10 @@ mod tests {
         evaluator.add(5).unwrap();
         near(&[4, 1, 5], evaluator.score().unwrap());
         assert!(evaluator.standard_error().unwrap().unwrap() > 0.0);
-        let mut child = evaluator.branch(0, &[2, 3]).unwrap().unwrap();
+        let mut root = evaluator.tree(&[0, 2, 3]).unwrap();
+        let mut child = root.child(0).unwrap();
         near(&[4, 1, 5, 0], child.score().unwrap());
-        child.score_additions(&[2, 3], &mut scores).unwrap();
+        child.score_additions(&[0, 1], &mut scores).unwrap();
         near(&[4, 1, 5, 0, 3], scores[1]);
     }
 }

@@ -1,12 +1,11 @@
 //! The evaluator of k-fold cross-validation: a way to the scores, and refitting where it has lost its digits.
 
 use super::any_lambda::AnyLambda;
-use super::way::{Spread, Tried, Way};
+use super::way::{Node, Spread, Tried, Way};
 use crate::criteria::kernel::lowest;
 use crate::criteria::refined::Fits;
 use rayon::prelude::*;
-use std::sync::Arc;
-use vaglio_core::{Error, Evaluator, Feature, Result, Score, Winner};
+use vaglio_core::{Branch, Error, Evaluator, Feature, Result, Score, Winner, larger, smaller};
 use vaglio_kernels::linalg::Failure;
 
 /// What all evaluators of a design share.
@@ -16,22 +15,7 @@ pub(super) struct Shared<'d> {
     pub lambdas: Vec<f64>,
 }
 
-/// A subset's score is its lowest over λ.
-pub(super) struct KFoldEvaluator<'e, 'd> {
-    shared: Arc<Shared<'d>>,
-    way: Box<dyn Way + 'e>,
-    selected: Vec<Feature>,
-    /// For additions of later columns alone.
-    is_branch: bool,
-    /// The score of the current subset, once it is known.
-    settled: Option<Score>,
-}
-
-impl<'e, 'd> KFoldEvaluator<'e, 'd> {
-    pub(super) fn new(shared: Shared<'d>, way: Box<dyn Way + 'e>) -> Self {
-        KFoldEvaluator { shared: Arc::new(shared), way, selected: Vec::new(), is_branch: false, settled: None }
-    }
-
+impl Shared<'_> {
     /// Scores from the trials of subsets, given for each λ: those that have lost their digits are refitted, then the
     /// lowest over λ is taken.
     fn settle(
@@ -48,66 +32,56 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
         if !concerned.is_empty() {
             tracing::trace!(subsets = concerned.len(), "refitted from the rows");
         }
-        let shared = &*self.shared;
         let refit = |(_, open, lowest, subset): &(usize, Vec<usize>, f64, Vec<Feature>)| {
-            let lambdas: Vec<f64> = open.iter().map(|&l| shared.lambdas[l]).collect();
-            shared.fits.losses(subset, &lambdas, *lowest)
+            let lambdas: Vec<f64> = open.iter().map(|&l| self.lambdas[l]).collect();
+            self.fits.losses(subset, &lambdas, *lowest)
         };
         let losses: Vec<Vec<f64>> = concerned.par_iter().map(refit).collect::<Result<_>>()?;
         for ((k, open, ..), losses) in concerned.iter().zip(losses) {
             open.iter().zip(losses).for_each(|(&l, loss)| trials[l][*k].loss = loss);
         }
-        let of_subset = |k: usize| self.shared.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
+        let of_subset = |k: usize| self.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
         (0..count).map(|k| lowest(of_subset(k))).collect()
     }
 
-    fn larger(&self, feature: Feature) -> Vec<Feature> {
-        self.selected.iter().copied().chain([feature]).collect()
-    }
-
-    fn smaller(&self, feature: Feature) -> Vec<Feature> {
-        self.selected.iter().copied().filter(|&f| f != feature).collect()
-    }
-
     /// A column that is constant has no part in any state: nothing is known of a subset with one.
-    fn is_odd(&self) -> bool {
-        self.selected.iter().any(|&f| !self.shared.fits.rows.is_active(f))
+    fn is_odd(&self, subset: &[Feature]) -> bool {
+        subset.iter().any(|&f| !self.fits.rows.is_active(f))
     }
 
     fn unknown(&self, count: usize) -> Vec<Vec<Tried>> {
-        vec![vec![Tried::UNKNOWN; count]; self.shared.lambdas.len()]
+        vec![vec![Tried::UNKNOWN; count]; self.lambdas.len()]
     }
 
-    /// The trial of the subset for each λ.
-    fn current(&mut self) -> Result<Vec<Tried>> {
-        if self.is_odd() { Ok(vec![Tried::UNKNOWN; self.shared.lambdas.len()]) } else { self.way.current() }
-    }
-
-    fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        if self.is_odd() {
+    fn additions(&self, way: &mut dyn Way, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        if self.is_odd(subset) {
             return Ok(self.unknown(candidates.len()));
         }
-        let mut trials = self.way.additions(candidates)?;
-        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.shared.fits.rows.is_active(**f)) {
+        let mut trials = way.additions(candidates)?;
+        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.fits.rows.is_active(**f)) {
             trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
         }
         Ok(trials)
     }
 
-    /// A branch scores additions alone; for anything else its subset is evaluated by refitting.
-    fn removals(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        let mut trials = match self.is_branch || self.is_odd() {
+    /// The trial of the subset for each λ.
+    fn current(&self, way: &mut dyn Way, subset: &[Feature]) -> Result<Vec<Tried>> {
+        if self.is_odd(subset) { Ok(vec![Tried::UNKNOWN; self.lambdas.len()]) } else { way.current() }
+    }
+
+    fn removals(&self, way: &mut dyn Way, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+        let mut trials = match self.is_odd(subset) {
             true => self.unknown(candidates.len()),
-            false => self.way.removals(candidates)?,
+            false => way.removals(candidates)?,
         };
-        let lambdas = &self.shared.lambdas;
+        let lambdas = &self.lambdas;
         // One decomposition of the subset costs about as much as refitting without one of its columns.
         let is_open = |k: usize| !open(&trials, k).0.is_empty();
         if (0..candidates.len()).filter(|&k| is_open(k)).nth(1).is_some() {
             let weak: Vec<usize> =
                 (0..lambdas.len()).filter(|&l| trials[l].iter().any(|tried| tried.is_weak)).collect();
             let penalties: Vec<f64> = weak.iter().map(|&l| lambdas[l]).collect();
-            if let Some(found) = self.shared.fits.removals(&self.selected, candidates, &penalties)? {
+            if let Some(found) = self.fits.removals(subset, candidates, &penalties)? {
                 weak.into_iter().zip(found).for_each(|(l, of_lambda)| trials[l] = of_lambda);
             }
         }
@@ -140,6 +114,20 @@ impl<'e, 'd> KFoldEvaluator<'e, 'd> {
     }
 }
 
+/// A subset's score is its lowest over λ.
+pub(super) struct KFoldEvaluator<'d> {
+    shared: Shared<'d>,
+    way: Box<dyn Way + 'd>,
+    /// The score of the current subset, once it is known.
+    settled: Option<Score>,
+}
+
+impl<'d> KFoldEvaluator<'d> {
+    pub(super) fn new(shared: Shared<'d>, way: Box<dyn Way + 'd>) -> Self {
+        KFoldEvaluator { shared, way, settled: None }
+    }
+}
+
 /// The λ, by place, for which a candidate is to be refitted, and its lowest loss over the others: a weak trial that cannot be
 /// the lowest over λ, whatever was rounded, need not be made again.
 fn open(trials: &[Vec<Tried>], k: usize) -> (Vec<usize>, f64) {
@@ -153,85 +141,105 @@ pub(super) fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
 
-impl<'d> Evaluator for KFoldEvaluator<'_, 'd> {
-    fn selected(&self) -> &[Feature] {
-        &self.selected
-    }
-
-    fn score(&mut self) -> Result<Score> {
+impl Evaluator for KFoldEvaluator<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         if let Some(score) = self.settled {
             return Ok(score);
         }
-        let trials = self.current()?.into_iter().map(|trial| vec![trial]).collect();
-        let score = self.settle(trials, 1, |_| self.selected.clone())?[0];
+        let trials = self.shared.current(&mut *self.way, subset)?.into_iter().map(|trial| vec![trial]).collect();
+        let score = self.shared.settle(trials, 1, |_| subset.to_vec())?[0];
         Ok(*self.settled.insert(score))
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
         self.settled = None;
-        self.selected = subset.to_vec();
         self.way.reset(subset)
     }
 
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.additions(candidates)?;
-        scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.larger(candidates[k]))?);
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let trials = self.shared.additions(&mut *self.way, subset, candidates)?;
+        scores.copy_from_slice(&self.shared.settle(trials, candidates.len(), |k| larger(subset, candidates[k]))?);
         Ok(())
     }
 
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.removals(candidates)?;
-        scores.copy_from_slice(&self.settle(trials, candidates.len(), |k| self.smaller(candidates[k]))?);
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let trials = self.shared.removals(&mut *self.way, subset, candidates)?;
+        scores.copy_from_slice(&self.shared.settle(trials, candidates.len(), |k| smaller(subset, candidates[k]))?);
         Ok(())
     }
 
-    fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.additions(candidates)?;
-        self.best(&trials, candidates, |feature| self.larger(feature))
+    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        let trials = self.shared.additions(&mut *self.way, subset, candidates)?;
+        self.shared.best(&trials, candidates, |feature| larger(subset, feature))
     }
 
-    fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.removals(candidates)?;
-        self.best(&trials, candidates, |feature| self.smaller(feature))
+    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        let trials = self.shared.removals(&mut *self.way, subset, candidates)?;
+        self.shared.best(&trials, candidates, |feature| smaller(subset, feature))
     }
 
-    fn add(&mut self, feature: Feature) -> Result<()> {
+    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.settled = None;
-        self.selected.push(feature);
         self.way.add(feature)
     }
 
-    fn remove(&mut self, feature: Feature) -> Result<()> {
+    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.settled = None;
-        self.selected.retain(|&f| f != feature);
         self.way.remove(feature)
     }
 
-    fn standard_error(&mut self) -> Result<Option<f64>> {
-        let current = self.current()?;
-        let score = self.score()?;
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let current = self.shared.current(&mut *self.way, subset)?;
+        let score = self.score(subset)?;
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let weak = current.get(place).is_none_or(|tried| tried.is_weak);
-        let Shared { fits, lambdas } = &*self.shared;
+        let Shared { fits, lambdas } = &self.shared;
         let AnyLambda { rows, scorer } = fits;
         Ok(match if weak { Spread::Unknown } else { self.way.spread(place)? } {
             Spread::Folds(sums) => Some(scorer.error_over_folds(&sums, rows.folds())),
             Spread::Residuals(residuals) => scorer.standard_error_over(rows.folds(), &residuals),
-            Spread::Unknown => fits.standard_error(&self.selected, lambdas[place])?,
+            Spread::Unknown => fits.standard_error(subset, lambdas[place])?,
         })
     }
 
-    fn engine(&self) -> &'static str {
-        self.way.engine()
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        let node = self.way.tree(later)?;
+        Ok(Box::new(KFoldNode { shared: &self.shared, node, subset: subset.to_vec(), later: later.to_vec() }))
+    }
+}
+
+/// A node of a depth-first search, whose trials are settled like those of the evaluator.
+struct KFoldNode<'e, 'd> {
+    shared: &'e Shared<'d>,
+    node: Box<dyn Node + 'e>,
+    subset: Vec<Feature>,
+    later: Vec<Feature>,
+}
+
+impl Branch for KFoldNode<'_, '_> {
+    fn score(&mut self) -> Result<Score> {
+        let trials = match self.shared.is_odd(&self.subset) {
+            true => self.shared.unknown(1),
+            false => self.node.current()?.into_iter().map(|trial| vec![trial]).collect(),
+        };
+        Ok(self.shared.settle(trials, 1, |_| self.subset.clone())?[0])
     }
 
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        Ok(Some(Box::new(KFoldEvaluator {
-            shared: Arc::clone(&self.shared),
-            way: self.way.branch(feature, later)?,
-            selected: self.larger(feature),
-            is_branch: true,
-            settled: None,
-        })))
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        let mut trials = match self.shared.is_odd(&self.subset) {
+            true => self.shared.unknown(places.len()),
+            false => self.node.additions(places)?,
+        };
+        for (k, _) in places.iter().enumerate().filter(|(_, p)| !self.shared.fits.rows.is_active(self.later[**p])) {
+            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
+        }
+        let larger = |k: usize| larger(&self.subset, self.later[places[k]]);
+        scores.copy_from_slice(&self.shared.settle(trials, places.len(), larger)?);
+        Ok(())
+    }
+
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
+        let (subset, later) = (larger(&self.subset, self.later[place]), self.later[place + 1..].to_vec());
+        Ok(Box::new(KFoldNode { shared: self.shared, node: self.node.child(place)?, subset, later }))
     }
 }

@@ -1,7 +1,7 @@
 //! Moments of the folds as a way to the scores.
 
 use super::evaluator::failed;
-use super::way::{Spread, Tried, Way};
+use super::way::{Node, Spread, Tried, Way};
 use std::sync::Arc;
 use vaglio_core::{Feature, Result};
 use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
@@ -116,82 +116,38 @@ impl Way for Primal {
         }))
     }
 
-    /// Columns that were selected before come first in the tree, then the new one.
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>> {
-        let columns: Vec<Feature> = self.selected.iter().chain([&feature]).chain(later).copied().collect();
+    /// Columns that were selected before come first in the tree.
+    fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Node + '_>> {
+        let columns: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
         let mut tree = Tree::new(&self.moments, &self.lambdas, &columns);
-        for _ in 0..=self.selected.len() {
+        for _ in 0..self.selected.len() {
             tree = tree.child(0);
         }
-        Ok(Box::new(Node { moments: &self.moments, lambdas: &self.lambdas, tree, later: later.to_vec() }))
-    }
-
-    fn engine(&self) -> &'static str {
-        "primal"
+        Ok(Box::new(TreeNode { moments: &self.moments, tree, lambdas: self.lambdas.len() }))
     }
 }
 
 /// A node of the tree of subsets: it knows the columns that may follow.
-struct Node<'m> {
+struct TreeNode<'m> {
     moments: &'m Moments,
-    lambdas: &'m [f64],
     tree: Tree,
-    later: Vec<Feature>,
+    lambdas: usize,
 }
 
-impl Way for Node<'_> {
+impl Node for TreeNode<'_> {
     fn current(&mut self) -> Result<Vec<Tried>> {
         let low = self.tree.low();
         Ok(self.tree.losses().into_iter().zip(low).map(|(sum, low)| tried(self.moments, sum, low)).collect())
     }
 
-    fn additions(&mut self, candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
+    fn additions(&mut self, places: &[usize]) -> Result<Vec<Vec<Tried>>> {
         let (losses, low) = self.tree.trials();
-        let count = self.later.len();
-        let same = candidates == self.later;
-        let of_lambda = |l: usize| {
-            let trial = |(k, candidate): (usize, &Feature)| {
-                let place = if same { Some(k) } else { self.later.iter().position(|f| f == candidate) };
-                place.map_or(Tried::UNKNOWN, |place| {
-                    let at = l * count + place;
-                    tried(self.moments, losses[at], low[at])
-                })
-            };
-            candidates.iter().enumerate().map(trial).collect()
-        };
-        Ok((0..self.lambdas.len()).map(of_lambda).collect())
+        let count = losses.len() / self.lambdas.max(1);
+        let trial = |l: usize, place: usize| tried(self.moments, losses[l * count + place], low[l * count + place]);
+        Ok((0..self.lambdas).map(|l| places.iter().map(|&place| trial(l, place)).collect()).collect())
     }
 
-    fn removals(&mut self, _: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        Err(super::way::later_only())
-    }
-
-    fn add(&mut self, _: Feature) -> Result<()> {
-        Err(super::way::later_only())
-    }
-
-    fn remove(&mut self, _: Feature) -> Result<()> {
-        Err(super::way::later_only())
-    }
-
-    fn reset(&mut self, _: &[Feature]) -> Result<()> {
-        Err(super::way::later_only())
-    }
-
-    fn spread(&mut self, _: usize) -> Result<Spread> {
-        Ok(Spread::Unknown)
-    }
-
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>> {
-        let Some(place) = self.later.iter().position(|&f| f == feature) else { return Err(super::way::later_only()) };
-        if self.later[place + 1..] != *later {
-            return Err(super::way::later_only());
-        }
-        let tree = self.tree.child(place);
-        Ok(Box::new(Node { moments: self.moments, lambdas: self.lambdas, tree, later: later.to_vec() }))
-    }
-
-    fn engine(&self) -> &'static str {
-        "primal"
+    fn child(&mut self, place: usize) -> Result<Box<dyn Node + '_>> {
+        Ok(Box::new(TreeNode { moments: self.moments, tree: self.tree.child(place), lambdas: self.lambdas }))
     }
 }

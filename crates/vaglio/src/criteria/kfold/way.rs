@@ -1,6 +1,6 @@
 //! The ways to the scores, behind one face.
 
-use vaglio_core::{Error, Feature, Result};
+use vaglio_core::{Feature, Result};
 use vaglio_kernels::is_unreliable;
 
 /// The outcome of a trial.
@@ -60,11 +60,20 @@ pub(super) trait Way: Send {
     /// What tells how the loss spreads over folds, for the λ of that place.
     fn spread(&mut self, lambda: usize) -> Result<Spread>;
 
-    /// The same with one column more, for additions of `later` columns alone.
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Box<dyn Way + '_>>;
+    /// The root of a depth-first search of the current subset with any of the columns `later`.
+    fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Node + '_>>;
+}
 
-    /// The word for it in `selection.json`.
-    fn engine(&self) -> &'static str;
+/// A node of a depth-first search: the mean losses of its subset and of those with one later column more, for each λ.
+pub(super) trait Node {
+    /// The losses of the subset: one trial for each λ.
+    fn current(&mut self) -> Result<Vec<Tried>>;
+
+    /// The losses with the later column of each place added: λ × places.
+    fn additions(&mut self, places: &[usize]) -> Result<Vec<Vec<Tried>>>;
+
+    /// The node with the later column at `place` added; the columns after it may follow.
+    fn child(&mut self, place: usize) -> Result<Box<dyn Node + '_>>;
 }
 
 /// From what the spread of a loss over folds is computed.
@@ -75,9 +84,4 @@ pub(super) enum Spread {
     Residuals(Vec<Vec<f64>>),
     /// Nothing: the subset is to be refitted.
     Unknown,
-}
-
-/// What a branch cannot do.
-pub(super) fn later_only() -> Error {
-    Error::Numerical("a branch of a search of all subsets scores additions of later columns alone".into())
 }

@@ -1,52 +1,35 @@
-//! The evaluator of leave-one-out in depth-first search.
+//! The nodes of leave-one-out in depth-first search.
 
 use super::common::Common;
-use super::evaluator::LooEvaluator;
 use super::settle::settle;
 use crate::criteria::kernel::lowest;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use vaglio_core::{Evaluator, Feature, Result, Score};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use vaglio_core::{Feature, Result, Score, larger};
 use vaglio_kernels::loo::{Basis, Branch, Change, Possible};
 use vaglio_kernels::{Data, Trial};
 
 /// A subset and the columns that may follow, with one state per λ.
-pub(super) struct LooBranch<'p, 'd> {
-    common: Arc<Common<'d>>,
+pub(super) struct LooNode<'p, 'd> {
+    common: &'p Common<'d>,
     selected: Vec<Feature>,
     later: Vec<Feature>,
     states: Vec<Branch<'p>>,
     within: Within<'p>,
     least_weight: Option<f64>,
-    /// The evaluator that takes over when the subset is changed.
-    plain: Option<LooEvaluator<'d>>,
 }
 
-impl<'p, 'd> LooBranch<'p, 'd> {
-    /// The first branch of a search, from the states of its subset.
-    pub fn new(common: Arc<Common<'d>>, bases: &[Basis<'d>], later: &[Feature], above: &'p Within<'p>) -> Self {
-        let selected: Vec<Feature> = bases.first().map(|b| b.selected().collect()).unwrap_or_default();
-        let within = Within::below(above, selected.iter().chain(later));
+impl<'p, 'd> LooNode<'p, 'd> {
+    /// The root of a search, from the states of its subset.
+    pub fn root(
+        common: &'p Common<'d>,
+        bases: &[Basis<'d>],
+        subset: &[Feature],
+        later: &[Feature],
+        above: &'p Within<'p>,
+    ) -> Self {
+        let within = Within::below(above, subset.iter().chain(later));
         let states = bases.iter().map(|basis| Branch::new(basis, later)).collect();
-        LooBranch { common, selected, later: later.to_vec(), states, within, least_weight: None, plain: None }
-    }
-
-    fn place(&self, feature: Feature) -> Option<usize> {
-        self.later.iter().position(|f| *f == feature)
-    }
-
-    /// An evaluator of its own for the subset.
-    fn on_its_own(&self) -> Result<LooEvaluator<'d>> {
-        let mut plain = LooEvaluator::new(Arc::clone(&self.common));
-        plain.reset(&self.selected)?;
-        Ok(plain)
-    }
-
-    fn plain(&mut self) -> Result<&mut LooEvaluator<'d>> {
-        let plain = match self.plain.take() {
-            Some(plain) => plain,
-            None => self.on_its_own()?,
-        };
-        Ok(self.plain.insert(plain))
+        LooNode { common, selected: subset.to_vec(), later: later.to_vec(), states, within, least_weight: None }
     }
 
     /// A score from the trials of each λ, made with care where one has lost its digits.
@@ -56,37 +39,18 @@ impl<'p, 'd> LooBranch<'p, 'd> {
         }
         let bases = self.common.bases(&self.selected);
         let trials: Vec<Vec<Trial>> = trials.into_iter().map(|trial| vec![trial]).collect();
-        let scores = settle(&self.common, &bases.iter().collect::<Vec<_>>(), &trials, &[change])?;
+        let scores = settle(self.common, &bases.iter().collect::<Vec<_>>(), &trials, &[change])?;
         Ok(scores.first().copied().unwrap_or(Score::WORST))
     }
 }
 
-impl Evaluator for LooBranch<'_, '_> {
-    fn selected(&self) -> &[Feature] {
-        self.plain.as_ref().map_or(&self.selected, |plain| plain.selected())
-    }
-
+impl vaglio_core::Branch for LooNode<'_, '_> {
     fn score(&mut self) -> Result<Score> {
-        if let Some(plain) = &mut self.plain {
-            return plain.score();
-        }
         self.settled(self.states.iter().map(|state| state.score(&self.common.scorer)).collect(), Change::None)
     }
 
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.plain()?.reset(subset)
-    }
-
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        if let Some(plain) = &mut self.plain {
-            return plain.score_additions(candidates, scores);
-        }
-        for (at, (&candidate, score)) in candidates.iter().zip(scores.iter_mut()).enumerate() {
-            let place = if self.later.get(at) == Some(&candidate) { Some(at) } else { self.place(candidate) };
-            let Some(place) = place else {
-                self.on_its_own()?.score_additions(&[candidate], std::slice::from_mut(score))?;
-                continue;
-            };
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        for (&place, score) in places.iter().zip(scores) {
             if let [state] = &mut *self.states {
                 let trial = state.trial(&self.common.scorer, place);
                 if !trial.is_unreliable() {
@@ -95,77 +59,33 @@ impl Evaluator for LooBranch<'_, '_> {
                 }
             }
             let trials = self.states.iter_mut().map(|state| state.trial(&self.common.scorer, place)).collect();
-            *score = self.settled(trials, Change::Add(candidate))?;
+            *score = self.settled(trials, Change::Add(self.later[place]))?;
         }
         Ok(())
     }
 
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.plain()?.score_removals(candidates, scores)
-    }
-
-    fn add(&mut self, feature: Feature) -> Result<()> {
-        self.plain()?.add(feature)
-    }
-
-    fn remove(&mut self, feature: Feature) -> Result<()> {
-        self.plain()?.remove(feature)
-    }
-
-    fn standard_error(&mut self) -> Result<Option<f64>> {
-        match &mut self.plain {
-            Some(plain) => plain.standard_error(),
-            None => self.on_its_own()?.standard_error(),
-        }
-    }
-
-    fn engine(&self) -> &'static str {
-        "dual"
-    }
-
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        if let Some(plain) = &self.plain {
-            return plain.branch(feature, later);
-        }
-        let mut selected = Vec::with_capacity(self.selected.len() + 1);
-        selected.extend(&self.selected);
-        selected.push(feature);
-        let place = self.place(feature);
-        let keep: Option<Vec<usize>> = match place {
-            Some(place) if self.later.get(place + 1..) == Some(later) => Some((place + 1..self.later.len()).collect()),
-            _ => later.iter().map(|f| self.place(*f)).collect(),
-        };
-        let (Some(place), Some(keep)) = (place, keep) else {
-            return Ok(Some(Box::new(LooBranch::new(
-                Arc::clone(&self.common),
-                &self.common.bases(&selected),
-                later,
-                &self.within,
-            ))));
-        };
-        Ok(Some(Box::new(LooBranch {
-            common: Arc::clone(&self.common),
-            within: Within::below(&self.within, selected.iter().chain(later)),
-            selected,
-            later: later.to_vec(),
+    fn child(&mut self, place: usize) -> Result<Box<dyn vaglio_core::Branch + '_>> {
+        let (selected, later) = (larger(&self.selected, self.later[place]), self.later[place + 1..].to_vec());
+        let keep: Vec<usize> = (place + 1..self.later.len()).collect();
+        Ok(Box::new(LooNode {
+            common: self.common,
+            within: Within::below(&self.within, selected.iter().chain(&later)),
             states: self.states.iter().map(|state| state.child(place, &keep)).collect(),
+            selected,
+            later,
             least_weight: None,
-            plain: None,
-        })))
+        }))
     }
 
-    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
-        if let Some(plain) = &mut self.plain {
-            return plain.bound(later);
-        }
+    fn bound(&mut self, place: usize) -> Result<f64> {
         let states = &self.states;
         let least = || states.iter().map(Branch::least_weight).fold(f64::INFINITY, f64::min);
         let least_weight = *self.least_weight.get_or_insert_with(least);
         let (data, scorer) = (self.common.data(), &self.common.scorer);
-        if later == self.later {
+        if place == 0 {
             return Ok(self.within.whole(data).map_or(f64::NEG_INFINITY, |p| p.bound(scorer, least_weight)));
         }
-        let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
+        let members: Vec<Feature> = self.selected.iter().chain(&self.later[place..]).copied().collect();
         let fit = self.within.part(data, &members);
         Ok(fit.map_or(f64::NEG_INFINITY, |p| p.bound(scorer, least_weight)))
     }

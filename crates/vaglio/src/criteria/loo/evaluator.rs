@@ -1,13 +1,13 @@
 //! The evaluator of leave-one-out.
 
-use super::branch::{LooBranch, Within};
+use super::branch::{LooNode, Within};
 use super::common::Common;
 use super::failed;
 use super::settle::{careful, settle};
 use crate::criteria::kernel::lowest;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, Winner};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, walked};
 use vaglio_kernels::Trial;
 use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full};
 
@@ -25,7 +25,6 @@ pub(super) struct LooEvaluator<'d> {
     states: Option<States<'d>>,
     /// That subset from one decomposition, once it was scored; `None` inside where that lacks the digits.
     at_once: Option<Option<AtOnce>>,
-    selected: Vec<Feature>,
     within: Within<'static>,
 }
 
@@ -45,22 +44,22 @@ const MOST: usize = 1 << 27;
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(common: Arc<Common<'d>>) -> Self {
-        LooEvaluator { common, states: None, at_once: None, selected: Vec::new(), within: Within::all() }
+        LooEvaluator { common, states: None, at_once: None, within: Within::all() }
     }
 
-    fn take(&mut self) -> States<'d> {
+    fn take(&mut self, subset: &[Feature]) -> States<'d> {
         self.at_once = None;
-        self.states.take().unwrap_or_else(|| States::Basis(self.common.bases(&self.selected)))
+        self.states.take().unwrap_or_else(|| States::Basis(self.common.bases(subset)))
     }
 
     /// The states, made where there are none yet.
-    fn states(&mut self) -> &mut States<'d> {
-        let states = self.take();
+    fn states(&mut self, subset: &[Feature]) -> &mut States<'d> {
+        let states = self.take(subset);
         self.states.insert(states)
     }
 
-    fn bases(&mut self) -> Vec<&Basis<'d>> {
-        match self.states() {
+    fn bases(&mut self, subset: &[Feature]) -> Vec<&Basis<'d>> {
+        match self.states(subset) {
             States::Basis(all) => all.iter().collect(),
             States::Bounded(all) => all.iter().map(|state| state.basis()).collect(),
             States::Full(all) => all.iter().map(|state| state.basis()).collect(),
@@ -68,24 +67,24 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The subset for all λ, where there is no state of it and one decomposition has the digits for them.
-    fn at_once(&mut self) -> Result<Option<&AtOnce>> {
+    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<&AtOnce>> {
         if self.states.is_some() {
             return Ok(None);
         }
         let found = match self.at_once.take() {
             Some(found) => found,
-            None => self.decomposed()?,
+            None => self.decomposed(subset)?,
         };
         Ok(self.at_once.insert(found).as_ref())
     }
 
-    fn decomposed(&self) -> Result<Option<AtOnce>> {
+    fn decomposed(&self, subset: &[Feature]) -> Result<Option<AtOnce>> {
         let common = &self.common;
-        if !common.is_whole || common.lambdas.len() < MANY || self.selected.is_empty() {
+        if !common.is_whole || common.lambdas.len() < MANY || subset.is_empty() {
             return Ok(None);
         }
         let data = Arc::clone(&common.parts[0].data);
-        let Some(all) = AllLambdas::new(data, &self.selected).map_err(failed)? else { return Ok(None) };
+        let Some(all) = AllLambdas::new(data, subset).map_err(failed)? else { return Ok(None) };
         let loss = |&lambda: &f64| Some((lambda, common.scorer.loss(&all.residuals(lambda)?)));
         let Some(losses) = common.lambdas.par_iter().map(loss).collect::<Option<Vec<_>>>() else { return Ok(None) };
         let score = lowest(losses.into_iter())?;
@@ -93,8 +92,8 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// Keeps G x of every column from here on.
-    fn keep_all(&mut self) {
-        self.states = Some(States::Full(match self.take() {
+    fn keep_all(&mut self, subset: &[Feature]) {
+        self.states = Some(States::Full(match self.take(subset) {
             States::Basis(all) => all.into_iter().map(Full::new).collect(),
             States::Bounded(all) => all.into_iter().map(Bounded::into_full).collect(),
             States::Full(all) => all,
@@ -109,8 +108,8 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
-    fn best_by_bounds(&mut self, candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
-        let mut states = match self.take() {
+    fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
+        let mut states = match self.take(subset) {
             States::Basis(all) => all.into_iter().map(Bounded::new).collect(),
             States::Bounded(all) => all,
             full @ States::Full(_) => {
@@ -137,7 +136,7 @@ impl<'d> LooEvaluator<'d> {
             }
             let batch: Vec<usize> =
                 order[next..].iter().copied().take(round).take_while(|&p| lowest(p) <= best).collect();
-            for (position, score) in batch.iter().zip(self.exact(&bounds, &batch, best, &features)?) {
+            for (position, score) in batch.iter().zip(self.exact(subset, &bounds, &batch, best, &features)?) {
                 best = best.min(score.loss);
                 scored.push((features[*position], score));
             }
@@ -149,9 +148,16 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
-    fn exact(&mut self, bounds: &[Vec<f64>], batch: &[usize], best: f64, features: &[Feature]) -> Result<Vec<Score>> {
+    fn exact(
+        &mut self,
+        subset: &[Feature],
+        bounds: &[Vec<f64>],
+        batch: &[usize],
+        best: f64,
+        features: &[Feature],
+    ) -> Result<Vec<Score>> {
         let common = Arc::clone(&self.common);
-        let States::Bounded(states) = self.states() else { return Ok(Vec::new()) };
+        let States::Bounded(states) = self.states(subset) else { return Ok(Vec::new()) };
         let skipped = Trial::of(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
@@ -162,125 +168,113 @@ impl<'d> LooEvaluator<'d> {
             }
         }
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
-        settle(&common, &self.bases(), &trials, &changes)
+        settle(&common, &self.bases(subset), &trials, &changes)
     }
 }
 
 impl Evaluator for LooEvaluator<'_> {
-    fn selected(&self) -> &[Feature] {
-        &self.selected
-    }
-
-    fn score(&mut self) -> Result<Score> {
-        if let Some(at_once) = self.at_once()? {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        if let Some(at_once) = self.at_once(subset)? {
             return Ok(at_once.score);
         }
-        Self::score_of(&Arc::clone(&self.common), &self.bases())
+        Self::score_of(&Arc::clone(&self.common), &self.bases(subset))
     }
 
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
         (self.states, self.at_once) = (None, None);
-        self.selected = subset.to_vec();
         Ok(())
     }
 
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.keep_all();
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.keep_all(subset);
         let common = Arc::clone(&self.common);
-        let States::Full(states) = self.states() else { return Ok(()) };
+        let States::Full(states) = self.states(subset) else { return Ok(()) };
         let trials: Vec<Vec<Trial>> =
             states.iter_mut().zip(common.scorers()).map(|(s, scorer)| s.trials(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
-        scores.copy_from_slice(&settle(&common, &self.bases(), &trials, &changes)?);
+        scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
         // A constant column has no state of its own.
         for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !common.data().is_active(**c)) {
-            let larger: Vec<Feature> = self.selected.iter().chain([candidate]).copied().collect();
-            *score = Self::score_of(&common, &common.bases(&larger).iter().collect::<Vec<_>>())?;
+            let bases = common.bases(&larger(subset, *candidate));
+            *score = Self::score_of(&common, &bases.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let common = Arc::clone(&self.common);
         let scorers = common.scorers();
-        let trials: Vec<Vec<Trial>> = match self.states() {
+        let trials: Vec<Vec<Trial>> = match self.states(subset) {
             States::Basis(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
             States::Bounded(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
             States::Full(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
         };
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        scores.copy_from_slice(&settle(&common, &self.bases(), &trials, &changes)?);
+        scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
         Ok(())
     }
 
-    fn add(&mut self, feature: Feature) -> Result<()> {
-        match self.states() {
+    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        match self.states(subset) {
             States::Basis(all) => all.iter_mut().for_each(|s| s.add(feature)),
             States::Bounded(all) => all.iter_mut().for_each(|s| s.add(feature)),
             States::Full(all) => all.iter_mut().for_each(|s| s.add(feature)),
         }
-        self.selected.push(feature);
         Ok(())
     }
 
-    fn remove(&mut self, feature: Feature) -> Result<()> {
-        let goes_on = match self.states() {
+    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        let goes_on = match self.states(subset) {
             States::Basis(all) => all.iter_mut().all(|s| s.remove(feature)),
             States::Bounded(all) => all.iter_mut().all(|s| s.remove(feature)),
             States::Full(all) => all.iter_mut().all(|s| s.remove(feature)),
         };
-        self.selected.retain(|&f| f != feature);
         if !goes_on {
             self.states = None;
         }
         Ok(())
     }
 
-    fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         if self.common.bounded
-            && let Some(scored) = self.best_by_bounds(candidates)?
+            && let Some(scored) = self.best_by_bounds(subset, candidates)?
         {
             let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
             return Ok(Winner::among(&tried, &scores));
         }
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_additions(candidates, &mut scores)?;
+        self.score_additions(subset, candidates, &mut scores)?;
         Ok(Winner::among(candidates, &scores))
     }
 
-    fn standard_error(&mut self) -> Result<Option<f64>> {
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let common = Arc::clone(&self.common);
-        if let Some(at_once) = self.at_once()? {
+        if let Some(at_once) = self.at_once(subset)? {
             return Ok(common.scorer.standard_error(&at_once.residuals));
         }
-        let score = self.score()?;
-        let bases = self.bases();
+        let score = self.score(subset)?;
+        let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let residuals = careful(&common, &bases[first..], &[Change::None]);
         Ok(residuals.first().and_then(|residuals| common.scorer.standard_error(residuals)))
     }
 
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
         let size = self.common.data().rows().saturating_mul(later.len()).saturating_mul(self.common.lambdas.len());
         if !self.common.is_whole || size > MOST {
-            return Ok(None);
+            return Ok(walked(self, subset, later));
         }
-        let larger: Vec<Feature> = self.selected.iter().chain([&feature]).copied().collect();
-        let bases = self.common.bases(&larger);
-        Ok(Some(Box::new(LooBranch::new(Arc::clone(&self.common), &bases, later, &self.within))))
+        let bases = self.common.bases(subset);
+        Ok(Box::new(LooNode::root(&self.common, &bases, subset, later, &self.within)))
     }
 
-    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
         if !self.common.is_whole {
             return Ok(f64::NEG_INFINITY);
         }
-        let least_weight = self.bases().iter().map(|b| b.least_weight()).fold(f64::INFINITY, f64::min);
-        let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
+        let least_weight = self.bases(subset).iter().map(|b| b.least_weight()).fold(f64::INFINITY, f64::min);
+        let members: Vec<Feature> = subset.iter().chain(later).copied().collect();
         let fit = self.within.part(self.common.data(), &members);
         Ok(fit.map_or(f64::NEG_INFINITY, |fit| fit.bound(&self.common.scorer, least_weight)))
-    }
-
-    fn engine(&self) -> &'static str {
-        "dual"
     }
 }

@@ -1,19 +1,20 @@
 //! The evaluator: a small non-negative quadratic program for each subset, started from the current coefficients.
 
-use super::ENGINE;
-use super::relations::{Relations, Walk};
+use super::relations::Relations;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Geometry, Result, Score};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score};
 use vaglio_kernels::hsic::Quadratic;
 
 /// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
 /// pass over all columns once.
+#[derive(Clone)]
 pub(super) struct NhsicEvaluator {
     relations: Arc<Relations>,
+    /// The current subset, in the order of the quadratic program.
     selected: Vec<Feature>,
     quadratic: Quadratic,
-    /// The minimiser on the current subset, in order of entry.
+    /// The minimizer on the current subset, in order of entry.
     alpha: Vec<f64>,
 }
 
@@ -41,12 +42,16 @@ impl NhsicEvaluator {
 
     /// The subset with more columns, at its minimum.
     fn larger(&self, features: &[Feature]) -> NhsicEvaluator {
-        let (mut quadratic, mut selected) = (self.quadratic.clone(), self.selected.clone());
-        self.append(&mut quadratic, &mut selected, features);
-        let mut start = self.alpha.clone();
-        start.resize(selected.len(), 0.0);
-        let alpha = quadratic.minimiser(&start);
-        NhsicEvaluator { relations: Arc::clone(&self.relations), selected, quadratic, alpha }
+        let mut larger = self.clone();
+        self.append(&mut larger.quadratic, &mut larger.selected, features);
+        larger.alpha.resize(larger.selected.len(), 0.0);
+        larger.alpha = larger.quadratic.minimiser(&larger.alpha);
+        larger
+    }
+
+    /// The minimizer on a subset, in its order.
+    pub(super) fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Vec<f64> {
+        NhsicEvaluator::new(relations).larger(subset).alpha
     }
 
     fn value(&self) -> f64 {
@@ -87,11 +92,7 @@ impl NhsicEvaluator {
 }
 
 impl Evaluator for NhsicEvaluator {
-    fn selected(&self) -> &[Feature] {
-        &self.selected
-    }
-
-    fn score(&mut self) -> Result<Score> {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
         Score::of(self.value()).checked()
     }
 
@@ -100,7 +101,7 @@ impl Evaluator for NhsicEvaluator {
         Ok(())
     }
 
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect();
         let current = self.value();
         let state = &*self;
@@ -110,7 +111,7 @@ impl Evaluator for NhsicEvaluator {
         })
     }
 
-    fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let current = self.value();
         let state = &*self;
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
@@ -124,12 +125,12 @@ impl Evaluator for NhsicEvaluator {
         })
     }
 
-    fn add(&mut self, feature: Feature) -> Result<()> {
+    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         *self = self.larger(&[feature]);
         Ok(())
     }
 
-    fn remove(&mut self, feature: Feature) -> Result<()> {
+    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         let Some(place) = self.place(feature) else { return Ok(()) };
         let (smaller, start, changed) = self.without(place);
         self.alpha = if changed { smaller.minimiser(&start) } else { start };
@@ -138,28 +139,34 @@ impl Evaluator for NhsicEvaluator {
         Ok(())
     }
 
-    fn geometry(&self) -> Option<Box<dyn Geometry>> {
-        Some(Box::new(Walk(Arc::clone(&self.relations))))
+    fn tree(&mut self, _: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        Ok(Box::new(Node { at: self.clone(), later: later.to_vec() }))
+    }
+}
+
+/// A node of a depth-first search: an evaluator of its own.
+struct Node {
+    at: NhsicEvaluator,
+    later: Vec<Feature>,
+}
+
+impl Branch for Node {
+    fn score(&mut self) -> Result<Score> {
+        self.at.score(&[])
     }
 
-    fn alpha(&mut self) -> Result<Option<Vec<f64>>> {
-        Ok(Some(self.alpha.clone()))
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
+        self.at.score_additions(&[], &candidates, scores)
     }
 
-    fn approximation(&self) -> Option<&'static str> {
-        Some(self.relations.approximation())
-    }
-
-    fn engine(&self) -> &'static str {
-        ENGINE
-    }
-
-    fn branch(&self, feature: Feature, _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        Ok(Some(Box::new(self.larger(&[feature]))))
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
+        let later = self.later[place + 1..].to_vec();
+        Ok(Box::new(Node { at: self.at.larger(&self.later[place..=place]), later }))
     }
 
     /// The score of the current and all later columns together: no subset of them is below it.
-    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
-        Ok(self.larger(later).value() - SLACK * self.relations.total())
+    fn bound(&mut self, place: usize) -> Result<f64> {
+        Ok(self.at.larger(&self.later[place..]).value() - SLACK * self.at.relations.total())
     }
 }

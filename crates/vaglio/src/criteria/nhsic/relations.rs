@@ -1,6 +1,7 @@
 //! Inner products of kernel matrices, computed as they are asked for.
 
 use super::Nhsic;
+use super::evaluator::NhsicEvaluator;
 use super::output::Target;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +20,6 @@ pub(super) struct Relations {
     relevance: Vec<f64>,
     total: f64,
     gram: Vec<OnceLock<Vec<f64>>>,
-    approximation: &'static str,
 }
 
 impl Relations {
@@ -51,8 +51,7 @@ impl Relations {
         let own = columns.iter().map(|c| c.1).collect();
         let relevance = columns.iter().map(|c| c.2).collect();
         let factors = columns.into_iter().map(|c| c.0).collect();
-        let approximation = nhsic.approximation(design.rows());
-        Ok(Relations { level, factors, own, relevance, total, gram, approximation })
+        Ok(Relations { level, factors, own, relevance, total, gram })
     }
 
     /// ‖L̃‖².
@@ -83,10 +82,6 @@ impl Relations {
             let _ = kept.set(column);
         }
         kept.get().map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn approximation(&self) -> &'static str {
-        self.approximation
     }
 }
 
@@ -159,5 +154,9 @@ impl Geometry for Walk {
 
     fn signs(&self) -> Signs {
         Signs::NonNegative
+    }
+
+    fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(&self.0), subset)))
     }
 }

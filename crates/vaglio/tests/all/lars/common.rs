@@ -4,7 +4,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio::core::{
     Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score,
-    SearchContext, SearchStrategy, Signs, Silent, Task,
+    SearchContext, SearchStrategy, Signs, Silent, Subset, Task,
 };
 use vaglio::criteria::Loo;
 use vaglio_testkit::{Random, data};
@@ -51,8 +51,8 @@ pub fn watched(
     observer: &mut dyn Observer,
 ) -> Result<Path> {
     search.check_with(criterion, design)?;
-    let mut evaluator = criterion.open(design, &search.outline(design))?;
-    search.search(&mut SearchContext::new(criterion, design, evaluator.as_mut(), observer, 0))
+    let subset = Subset::open(criterion, design, &search.outline(design))?;
+    search.search(&mut SearchContext::new(criterion, design, subset, observer, 0))
 }
 
 /// A design of these columns, ridge with λ = 1 and an intercept.

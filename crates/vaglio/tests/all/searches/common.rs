@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::core::{
-    Criterion, Design, Feature, FeatureRef, Observer, Path, Refit, SearchContext, SearchStrategy, Silent,
+    Criterion, Design, Feature, FeatureRef, Observer, Path, SearchContext, SearchStrategy, Silent, Subset,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::Blocks;
@@ -11,16 +11,15 @@ use vaglio_testkit::data;
 
 pub fn by_definition(search: &dyn SearchStrategy, design: &Design) -> Path {
     let criterion = Loo::default();
-    search
-        .search(&mut SearchContext::new(&criterion, design, &mut Refit::new(&criterion, design), &mut Silent, 0))
-        .unwrap()
+    let subset = Subset::by_definition(&criterion, design);
+    search.search(&mut SearchContext::new(&criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 
 pub fn fast(search: &dyn SearchStrategy, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
     search.check(design).unwrap();
-    let mut evaluator = criterion.open(design, &search.outline(design)).unwrap();
-    search.search(&mut SearchContext::new(criterion, design, &mut *evaluator, observer, 0)).unwrap()
+    let subset = Subset::open(criterion, design, &search.outline(design)).unwrap();
+    search.search(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
 }
 
 pub fn loss(design: &Design, subset: &[Feature]) -> f64 {

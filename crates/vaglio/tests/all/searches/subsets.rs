@@ -3,7 +3,7 @@
 use super::common::{by_definition, designs, fast, loss, named, near, refs};
 use vaglio::core::{
     Answer, Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy,
-    Silent, StopReason,
+    Shortcut, Silent, StopReason, Subset,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy};
@@ -80,63 +80,29 @@ fn exhaustive_keeps_forced_columns_and_blocks() {
     assert_eq!(certificate.visited + certificate.pruned, count as u64);
 }
 
-/// Scores by the definition, with branches, and bounds that are as tight as they can be.
-struct Bounding<'d> {
-    design: &'d Design,
-    selected: Vec<Feature>,
-}
+/// Scores by the definition, with bounds that are as tight as they can be.
+struct Bounding<'d>(&'d Design);
 
 impl Evaluator for Bounding<'_> {
-    fn selected(&self) -> &[Feature] {
-        &self.selected
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        Loo::default().evaluate(self.0, subset)
     }
 
-    fn score(&mut self) -> Result<Score> {
-        Loo::default().evaluate(self.design, &self.selected)
-    }
-
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.selected = subset.to_vec();
-        Ok(())
-    }
-
-    fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        for (candidate, score) in candidates.iter().zip(scores) {
-            *score = Loo::default().evaluate(self.design, &[&self.selected[..], &[*candidate]].concat())?;
-        }
-        Ok(())
-    }
-
-    fn score_removals(&mut self, _: &[Feature], _: &mut [Score]) -> Result<()> {
+    fn score_removals(&mut self, _: &[Feature], _: &[Feature], _: &mut [Score]) -> Result<()> {
         panic!("nothing is removed in a search of all subsets")
     }
 
-    fn add(&mut self, feature: Feature) -> Result<()> {
-        self.selected.push(feature);
-        Ok(())
-    }
-
-    fn remove(&mut self, feature: Feature) -> Result<()> {
-        self.selected.retain(|&f| f != feature);
-        Ok(())
-    }
-
-    fn branch(&self, feature: Feature, later: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        assert!(!self.selected.contains(&feature) && !later.contains(&feature));
-        Ok(Some(Box::new(Bounding { design: self.design, selected: [&self.selected[..], &[feature]].concat() })))
-    }
-
-    fn bound(&mut self, later: &[Feature]) -> Result<f64> {
-        assert!(later.iter().all(|f| !self.selected.contains(f)));
+    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+        assert!(later.iter().all(|f| !subset.contains(f)));
         let larger = (1..=later.len()).flat_map(|more| subsets(later, more));
-        let losses = larger.map(|more| loss(self.design, &[&self.selected[..], &more].concat()));
+        let losses = larger.map(|more| loss(self.0, &[subset, &more].concat()));
         Ok(losses.fold(f64::INFINITY, f64::min))
     }
 }
 
 fn bounded(search: &Exhaustive, design: &Design, observer: &mut dyn Observer) -> Path {
-    let mut evaluator = Bounding { design, selected: Vec::new() };
-    search.search(&mut SearchContext::new(&Loo::default(), design, &mut evaluator, observer, 0)).unwrap()
+    let subset = Subset::new(Shortcut::new("bounding", Bounding(design)));
+    search.search(&mut SearchContext::new(&Loo::default(), design, subset, observer, 0)).unwrap()
 }
 
 #[test]

@@ -1,0 +1,408 @@
+//! Evaluators: what makes the trials of a search cheap, and the subset that a search changes.
+
+use crate::{Criterion, Design, Feature, Geometry, Outline, Result, Score};
+
+/// The best addition or removal of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Winner {
+    /// The column; the lowest index among equals.
+    pub feature: Feature,
+    /// Its score.
+    pub score: Score,
+    /// The other columns with exactly that score, in increasing order.
+    pub tied: Vec<Feature>,
+}
+
+impl Winner {
+    /// The lowest score among `candidates`, ties to the lowest index; `None` without candidates or when all are +∞.
+    pub fn among(candidates: &[Feature], scores: &[Score]) -> Option<Winner> {
+        let lowest = scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()).fold(f64::INFINITY, f64::min);
+        if lowest == f64::INFINITY {
+            return None;
+        }
+        let mut equals: Vec<(Feature, Score)> =
+            candidates.iter().copied().zip(scores.iter().copied()).filter(|(_, s)| s.loss == lowest).collect();
+        equals.sort_by_key(|(feature, _)| *feature);
+        let (feature, score) = equals[0];
+        Some(Winner { feature, score, tied: equals[1..].iter().map(|(f, _)| *f).collect() })
+    }
+}
+
+/// The trials of a criterion on one design, made cheap by caches that follow the current subset.
+///
+/// The subset itself is kept by [`Subset`], which passes it to every call. Only [`Evaluator::score`] is required; an
+/// evaluator without caches implements nothing else. The rules, which the test kit checks: a trial equals the change,
+/// then `score`, equals [`Criterion::evaluate`]; the order of candidates and the number of threads change nothing; scores
+/// may be +∞, never NaN; long walks of additions and removals stay accurate.
+pub trait Evaluator: Send {
+    /// The score of the current subset.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
+    fn score(&mut self, subset: &[Feature]) -> Result<Score>;
+
+    /// The scores of the current subset with each candidate added; `scores` has one place per candidate.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        for (&candidate, score) in candidates.iter().zip(scores) {
+            *score = self.score(&larger(subset, candidate))?;
+        }
+        Ok(())
+    }
+
+    /// The scores of the current subset with each candidate removed; `scores` has one place per candidate.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        for (&candidate, score) in candidates.iter().zip(scores) {
+            *score = self.score(&smaller(subset, candidate))?;
+        }
+        Ok(())
+    }
+
+    /// The best addition with its ties: exactly what [`Winner::among`] makes of [`Evaluator::score_additions`], for
+    /// evaluators that can prove candidates worse without scoring them.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_additions(subset, candidates, &mut scores)?;
+        Ok(Winner::among(candidates, &scores))
+    }
+
+    /// The removal that leaves the best subset, with its ties: exactly what [`Winner::among`] makes of
+    /// [`Evaluator::score_removals`], likewise.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_removals(subset, candidates, &mut scores)?;
+        Ok(Winner::among(candidates, &scores))
+    }
+
+    /// Caches follow the addition of `feature` to `subset`.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn add(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
+        Ok(())
+    }
+
+    /// Caches follow the removal of `feature` from `subset`, of which it is one.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn remove(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
+        Ok(())
+    }
+
+    /// Caches are those of `subset` from now on, whatever the subset was.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn reset(&mut self, _subset: &[Feature]) -> Result<()> {
+        Ok(())
+    }
+
+    /// The standard error of the current score as a mean over rows, where it is one.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn standard_error(&mut self, _subset: &[Feature]) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
+    /// nodes can share states; by default each node resets the evaluator. The caches may be those of another subset
+    /// afterwards.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        Ok(walked(self, subset, later))
+    }
+
+    /// A lower bound of the scores of the current subset with one or more of the columns `later`; −∞ when nothing is
+    /// known. For evaluators without a tree of their own.
+    ///
+    /// # Errors
+    /// See [`Evaluator::score`].
+    fn bound(&mut self, _subset: &[Feature], _later: &[Feature]) -> Result<f64> {
+        Ok(f64::NEG_INFINITY)
+    }
+}
+
+/// A node of a depth-first search: a subset, and the columns that may follow it, in a fixed order.
+pub trait Branch {
+    /// The score of the subset.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
+    fn score(&mut self) -> Result<Score>;
+
+    /// The scores with the later column of each place added, places counted from 0.
+    ///
+    /// # Errors
+    /// See [`Branch::score`].
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()>;
+
+    /// The node with the later column at `place` added; the columns after it may follow.
+    ///
+    /// # Errors
+    /// See [`Branch::score`].
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>>;
+
+    /// A lower bound of the scores with one or more of the later columns from `place` on; −∞ when nothing is known.
+    ///
+    /// # Errors
+    /// See [`Branch::score`].
+    fn bound(&mut self, _place: usize) -> Result<f64> {
+        Ok(f64::NEG_INFINITY)
+    }
+}
+
+/// How a criterion computes on a design: what [`Criterion::accelerate`] returns.
+pub struct Shortcut<'d> {
+    engine: Engine,
+    evaluator: Box<dyn Evaluator + 'd>,
+    geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
+}
+
+/// How scores are computed, as `selection.json` says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Engine {
+    /// Its identifier.
+    pub name: &'static str,
+    /// The identifier of the approximation, for criteria that can make one.
+    pub approximation: Option<&'static str>,
+}
+
+impl<'d> Shortcut<'d> {
+    /// An evaluator at the empty subset, under the identifier of its engine.
+    pub fn new(engine: &'static str, evaluator: impl Evaluator + 'd) -> Self {
+        let engine = Engine { name: engine, approximation: None };
+        Shortcut { engine, evaluator: Box::new(evaluator), geometry: None }
+    }
+
+    /// The same, of a criterion that can make an approximation.
+    #[must_use]
+    pub fn approximation(mut self, approximation: &'static str) -> Self {
+        self.engine.approximation = Some(approximation);
+        self
+    }
+
+    /// The same with the geometry that the evaluator stands on; [`Criterion::geometry`] is not asked then.
+    #[must_use]
+    pub fn geometry(mut self, geometry: impl Fn() -> Box<dyn Geometry> + Send + 'static) -> Self {
+        self.geometry = Some(Box::new(geometry));
+        self
+    }
+}
+
+/// The current subset of a search, with its scores under a criterion.
+pub struct Subset<'d> {
+    selected: Vec<Feature>,
+    shortcut: Shortcut<'d>,
+}
+
+impl<'d> Subset<'d> {
+    /// The empty subset: by the criterion's shortcut where it has one for the design, else by its definition.
+    ///
+    /// # Errors
+    /// Those of [`Criterion::accelerate`].
+    pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
+        Ok(match criterion.accelerate(design, outline)? {
+            Some(shortcut) => Subset::new(shortcut),
+            None => Subset::by_definition(criterion, design),
+        })
+    }
+
+    /// The empty subset by a shortcut.
+    pub fn new(shortcut: Shortcut<'d>) -> Self {
+        Subset { selected: Vec::new(), shortcut }
+    }
+
+    /// The empty subset, with every trial by the definition: always right, never fast.
+    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+        Subset::new(Shortcut::new("refit", ByDefinition { criterion, design }))
+    }
+
+    /// The subset, in order of entry.
+    pub fn selected(&self) -> &[Feature] {
+        &self.selected
+    }
+
+    /// Its score.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::score`], as of all methods.
+    pub fn score(&mut self) -> Result<Score> {
+        self.shortcut.evaluator.score(&self.selected)
+    }
+
+    /// The scores with each candidate added; `scores` has one place per candidate.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.shortcut.evaluator.score_additions(&self.selected, candidates, scores)
+    }
+
+    /// The scores with each candidate removed; `scores` has one place per candidate.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.shortcut.evaluator.score_removals(&self.selected, candidates, scores)
+    }
+
+    /// The best addition with its ties; `None` without candidates or when all score +∞.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.shortcut.evaluator.best_addition(&self.selected, candidates)
+    }
+
+    /// The removal that leaves the best subset, with its ties, likewise.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.shortcut.evaluator.best_removal(&self.selected, candidates)
+    }
+
+    /// Adds a column, which is not in the subset.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn add(&mut self, feature: Feature) -> Result<()> {
+        self.shortcut.evaluator.add(&self.selected, feature)?;
+        self.selected.push(feature);
+        Ok(())
+    }
+
+    /// Removes a column; one that is not in the subset changes nothing.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn remove(&mut self, feature: Feature) -> Result<()> {
+        let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
+        self.shortcut.evaluator.remove(&self.selected, feature)?;
+        self.selected.remove(place);
+        Ok(())
+    }
+
+    /// Makes `subset` the current subset.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.shortcut.evaluator.reset(subset)?;
+        self.selected = subset.to_vec();
+        Ok(())
+    }
+
+    /// The standard error of the score as a mean over rows, where it is one.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn standard_error(&mut self) -> Result<Option<f64>> {
+        self.shortcut.evaluator.standard_error(&self.selected)
+    }
+
+    /// The root of a depth-first search of the subset with any of the columns `later`. [`Subset::reset`] it afterwards.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        self.shortcut.evaluator.tree(&self.selected, later)
+    }
+
+    /// How scores are computed.
+    pub fn engine(&self) -> Engine {
+        self.shortcut.engine
+    }
+
+    /// The geometry that the evaluator stands on, where it has one.
+    pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
+        self.shortcut.geometry.as_ref().map(|geometry| geometry())
+    }
+}
+
+/// The root of a depth-first search that resets the evaluator at every node: what [`Evaluator::tree`] does by default.
+pub fn walked<'e, E: Evaluator + ?Sized>(
+    evaluator: &'e mut E,
+    subset: &[Feature],
+    later: &[Feature],
+) -> Box<dyn Branch + 'e> {
+    Box::new(Node { evaluator, subset: subset.to_vec(), later: later.to_vec(), is_there: true })
+}
+
+struct Node<'e, E: ?Sized> {
+    evaluator: &'e mut E,
+    subset: Vec<Feature>,
+    later: Vec<Feature>,
+    /// Whether the evaluator's caches are those of this node.
+    is_there: bool,
+}
+
+impl<E: Evaluator + ?Sized> Node<'_, E> {
+    fn arrive(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.is_there, true) {
+            self.evaluator.reset(&self.subset)?;
+        }
+        Ok(())
+    }
+}
+
+impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
+    fn score(&mut self) -> Result<Score> {
+        self.arrive()?;
+        self.evaluator.score(&self.subset)
+    }
+
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        self.arrive()?;
+        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
+        self.evaluator.score_additions(&self.subset, &candidates, scores)
+    }
+
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
+        self.is_there = false;
+        let (subset, later) = (larger(&self.subset, self.later[place]), self.later[place + 1..].to_vec());
+        Ok(Box::new(Node { evaluator: &mut *self.evaluator, subset, later, is_there: false }))
+    }
+
+    fn bound(&mut self, place: usize) -> Result<f64> {
+        self.arrive()?;
+        self.evaluator.bound(&self.subset, &self.later[place..])
+    }
+}
+
+/// The evaluator that retrains for every trial.
+struct ByDefinition<'d> {
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+}
+
+impl Evaluator for ByDefinition<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.criterion.evaluate(self.design, subset)?.checked()
+    }
+}
+
+/// A subset with one column more.
+pub fn larger(subset: &[Feature], feature: Feature) -> Vec<Feature> {
+    subset.iter().copied().chain([feature]).collect()
+}
+
+/// A subset without one of its columns.
+pub fn smaller(subset: &[Feature], feature: Feature) -> Vec<Feature> {
+    subset.iter().copied().filter(|&f| f != feature).collect()
+}

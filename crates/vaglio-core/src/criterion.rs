@@ -1,37 +1,7 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{Correlation, Design, Error, Feature, Geometry, Loss, Outline, Result, Shortcut};
+use crate::{Correlation, Design, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
 use std::fmt::Debug;
-
-/// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Score {
-    /// The criterion's value.
-    pub loss: f64,
-    /// The λ that won for this subset, where the criterion has one; the smallest among equals.
-    pub lambda: Option<f64>,
-}
-
-impl Score {
-    /// The worst score.
-    pub const WORST: Score = Score { loss: f64::INFINITY, lambda: None };
-
-    /// A score without a λ.
-    pub fn of(loss: f64) -> Self {
-        Score { loss, lambda: None }
-    }
-
-    /// Refuses NaN, which would silently lose every comparison.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`].
-    pub fn checked(self) -> Result<Self> {
-        if self.loss.is_nan() {
-            return Err(Error::Numerical("a score is not a number; rescale or standardize the columns".into()));
-        }
-        Ok(self)
-    }
-}
 
 /// A measure of how good a subset is; its fields are its settings.
 ///

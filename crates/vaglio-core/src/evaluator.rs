@@ -1,38 +1,12 @@
-//! Evaluators: what makes the trials of a search cheap, and the subset that a search changes.
+//! Evaluators: what makes the trials of a search cheap.
 
-use crate::{Criterion, Design, Feature, Geometry, Outline, Result, Score};
-
-/// The best addition or removal of a step.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Winner {
-    /// The column; the lowest index among equals.
-    pub feature: Feature,
-    /// Its score.
-    pub score: Score,
-    /// The other columns with exactly that score, in increasing order.
-    pub tied: Vec<Feature>,
-}
-
-impl Winner {
-    /// The lowest score among `candidates`, ties to the lowest index; `None` without candidates or when all are +∞.
-    pub fn among(candidates: &[Feature], scores: &[Score]) -> Option<Winner> {
-        let lowest = scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()).fold(f64::INFINITY, f64::min);
-        if lowest == f64::INFINITY {
-            return None;
-        }
-        let mut equals: Vec<(Feature, Score)> =
-            candidates.iter().copied().zip(scores.iter().copied()).filter(|(_, s)| s.loss == lowest).collect();
-        equals.sort_by_key(|(feature, _)| *feature);
-        let (feature, score) = equals[0];
-        Some(Winner { feature, score, tied: equals[1..].iter().map(|(f, _)| *f).collect() })
-    }
-}
+use crate::{Feature, Geometry, Result, Score, Winner};
 
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
-/// The subset itself is kept by [`Subset`], which passes it to every call. Only [`Evaluator::score`] is required; an
+/// The subset itself is kept by [`Subset`](crate::Subset), which passes it to every call. Only [`Evaluator::score`] is required; an
 /// evaluator without caches implements nothing else. The rules, which the test kit checks: a trial equals the change,
-/// then `score`, equals [`Criterion::evaluate`]; the order of candidates and the number of threads change nothing; scores
+/// then `score`, equals [`Criterion::evaluate`](crate::Criterion::evaluate); the order of candidates and the number of threads change nothing; scores
 /// may be +∞, never NaN; long walks of additions and removals stay accurate.
 pub trait Evaluator: Send {
     /// The score of the current subset.
@@ -166,11 +140,11 @@ pub trait Branch {
     }
 }
 
-/// How a criterion computes on a design: what [`Criterion::accelerate`] returns.
+/// How a criterion computes on a design: what [`Criterion::accelerate`](crate::Criterion::accelerate) returns.
 pub struct Shortcut<'d> {
-    engine: Engine,
-    evaluator: Box<dyn Evaluator + 'd>,
-    geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
+    pub(crate) engine: Engine,
+    pub(crate) evaluator: Box<dyn Evaluator + 'd>,
+    pub(crate) geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
 }
 
 /// How scores are computed, as `selection.json` says it.
@@ -196,142 +170,11 @@ impl<'d> Shortcut<'d> {
         self
     }
 
-    /// The same with the geometry that the evaluator stands on; [`Criterion::geometry`] is not asked then.
+    /// The same with the geometry that the evaluator stands on; [`Criterion::geometry`](crate::Criterion::geometry) is not asked then.
     #[must_use]
     pub fn geometry(mut self, geometry: impl Fn() -> Box<dyn Geometry> + Send + 'static) -> Self {
         self.geometry = Some(Box::new(geometry));
         self
-    }
-}
-
-/// The current subset of a search, with its scores under a criterion.
-pub struct Subset<'d> {
-    selected: Vec<Feature>,
-    shortcut: Shortcut<'d>,
-}
-
-impl<'d> Subset<'d> {
-    /// The empty subset: by the criterion's shortcut where it has one for the design, else by its definition.
-    ///
-    /// # Errors
-    /// Those of [`Criterion::accelerate`].
-    pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
-        Ok(match criterion.accelerate(design, outline)? {
-            Some(shortcut) => Subset::new(shortcut),
-            None => Subset::by_definition(criterion, design),
-        })
-    }
-
-    /// The empty subset by a shortcut.
-    pub fn new(shortcut: Shortcut<'d>) -> Self {
-        Subset { selected: Vec::new(), shortcut }
-    }
-
-    /// The empty subset, with every trial by the definition: always right, never fast.
-    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        Subset::new(Shortcut::new("refit", ByDefinition { criterion, design }))
-    }
-
-    /// The subset, in order of entry.
-    pub fn selected(&self) -> &[Feature] {
-        &self.selected
-    }
-
-    /// Its score.
-    ///
-    /// # Errors
-    /// Those of [`Evaluator::score`], as of all methods.
-    pub fn score(&mut self) -> Result<Score> {
-        self.shortcut.evaluator.score(&self.selected)
-    }
-
-    /// The scores with each candidate added; `scores` has one place per candidate.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.shortcut.evaluator.score_additions(&self.selected, candidates, scores)
-    }
-
-    /// The scores with each candidate removed; `scores` has one place per candidate.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.shortcut.evaluator.score_removals(&self.selected, candidates, scores)
-    }
-
-    /// The best addition with its ties; `None` without candidates or when all score +∞.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.shortcut.evaluator.best_addition(&self.selected, candidates)
-    }
-
-    /// The removal that leaves the best subset, with its ties, likewise.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.shortcut.evaluator.best_removal(&self.selected, candidates)
-    }
-
-    /// Adds a column, which is not in the subset.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.shortcut.evaluator.add(&self.selected, feature)?;
-        self.selected.push(feature);
-        Ok(())
-    }
-
-    /// Removes a column; one that is not in the subset changes nothing.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn remove(&mut self, feature: Feature) -> Result<()> {
-        let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.shortcut.evaluator.remove(&self.selected, feature)?;
-        self.selected.remove(place);
-        Ok(())
-    }
-
-    /// Makes `subset` the current subset.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.shortcut.evaluator.reset(subset)?;
-        self.selected = subset.to_vec();
-        Ok(())
-    }
-
-    /// The standard error of the score as a mean over rows, where it is one.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        self.shortcut.evaluator.standard_error(&self.selected)
-    }
-
-    /// The root of a depth-first search of the subset with any of the columns `later`. [`Subset::reset`] it afterwards.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
-    pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        self.shortcut.evaluator.tree(&self.selected, later)
-    }
-
-    /// How scores are computed.
-    pub fn engine(&self) -> Engine {
-        self.shortcut.engine
-    }
-
-    /// The geometry that the evaluator stands on, where it has one.
-    pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
-        self.shortcut.geometry.as_ref().map(|geometry| geometry())
     }
 }
 
@@ -382,18 +225,6 @@ impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
     fn bound(&mut self, place: usize) -> Result<f64> {
         self.arrive()?;
         self.evaluator.bound(&self.subset, &self.later[place..])
-    }
-}
-
-/// The evaluator that retrains for every trial.
-struct ByDefinition<'d> {
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-}
-
-impl Evaluator for ByDefinition<'_> {
-    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        self.criterion.evaluate(self.design, subset)?.checked()
     }
 }
 

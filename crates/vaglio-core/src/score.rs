@@ -1,0 +1,59 @@
+//! Scores, and the best of several.
+
+use crate::{Error, Feature, Result};
+
+/// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// The criterion's value.
+    pub loss: f64,
+    /// The λ that won for this subset, where the criterion has one; the smallest among equals.
+    pub lambda: Option<f64>,
+}
+
+impl Score {
+    /// The worst score.
+    pub const WORST: Score = Score { loss: f64::INFINITY, lambda: None };
+
+    /// A score without a λ.
+    pub fn of(loss: f64) -> Self {
+        Score { loss, lambda: None }
+    }
+
+    /// Refuses NaN, which would silently lose every comparison.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn checked(self) -> Result<Self> {
+        if self.loss.is_nan() {
+            return Err(Error::Numerical("a score is not a number; rescale or standardize the columns".into()));
+        }
+        Ok(self)
+    }
+}
+
+/// The best addition or removal of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Winner {
+    /// The column; the lowest index among equals.
+    pub feature: Feature,
+    /// Its score.
+    pub score: Score,
+    /// The other columns with exactly that score, in increasing order.
+    pub tied: Vec<Feature>,
+}
+
+impl Winner {
+    /// The lowest score among `candidates`, ties to the lowest index; `None` without candidates or when all are +∞.
+    pub fn among(candidates: &[Feature], scores: &[Score]) -> Option<Winner> {
+        let lowest = scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()).fold(f64::INFINITY, f64::min);
+        if lowest == f64::INFINITY {
+            return None;
+        }
+        let mut equals: Vec<(Feature, Score)> =
+            candidates.iter().copied().zip(scores.iter().copied()).filter(|(_, s)| s.loss == lowest).collect();
+        equals.sort_by_key(|(feature, _)| *feature);
+        let (feature, score) = equals[0];
+        Some(Winner { feature, score, tied: equals[1..].iter().map(|(f, _)| *f).collect() })
+    }
+}

@@ -1,0 +1,148 @@
+//! The subset that a search changes, with its scores.
+
+use crate::{
+    Branch, Criterion, Design, Engine, Evaluator, Feature, Geometry, Outline, Result, Score, Shortcut, Winner,
+};
+
+/// The current subset of a search, with its scores under a criterion.
+pub struct Subset<'d> {
+    selected: Vec<Feature>,
+    shortcut: Shortcut<'d>,
+}
+
+impl<'d> Subset<'d> {
+    /// The empty subset: by the criterion's shortcut where it has one for the design, else by its definition.
+    ///
+    /// # Errors
+    /// Those of [`Criterion::accelerate`].
+    pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
+        Ok(match criterion.accelerate(design, outline)? {
+            Some(shortcut) => Subset::new(shortcut),
+            None => Subset::by_definition(criterion, design),
+        })
+    }
+
+    /// The empty subset by a shortcut.
+    pub fn new(shortcut: Shortcut<'d>) -> Self {
+        Subset { selected: Vec::new(), shortcut }
+    }
+
+    /// The empty subset, with every trial by the definition: always right, never fast.
+    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+        Subset::new(Shortcut::new("refit", ByDefinition { criterion, design }))
+    }
+
+    /// The subset, in order of entry.
+    pub fn selected(&self) -> &[Feature] {
+        &self.selected
+    }
+
+    /// Its score.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::score`], as of all methods.
+    pub fn score(&mut self) -> Result<Score> {
+        self.shortcut.evaluator.score(&self.selected)
+    }
+
+    /// The scores with each candidate added; `scores` has one place per candidate.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.shortcut.evaluator.score_additions(&self.selected, candidates, scores)
+    }
+
+    /// The scores with each candidate removed; `scores` has one place per candidate.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.shortcut.evaluator.score_removals(&self.selected, candidates, scores)
+    }
+
+    /// The best addition with its ties; `None` without candidates or when all score +∞.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.shortcut.evaluator.best_addition(&self.selected, candidates)
+    }
+
+    /// The removal that leaves the best subset, with its ties, likewise.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.shortcut.evaluator.best_removal(&self.selected, candidates)
+    }
+
+    /// Adds a column, which is not in the subset.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn add(&mut self, feature: Feature) -> Result<()> {
+        self.shortcut.evaluator.add(&self.selected, feature)?;
+        self.selected.push(feature);
+        Ok(())
+    }
+
+    /// Removes a column; one that is not in the subset changes nothing.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn remove(&mut self, feature: Feature) -> Result<()> {
+        let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
+        self.shortcut.evaluator.remove(&self.selected, feature)?;
+        self.selected.remove(place);
+        Ok(())
+    }
+
+    /// Makes `subset` the current subset.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.shortcut.evaluator.reset(subset)?;
+        self.selected = subset.to_vec();
+        Ok(())
+    }
+
+    /// The standard error of the score as a mean over rows, where it is one.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn standard_error(&mut self) -> Result<Option<f64>> {
+        self.shortcut.evaluator.standard_error(&self.selected)
+    }
+
+    /// The root of a depth-first search of the subset with any of the columns `later`. [`Subset::reset`] it afterwards.
+    ///
+    /// # Errors
+    /// See [`Subset::score`].
+    pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        self.shortcut.evaluator.tree(&self.selected, later)
+    }
+
+    /// How scores are computed.
+    pub fn engine(&self) -> Engine {
+        self.shortcut.engine
+    }
+
+    /// The geometry that the evaluator stands on, where it has one.
+    pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
+        self.shortcut.geometry.as_ref().map(|geometry| geometry())
+    }
+}
+
+/// The evaluator that retrains for every trial.
+struct ByDefinition<'d> {
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+}
+
+impl Evaluator for ByDefinition<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.criterion.evaluate(self.design, subset)?.checked()
+    }
+}

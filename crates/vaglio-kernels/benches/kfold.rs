@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials};
-use vaglio_kernels::{Column, Data, Level};
+use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
+use vaglio_kernels::{Column, Data, Folds, Level};
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();

@@ -2,13 +2,12 @@
 
 use crate::similarity::{Kernel, Similarity};
 use crate::tile::Tile;
+use crate::tolerance::EXCHANGE_GAIN;
 use crate::{Column, Level};
 use rayon::prelude::*;
 
 /// How often every row is proposed at most.
 const PASSES: usize = 3;
-/// A swap must lower the sum of the kernels by so large a part of it: less is rounding.
-const LEAST: f64 = 1e-9;
 /// Rows whose kernels with the landmarks are computed together.
 const BATCH: usize = 64;
 /// Rows among them that one task takes.
@@ -152,7 +151,7 @@ impl<'k> Set<'k> {
             }
         }
         // The comparison is false for NaN, from kernels that overflow.
-        best.0.filter(|_| best.1 - 2.0 * shared - row.own > LEAST * self.total.abs())
+        best.0.filter(|_| best.1 - 2.0 * shared - row.own > EXCHANGE_GAIN * self.total.abs())
     }
 
     fn exchange(&mut self, place: usize, row: &Proposed) {

@@ -4,6 +4,7 @@
 
 mod tridiagonal;
 
+use crate::trial::worse;
 use ndarray::{Array1, Array2, ArrayView2};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
@@ -86,11 +87,6 @@ mod backend {
         Ok(owned(factor.inverse().as_ref()))
     }
 
-    pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
-        Ok(owned(factor.L()))
-    }
-
     pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
         Ok(owned(view(&a).qr().thin_R()))
     }
@@ -110,7 +106,7 @@ mod backend {
 mod backend {
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
-    use ndarray_linalg::{Cholesky, EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, SolveC, UPLO};
+    use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, SolveC, UPLO};
     use openblas_src as _;
 
     /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
@@ -141,10 +137,6 @@ mod backend {
 
     pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
         plain(a).invc().map_err(|_| Failure::NotPositiveDefinite)
-    }
-
-    pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        plain(a).cholesky(UPLO::Lower).map_err(|_| Failure::NotPositiveDefinite)
     }
 
     pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
@@ -182,14 +174,6 @@ pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
 pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
     finite(&a)?;
     backend::eigh(a)
-}
-
-/// The lower Cholesky factor L of a symmetric positive definite A = L·Lᵀ. Cost O(n³).
-///
-/// # Errors
-/// [`Failure::NotPositiveDefinite`].
-pub fn cholesky(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-    backend::cholesky(a)
 }
 
 /// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
@@ -233,20 +217,15 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     backend::svd(a)
 }
 
-/// The smaller of the two, and 0 for what is negative or not a number.
-pub(crate) fn least(low: f64, share: f64) -> f64 {
-    if share >= low { low } else { share.max(0.0) }
-}
-
-/// Digits that a singular value may have lost beside the greatest before they count.
+/// How much better a ridge fit from singular values is conditioned than the bound below says: measured errors are smaller.
 const SPARE: f64 = 32.0;
 
-/// What is left of the digits of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since
-/// an error ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
-pub(crate) fn kept_digits(values: &[f64], lambda: f64) -> f64 {
+/// The conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since an error
+/// ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
+pub(crate) fn conditioning(values: &[f64], lambda: f64) -> f64 {
     let most = values.iter().copied().fold(0.0, f64::max);
     let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
-    values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, least)
+    values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, worse)
 }
 
 /// The largest |eigenvalue| of a square matrix, 0 of an empty one. Cost O(n³).
@@ -299,10 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn cholesky_and_solve_invert() {
+    fn solve_and_inverse_invert() {
         let a = gram(matrix(30, 12).view()) + Array2::<f64>::eye(12);
-        let lower = cholesky(a.view()).unwrap();
-        close(&lower.dot(&lower.t()), &a);
         let b = matrix(12, 3);
         close(&a.dot(&solve(a.view(), b.view()).unwrap()), &b);
         close(&a.dot(&inverse(a.view()).unwrap()), &Array2::eye(12));

@@ -5,6 +5,7 @@ mod spread;
 mod units;
 
 use crate::Level;
+use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use std::sync::Arc;
@@ -88,9 +89,6 @@ pub struct Scorer {
     units: Option<Arc<Units>>,
 }
 
-/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding, and a tie is wrong.
-const TIE: f64 = 1e-12;
-
 /// The running sums of one trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
@@ -135,6 +133,11 @@ impl Scorer {
         }
         let divisor = if counts { targets.total_weight } else { targets.total_weight * outputs as f64 };
         Scorer { targets, measure, classes, class_weights, divisor, factors: None, units: None }
+    }
+
+    /// The targets that it was made with.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
     }
 
     /// Whether the loss is the mean over all rows of the squares of the residuals as they come.
@@ -201,10 +204,10 @@ impl Scorer {
         let targets = &self.targets.scaled;
         let prediction = |o: usize| targets[o][row] - residual(o);
         if targets.len() == 1 {
-            return targets[0][row] * prediction(0) <= TIE * self.targets.weight(row);
+            return targets[0][row] * prediction(0) <= TIED_PREDICTION * self.targets.weight(row);
         }
         let own = self.classes[row] as usize;
-        let level = prediction(own) - TIE * self.targets.root(row);
+        let level = prediction(own) - TIED_PREDICTION * self.targets.root(row);
         (0..targets.len()).any(|o| o != own && prediction(o) >= level)
     }
 
@@ -234,7 +237,7 @@ impl Scorer {
         let mut rest = &order[..];
         while let Some(&first) = rest.first() {
             let (tied, later) =
-                rest.split_at(rest.partition_point(|&row| predictions[row] <= predictions[first] + TIE));
+                rest.split_at(rest.partition_point(|&row| predictions[row] <= predictions[first] + TIED_PREDICTION));
             let weight = |positive: bool| -> f64 {
                 tied.iter().filter(|&&row| (targets[row] > 0.0) == positive).map(|&row| self.targets.weight(row)).sum()
             };

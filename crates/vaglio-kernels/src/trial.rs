@@ -1,6 +1,7 @@
 //! The outcome of a trial: a loss, and whether cancellation leaves it reliable.
 
 use crate::score::Outcome;
+use crate::tolerance::UNRELIABLE;
 
 /// The loss of a subset, or of a subset after one change.
 #[derive(Debug, Clone)]
@@ -29,11 +30,13 @@ impl Trial {
     }
 }
 
-/// Relative errors of a loss are about 1e-15 over its conditioning, so at this share ten digits are left.
-const LEAST_CONDITIONING: f64 = 1e-5;
+/// The worse of two conditionings: 0 where the second is negative or not a number, so that no NaN comes out.
+pub(crate) fn worse(conditioning: f64, other: f64) -> f64 {
+    if other >= conditioning { conditioning } else { other.max(0.0) }
+}
 
 /// Whether a number is so small a share of what it is a difference of (1 − leverage of a row, a Schur diagonal), or not a
 /// number, that cancellation makes whatever is divided by it unreliable. Such losses are refitted.
 pub fn is_unreliable(conditioning: f64) -> bool {
-    conditioning.is_nan() || conditioning < LEAST_CONDITIONING
+    conditioning.is_nan() || conditioning < UNRELIABLE
 }

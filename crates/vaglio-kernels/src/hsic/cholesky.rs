@@ -1,19 +1,18 @@
 //! Gaussian kernel matrices by pivoted Cholesky decomposition.
+//!
+//! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
+//! *Dependence that is not linear*, "The measure".
 
 use super::Factor;
 use crate::Level;
 use crate::sums::{axpy, dot};
+use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
-/// What may be left of the trace, relative to a lower bound of ‖K̄‖_F.
-const REST: f64 = 1e-12;
-/// What may be left of a trace of 1 in any case: less is rounding.
-const ROUNDING: f64 = 4e-15;
-
-/// The factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardised.
+/// The factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardized.
 ///
 /// Pivoted Cholesky decomposition, which never forms the m × m matrix: G grows by the column of the largest remaining
 /// diagonal entry until the trace of what is left, a bound of its norm, is 1e-12 of tr(K̄)/√rank ≤ ‖K̄‖_F. So every
-/// inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardised variable with σ = 1 has a
+/// inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1 has a
 /// numerical rank of 20 to 30; with a narrow kernel it is the number of different values. `shares` are the p_j. Cost
 /// O(m·rank²), memory O(m·rank).
 pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> Factor {
@@ -38,11 +37,11 @@ pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidt
         spread += (dot(level, &column, &column) - mean * mean).max(0.0);
         columns.push(column);
         let left: f64 = rest.iter().sum();
-        if left <= (REST * spread / (columns.len() as f64).sqrt()).max(ROUNDING) {
+        if left <= (TRACE_LEFT * spread / (columns.len() as f64).sqrt()).max(TRACE_ROUNDING) {
             break;
         }
     }
-    Factor::centred(level, &roots, columns)
+    Factor::centered(level, &roots, columns)
 }
 
 /// The place of the largest entry above 0, the first among equals.
@@ -60,8 +59,8 @@ fn largest(rest: &[f64]) -> Option<usize> {
 fn kernel(roots: &[f64], coordinates: &[Vec<f64>], scale: f64, pivot: usize) -> Vec<f64> {
     let mut distance = vec![0.0; roots.len()];
     for u in coordinates {
-        let centre = u[pivot];
-        distance.iter_mut().zip(u).for_each(|(d, u)| *d += (u - centre) * (u - centre));
+        let center = u[pivot];
+        distance.iter_mut().zip(u).for_each(|(d, u)| *d += (u - center) * (u - center));
     }
     let own = roots[pivot];
     distance.iter_mut().zip(roots).for_each(|(d, root)| *d = root * own * (scale * *d).exp());

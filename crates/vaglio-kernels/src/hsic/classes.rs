@@ -1,4 +1,5 @@
-//! Kernel matrices of classes.
+//! Kernel matrices of classes: the delta kernel of M. Yamada et al., *High-dimensional feature selection by feature-wise
+//! kernelized lasso*, Neural Computation 26 (2014). The book, *Dependence that is not linear*, "The measure".
 
 use super::Factor;
 use crate::Level;
@@ -15,5 +16,5 @@ pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> 
         let scale = if by_size { size.sqrt() } else { 1.0 };
         roots.iter().zip(class).map(|(root, c)| if *c == wanted { root / scale } else { 0.0 }).collect()
     };
-    Factor::centred(level, &roots, (0..count).map(column).collect())
+    Factor::centered(level, &roots, (0..count).map(column).collect())
 }

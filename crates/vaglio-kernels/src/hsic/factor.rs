@@ -1,11 +1,14 @@
-//! A centred kernel matrix as F·Fᵀ.
+//! A centered kernel matrix HKH as F·Fᵀ, and inner products of such matrices.
+//!
+//! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*, ALT
+//! 2005. The book, *Dependence that is not linear*, "The measure".
 
 use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 
-/// F of a centred kernel matrix K̄ = F·Fᵀ, rows × rank; memory 8·rows·rank bytes.
+/// F of a centered kernel matrix K̄ = F·Fᵀ, rows × rank; memory 8·rows·rank bytes.
 ///
 /// A column that takes no part has rank 0, and K̄ = 0.
 #[derive(Debug, Clone, Default)]
@@ -21,8 +24,8 @@ type Chunk = [f64; Wide::WIDTH];
 const SIDE: usize = 4;
 
 impl Factor {
-    /// Centres the columns of P^{½}G, which hold a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
-    pub(crate) fn centred(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
+    /// Centers the columns of P^{½}G, which hold a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
+    pub(crate) fn centered(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();
         let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(Wide::WIDTH));
         for mut column in columns {
@@ -54,7 +57,7 @@ impl Factor {
 
     /// The factor of K̄/‖K̄‖_F. Cost O(rows·rank²).
     #[must_use]
-    pub fn normalised(mut self, level: Level) -> Self {
+    pub fn normalized(mut self, level: Level) -> Self {
         let norm = self.inner(level, &self).sqrt();
         if !(norm > 0.0 && norm.is_finite()) {
             return Factor::default();

@@ -1,14 +1,18 @@
 //! Nyström approximation of Gaussian kernel matrices.
+//!
+//! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book, *Dependence that
+//! is not linear*, "The measure".
 
 use super::Factor;
 use crate::Level;
 use crate::linalg::{Failure, eigh};
 use crate::sums::axpy;
+use crate::tolerance::SMALL_EIGENVALUE;
 use ndarray::Array2;
 
 /// Points on which kernels are sampled: K ≈ F·Fᵀ with F = K_mb·K_bb^{−½} for the b points.
 ///
-/// The points are spread evenly from −5 to 5 over the standardised entries. Eigenvalues of K_bb below 1e-10 of the
+/// The points are spread evenly from −5 to 5 over the standardized entries. Eigenvalues of K_bb below 1e-10 of the
 /// largest are left out, so F has rank ≤ b.
 #[derive(Debug, Clone)]
 pub struct Landmarks {
@@ -18,8 +22,6 @@ pub struct Landmarks {
     scale: f64,
 }
 
-/// The part of the largest eigenvalue below which one is left out.
-const SMALLEST: f64 = 1e-10;
 /// The points reach from minus this to this many standard deviations.
 const REACH: f64 = 5.0;
 
@@ -36,7 +38,7 @@ impl Landmarks {
         let (values, vectors) =
             eigh(Array2::from_shape_fn((count, count), |(k, l)| kernel(points[k], points[l])).view())?;
         let largest = values.last().copied().unwrap_or(0.0);
-        let kept = (0..count).rev().filter(|&k| values[k] > SMALLEST * largest);
+        let kept = (0..count).rev().filter(|&k| values[k] > SMALL_EIGENVALUE * largest);
         let directions = kept.map(|k| vectors.column(k).iter().map(|v| v / values[k].sqrt()).collect()).collect();
         Ok(Landmarks { points, directions, scale })
     }
@@ -46,7 +48,7 @@ impl Landmarks {
         self.directions.len()
     }
 
-    /// K_mb·K_bb^{−½} for standardised entries: `rank` columns before centring. Cost O(m·b·rank).
+    /// K_mb·K_bb^{−½} for standardized entries: `rank` columns before centring. Cost O(m·b·rank).
     pub fn features(&self, level: Level, values: &[f64]) -> Vec<Vec<f64>> {
         let near = |point: f64| values.iter().map(|u| (self.scale * (u - point) * (u - point)).exp()).collect();
         let near: Vec<Vec<f64>> = self.points.iter().map(|&point| near(point)).collect();
@@ -58,13 +60,13 @@ impl Landmarks {
         self.directions.iter().map(along).collect()
     }
 
-    /// The factor of a column with standardised entries; `shares` are the p_j. Cost O(m·b·rank).
+    /// The factor of a column with standardized entries; `shares` are the p_j. Cost O(m·b·rank).
     pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> Factor {
         let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
         let mut columns = self.features(level, values);
         for column in &mut columns {
             column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
         }
-        Factor::centred(level, &roots, columns)
+        Factor::centered(level, &roots, columns)
     }
 }

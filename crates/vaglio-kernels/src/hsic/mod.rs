@@ -1,7 +1,7 @@
-//! Hilbert–Schmidt independence of columns: centred kernel matrices by thin factors, and non-negative least squares.
+//! Hilbert–Schmidt independence of columns: centered kernel matrices by thin factors, and non-negative least squares.
 //!
-//! A column with standardised entries u has the kernel matrix K_jk = exp(−(u_j − u_k)²/2σ²). Rows count with shares
-//! p_j = r_j/Σr of the row weights, so that a row of weight 2 equals that row twice. With P = diag(p), the centred
+//! A column with standardized entries u has the kernel matrix K_jk = exp(−(u_j − u_k)²/2σ²). Rows count with shares
+//! p_j = r_j/Σr of the row weights, so that a row of weight 2 equals that row twice. With P = diag(p), the centered
 //! matrix is K̄ = P^{½}HKHᵀP^{½}, H = I − 1pᵀ, and every K̄ is kept as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
 
 mod cholesky;
@@ -29,7 +29,7 @@ pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
 }
 
 /// Entries of mean 0 and population standard deviation 1, rows counting by their shares; `None` for equal entries.
-pub fn standardised(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
+pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     let first = *values.first()?;
     if values.iter().all(|v| *v == first) {
         return None;

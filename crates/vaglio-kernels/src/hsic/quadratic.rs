@@ -1,4 +1,9 @@
 //! Least squares with non-negative coefficients, from inner products.
+//!
+//! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, *Dependence that is not linear*,
+//! "The measure".
+
+use crate::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
 ///
@@ -11,11 +16,6 @@ pub struct Quadratic {
     /// Row k holds Q_kl for l ≤ k.
     q: Vec<Vec<f64>>,
 }
-
-/// A gradient that is so small beside ‖target‖·√Q_kk lets no coefficient enter.
-const FLAT: f64 = 1e-14;
-/// Q_kk counts as so much larger: dependent columns then have one minimum, and the value moves by as little.
-const RIDGE: f64 = 1e-14;
 
 impl Quadratic {
     /// No coefficients yet: `total` is the squared norm of the target.
@@ -65,7 +65,7 @@ impl Quadratic {
     /// Whether a coefficient at 0 with that slope and Q_kk would stay there.
     pub fn is_flat(&self, slope: f64, own: f64) -> bool {
         // The negation lets NaN stay out.
-        !(own > 0.0 && slope > FLAT * (self.total * own).sqrt())
+        !(own > 0.0 && slope > FLAT_GRADIENT * (self.total * own).sqrt())
     }
 
     /// total − 2cᵀα + αᵀQα. Cost O(s²).
@@ -77,11 +77,11 @@ impl Quadratic {
         value.max(0.0)
     }
 
-    /// The minimiser, by an active set that starts from the support of `start` (entries ≥ 0, one a coefficient).
+    /// The minimizer, by an active set that starts from the support of `start` (entries ≥ 0, one a coefficient).
     ///
     /// C. L. Lawson and R. J. Hanson, *Solving least squares problems*, 1974, chapter 23, on inner products. The bits
     /// of the result depend on its support alone. Cost O(s³) for each change of the support.
-    pub fn minimiser(&self, start: &[f64]) -> Vec<f64> {
+    pub fn minimizer(&self, start: &[f64]) -> Vec<f64> {
         let mut alpha = start.to_vec();
         let mut active: Vec<usize> = (0..alpha.len()).filter(|&k| alpha[k] > 0.0).collect();
         let mut barred: Option<usize> = None;
@@ -144,7 +144,7 @@ impl Quadratic {
             }
             let own = self.at(k, k);
             let known: f64 = row.iter().map(|a| a * a).sum();
-            let pivot = ((1.0 + RIDGE) * own - known).max(0.25 * RIDGE * own).sqrt();
+            let pivot = ((1.0 + QUADRATIC_RIDGE) * own - known).max(0.25 * QUADRATIC_RIDGE * own).sqrt();
             let earlier: f64 = row.iter().zip(&z).map(|(a, b)| a * b).sum();
             z.push((self.c[k] - earlier) / pivot);
             row.push(pivot);

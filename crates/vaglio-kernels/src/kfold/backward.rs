@@ -1,11 +1,16 @@
-//! Removing columns one by one, for every λ at once.
+//! Moments: the trial of removing each column, for every λ at once.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: backward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
+//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every removal.
 
+use super::downdates::Downdated;
 use super::moments::Fold;
-use super::packed::Packed;
 use super::{Moments, Trials};
 use crate::Level;
 use crate::is_unreliable;
-use crate::linalg::{self, least};
+use crate::linalg;
+use crate::tolerance::FALLEN_MOMENTS;
+use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
@@ -33,7 +38,7 @@ pub struct Backward {
 /// One fold and λ.
 #[derive(Debug, Default)]
 struct Pair {
-    matrices: Packed,
+    matrices: Downdated,
     /// The diagonal of H when the matrices were made from the moments.
     made: Vec<f64>,
     /// Diagonals of H and V.
@@ -44,13 +49,11 @@ struct Pair {
     f: Vec<Vec<f64>>,
     loss: f64,
     /// The least of 1/(H_ii((A_t)_ii + λ)) since the matrices were made from the moments.
-    low: f64,
+    conditioning: f64,
 }
 
 /// Removals that H and V take in at once.
 const FLUSH: usize = 16;
-/// The least share of digits left when the diagonal of H falls, before the matrices are made anew.
-const FALL: f64 = 1e-4;
 
 impl Backward {
     /// The state of a subset of active columns. Cost O(K·R·s³).
@@ -69,7 +72,7 @@ impl Backward {
 
     /// Bytes that a subset of `columns` columns needs, apart from its moments.
     pub fn bytes(folds: usize, lambdas: usize, columns: usize) -> usize {
-        folds * lambdas * (Packed::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
+        folds * lambdas * (Downdated::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
     }
 
     /// The selected columns, in increasing order.
@@ -89,9 +92,11 @@ impl Backward {
     }
 
     /// The least share that any pivot of the subset has had, for each λ.
-    pub fn low(&self) -> Vec<f64> {
+    pub fn conditioning(&self) -> Vec<f64> {
         let pairs = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len());
-        (0..self.lambdas.len()).map(|l| pairs(l).fold(1.0, |low, pair| least(low, pair.low))).collect()
+        (0..self.lambdas.len())
+            .map(|l| pairs(l).fold(1.0, |conditioning, pair| worse(conditioning, pair.conditioning)))
+            .collect()
     }
 
     /// The trial of removing each selected column; of equal columns each has the trial of the first. Cost O(K·R·s).
@@ -109,8 +114,9 @@ impl Backward {
             like.iter().map(|&k| losses[k]).collect()
         };
         let losses = (0..self.lambdas.len()).into_par_iter().map(of_lambda).collect();
-        let low = self.low().into_iter().map(|low| vec![low; self.selected.len()]).collect();
-        Trials { features: self.selected(), losses, low }
+        let conditioning =
+            self.conditioning().into_iter().map(|conditioning| vec![conditioning; self.selected.len()]).collect();
+        Trials { features: self.selected(), losses, conditioning }
     }
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
@@ -128,8 +134,8 @@ impl Backward {
         let remove = |(k, pair): (usize, &mut Pair)| {
             let (fold, lambda) = of_pair(k);
             pair.remove(moments.level, at, positions);
-            pair.low = pair.lowest(fold, lambda, selected, positions);
-            is_unreliable(pair.low) || pair.fell(positions)
+            pair.conditioning = pair.lowest(fold, lambda, selected, positions);
+            is_unreliable(pair.conditioning) || pair.fell(positions)
         };
         let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
         if self.removals < FLUSH && !spent.contains(&true) {
@@ -180,12 +186,12 @@ impl Pair {
         let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];
         let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
         let mut pair = Pair {
-            matrices: Packed::new(s, h, v),
+            matrices: Downdated::new(s, h, v),
             made: (0..s).map(|i| h(i, i)).collect(),
             h: (0..s).map(|i| h(i, i)).collect(),
             v: (0..s).map(|i| v(i, i)).collect(),
             loss: fold.squares,
-            low: 1.0,
+            conditioning: 1.0,
             ..Pair::default()
         };
         for o in 0..moments.outputs {
@@ -200,7 +206,7 @@ impl Pair {
             pair.f.push(f.to_vec());
         }
         let positions: Vec<usize> = (0..s).collect();
-        pair.low = pair.lowest(fold, lambda, selected, &positions);
+        pair.conditioning = pair.lowest(fold, lambda, selected, &positions);
         pair
     }
 
@@ -208,14 +214,14 @@ impl Pair {
     fn lost(s: usize, outputs: usize) -> Self {
         let nothing = vec![f64::NAN; s];
         Pair {
-            matrices: Packed::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
+            matrices: Downdated::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
             made: nothing.clone(),
             h: nothing.clone(),
             v: nothing.clone(),
             w: vec![nothing.clone(); outputs],
             f: vec![nothing; outputs],
             loss: f64::NAN,
-            low: 0.0,
+            conditioning: 0.0,
         }
     }
 
@@ -255,13 +261,13 @@ impl Pair {
 
     /// Whether H is so much smaller than it was made, and V with the square of it, that it has lost digits.
     fn fell(&self, positions: &[usize]) -> bool {
-        let share = |&at: &usize| self.low * (self.h[at] / self.made[at]).powi(2);
-        positions.iter().map(share).fold(1.0, least) < FALL
+        let share = |&at: &usize| self.conditioning * (self.h[at] / self.made[at]).powi(2);
+        positions.iter().map(share).fold(1.0, worse) < FALLEN_MOMENTS
     }
 
     fn lowest(&self, fold: &Fold, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
         let share = |(&place, &at): (&usize, &usize)| 1.0 / (self.h[at] * (fold.scale[place] + lambda));
-        selected.iter().zip(positions).map(share).fold(self.low, least)
+        selected.iter().zip(positions).map(share).fold(self.conditioning, worse)
     }
 
     fn compact(&mut self, level: Level, kept: &[usize]) {

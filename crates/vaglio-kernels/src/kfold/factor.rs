@@ -1,4 +1,6 @@
-//! A triangle P with PᵀP = (A + λ)⁻¹ that grows by a row with every column.
+//! Moments, forward: a triangle P with PᵀP = (A + λ)⁻¹ that grows by a row with every column.
+//!
+//! P is the inverse of the Cholesky factor of A + λ, bordered: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
 use crate::Level;
 use crate::wide::Wide;

@@ -1,11 +1,14 @@
-//! Adding columns one by one, for every λ at once.
+//! Moments: the trial of adding each column, for every λ at once.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
+//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every candidate.
 
-use super::combine::{Step, apply};
 use super::factor::Factor;
+use super::forward_update::{Step, apply};
 use super::moments::Fold;
 use super::{Moments, Trials};
 use crate::Level;
-use crate::linalg::least;
+use crate::trial::worse;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
@@ -47,7 +50,7 @@ pub(super) struct Pair {
     pub along: Vec<f64>,
     pub loss: f64,
     /// The least share that any pivot had.
-    pub low: f64,
+    pub conditioning: f64,
     pub factor: Factor,
 }
 
@@ -83,8 +86,10 @@ impl Forward {
     }
 
     /// The least share of a Schur diagonal that the subset came by, for each λ.
-    pub fn low(&self) -> Vec<f64> {
-        (0..self.lambdas.len()).map(|l| self.pairs(l).fold(1.0, |low: f64, (pair, _)| least(low, pair.low))).collect()
+    pub fn conditioning(&self) -> Vec<f64> {
+        (0..self.lambdas.len())
+            .map(|l| self.pairs(l).fold(1.0, |conditioning: f64, (pair, _)| worse(conditioning, pair.conditioning)))
+            .collect()
     }
 
     /// The trial of adding each active column that is not selected. Cost O(K·R·n).
@@ -94,15 +99,15 @@ impl Forward {
         self.selected.iter().for_each(|&place| open[place] = false);
         let places: Vec<usize> = (0..open.len()).filter(|&place| open[place]).collect();
         let of_lambda = |l: usize| {
-            let (mut losses, mut low) = (vec![0.0; moments.stride], vec![1.0; moments.stride]);
+            let (mut losses, mut conditioning) = (vec![0.0; moments.stride], vec![1.0; moments.stride]);
             for (pair, fold) in self.pairs(l) {
-                add_trials(moments.level, pair, &fold.scale, &mut losses, &mut low);
+                add_trials(moments.level, pair, &fold.scale, &mut losses, &mut conditioning);
             }
             let pick = |from: &[f64]| places.iter().map(|&place| from[place]).collect::<Vec<f64>>();
-            (pick(&losses), pick(&low))
+            (pick(&losses), pick(&conditioning))
         };
-        let (losses, low) = (0..self.lambdas.len()).into_par_iter().map(of_lambda).unzip();
-        Trials { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, low }
+        let (losses, conditioning) = (0..self.lambdas.len()).into_par_iter().map(of_lambda).unzip();
+        Trials { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, conditioning }
     }
 
     /// Adds an active column that is not selected. Cost O(K·R·(n·s + s²)).
@@ -164,7 +169,7 @@ impl Block {
             .iter_mut()
             .map(|pair| {
                 let scale = fold.scale[place] + pair.lambda;
-                pair.low = least(pair.low, pair.diagonal[place] / scale);
+                pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / scale);
                 let (room, inner) = (self.room, &self.held_out);
                 let held = Held { inner, room, border: &a_held, corner: held_out[place] };
                 pair.step(moments.level, &a, &held, place)
@@ -217,7 +222,7 @@ impl Pair {
             square: diagonal(&fold.held_out, 0.0),
             along: fold.held_out_targets.iter().map(|b| -b).collect(),
             loss: fold.squares,
-            low: 1.0,
+            conditioning: 1.0,
             factor: Factor::default(),
         }
     }
@@ -266,15 +271,16 @@ fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) 
 }
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the shares.
-fn add_trials(level: Level, pair: &Pair, scale: &[f64], losses: &mut [f64], low: &mut [f64]) {
+fn add_trials(level: Level, pair: &Pair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
     struct Kernel<'k>(&'k Pair, &'k [f64], &'k mut [f64], &'k mut [f64]);
     impl NullaryFnOnce for Kernel<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(pair, scale, losses, low) = self;
+            let Kernel(pair, scale, losses, conditioning) = self;
             let stride = losses.len();
-            let (lambda, loss, sticky) = (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.low));
+            let (lambda, loss, sticky) =
+                (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.conditioning));
             let two = Wide::splat(2.0);
             let eights = |x: &'_ [f64], k: usize| Wide::load(&x.as_chunks().0[k]);
             for k in 0..stride / Wide::WIDTH {
@@ -289,10 +295,10 @@ fn add_trials(level: Level, pair: &Pair, scale: &[f64], losses: &mut [f64], low:
                 (eights(losses, k) + sum).store(&mut losses.as_chunks_mut().0[k]);
                 // The negative at most 0: so what is not a number counts as 0.
                 let negative = (Wide::ZERO - diagonal / (eights(scale, k) + lambda)).min(Wide::ZERO);
-                let lowest = eights(low, k).min(sticky).min(Wide::ZERO - negative);
-                lowest.store(&mut low.as_chunks_mut().0[k]);
+                let lowest = eights(conditioning, k).min(sticky).min(Wide::ZERO - negative);
+                lowest.store(&mut conditioning.as_chunks_mut().0[k]);
             }
         }
     }
-    level.run(Kernel(pair, scale, losses, low));
+    level.run(Kernel(pair, scale, losses, conditioning));
 }

@@ -1,4 +1,6 @@
-//! Products of all pairs of columns of a tile of rows.
+//! Moments: products of all pairs of columns of a tile of rows, XᵀX in blocks that stay in registers.
+//!
+//! What the book, *Cross-validation without refitting*, calls the one pass of O(n²m).
 
 use crate::Level;
 use crate::wide::Wide;
@@ -76,8 +78,8 @@ mod tests {
                     let plain: f64 = (0..height).map(|t| entry(i, t) * entry(j, t)).sum();
                     assert!((out[i * columns + j] - plain).abs() < 1e-12 * height as f64);
                 }
-                let (low, high) = (out[i.max(37) * columns + i.min(37)], out[i * columns]);
-                assert_eq!(low, high, "columns 0 and 37 are equal");
+                let (one, other) = (out[i.max(37) * columns + i.min(37)], out[i * columns]);
+                assert_eq!(one, other, "columns 0 and 37 are equal");
             }
             assert_eq!(*first.get_or_insert_with(|| out.clone()), out);
         }

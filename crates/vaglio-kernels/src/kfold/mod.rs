@@ -1,44 +1,50 @@
 //! K-fold cross-validation for ridge regression in closed form, for any partition of the rows.
 //!
-//! Every fold is predicted by the ridge readout trained on the rows of all other folds, centred on their means with an
+//! Every fold is predicted by the ridge readout trained on the rows of all other folds, centered on their means with an
 //! intercept and, on demand, divided by their standard deviations.
 //!
-//! * [`Folds`] — which rows are held out together.
-//! * [`Rows`] — columns, targets and folds, shared by all states.
-//! * [`Moments`] — products over the training rows and the rows held out of every fold, for squared losses: one read of
-//!   the rows, and nothing below depends on how many there are.
-//! * [`Spectrum`] — every λ for one subset; [`AllLambdas`] for any loss, from the rows.
-//! * [`Forward`], [`Backward`] — every one-column change of one subset, for several λ.
-//! * [`Tree`] — all subsets, depth first.
-//! * [`hold_out`] — any loss of every one-column change in O(m), for one λ.
-//! * [`Refitted`], [`careful`] — losses by refitting from the rows: the last resort where a closed form has lost its
-//!   digits.
+//! There are three engines, all derived in the book, *Cross-validation without refitting*. [`Rows`] are columns, targets
+//! and folds, shared by all of them.
+//!
+//! 1. Moments, for squared losses. [`Moments`] are products over the training rows and the rows held out of every fold:
+//!    one read of the rows, and nothing after it depends on how many there are. [`Forward`] and [`Backward`] try every
+//!    one-column change of one subset for several λ, [`Tree`] all subsets depth first, [`Spectrum`] many λ of one subset.
+//! 2. Rows held out. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
+//! 3. Each subset decomposed. [`Decomposition`] predicts the rows held out for any λ, and for every column removed.
+//!    [`Refitted`] does it without each fold from the rows, where cancellation makes a closed form unreliable.
 
-mod all_lambdas;
 mod backward;
-mod careful;
-mod combine;
+mod decomposition;
+mod downdates;
 mod factor;
-mod folds;
 mod forward;
+mod forward_update;
 mod gram;
 pub mod hold_out;
 mod moments;
-mod packed;
+mod products;
+mod refitted;
 mod rows;
 mod spectrum;
-mod tiles;
-mod totals;
+mod training;
 mod tree;
-mod trials;
 
-pub use all_lambdas::AllLambdas;
 pub use backward::Backward;
-pub use careful::{Refitted, careful, careful_residuals};
-pub use folds::Folds;
+pub use decomposition::Decomposition;
 pub use forward::Forward;
 pub use moments::Moments;
+pub use refitted::Refitted;
 pub use rows::Rows;
 pub use spectrum::Spectrum;
 pub use tree::Tree;
-pub use trials::Trials;
+
+/// What one-column changes of a subset would give, for each λ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trials {
+    /// The columns that would be added or removed.
+    pub features: Vec<usize>,
+    /// Sums of squared errors over folds and outputs: λ × features.
+    pub losses: Vec<Vec<f64>>,
+    /// The conditioning of each, for [`crate::is_unreliable`]: λ × features.
+    pub conditioning: Vec<Vec<f64>>,
+}

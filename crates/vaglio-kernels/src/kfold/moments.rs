@@ -1,8 +1,10 @@
-//! Products of columns and targets, over the training rows and the rows held out of every fold.
+//! Moments of every fold: products over its training rows and the rows held out, centered and scaled by the former.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Rows;
-use super::tiles::{Sums, sums};
-use super::totals::{Split, Totals, ranges};
+use super::products::{Sums, sums};
+use super::training::{Split, Totals, ranges};
 use crate::linalg::Failure;
 use crate::sums::LANES;
 use rayon::prelude::*;
@@ -11,7 +13,7 @@ use std::collections::HashMap;
 /// The moments of every fold: all that ridge losses on held-out rows need of the data.
 ///
 /// For fold v with training rows t: A_t = X_tᵀX_t, B_t = X_tᵀy_t, A_v = X_vᵀX_v, B_v = X_vᵀy_v and c_v = ‖y_v‖², rows
-/// scaled by √r_j, and columns and targets centred and columns standardised by the training rows of v as asked. Only
+/// scaled by √r_j, and columns and targets centered and columns standardized by the training rows of v as asked. Only
 /// active columns are in. Memory 16·K·n² bytes.
 #[derive(Debug)]
 pub struct Moments {
@@ -117,7 +119,7 @@ struct Whole<'w> {
     ranges: Vec<Vec<(f64, f64)>>,
 }
 
-/// What centring and standardising need of one fold.
+/// What centering and standardizing need of one fold.
 struct Frame {
     means: Vec<f64>,
     /// One over the standard deviation.
@@ -177,7 +179,7 @@ impl Whole<'_> {
         let last = ones + n + self.outputs;
         let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
-        let centred = (intercept || standardize) && weight > 0.0;
+        let centered = (intercept || standardize) && weight > 0.0;
         let mut frame = Frame {
             means: vec![0.0; n],
             inverse: vec![1.0; n],
@@ -189,7 +191,7 @@ impl Whole<'_> {
             weight,
             held_out_weight,
         };
-        for i in (0..n).filter(|_| centred) {
+        for i in (0..n).filter(|_| centered) {
             let mean = training[ones + i] / weight;
             let (least, greatest) = self.ranges[fold][i];
             frame.means[i] = mean;
@@ -210,7 +212,7 @@ impl Whole<'_> {
 }
 
 impl Frame {
-    /// The entries of A_t and A_v, centred and scaled, from those of the training and held-out rows as they are.
+    /// The entries of A_t and A_v, centered and scaled, from those of the training and held-out rows as they are.
     fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
         let scale = self.inverse[i] * self.inverse[j];
         let (a, b) = (self.means[i], self.means[j]);
@@ -229,7 +231,7 @@ impl Frame {
         if self.constant[i] {
             return (0.0, held);
         }
-        // The rows of a centred column add up to 0, so the mean of the targets takes nothing off.
+        // The rows of a centered column add up to 0, so the mean of the targets takes nothing off.
         ((training - a * self.training_sums[o]) * scale, held)
     }
 }

@@ -1,18 +1,16 @@
-//! Columns, targets and folds.
+//! Columns, targets and folds: the notation of the book, *Cross-validation without refitting*.
 
-use super::Folds;
-use crate::Data;
-use crate::Targets;
+use crate::{Data, Folds, Targets};
 use std::sync::Arc;
 
 /// The data of a K-fold validation, shared by all states.
 #[derive(Debug)]
 pub struct Rows<'d> {
-    pub(crate) data: Data<'d>,
+    pub(crate) data: Arc<Data<'d>>,
     pub(crate) folds: Folds,
-    /// Whether columns and targets are centred on the means of the training rows of each fold.
+    /// Whether columns and targets are centered on the means of the training rows of each fold.
     pub(crate) intercept: bool,
-    /// Whether columns are centred and divided by the standard deviations of the training rows of each fold.
+    /// Whether columns are centered and divided by the standard deviations of the training rows of each fold.
     pub(crate) standardize: bool,
     /// The class of each row, where training weighs classes alike.
     pub(crate) classes: Option<Vec<usize>>,
@@ -20,8 +18,8 @@ pub struct Rows<'d> {
 
 impl<'d> Rows<'d> {
     /// `data` was made with the same `intercept`.
-    pub fn new(data: Data<'d>, folds: Folds, intercept: bool, standardize: bool) -> Self {
-        Rows { data, folds, intercept, standardize, classes: None }
+    pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, intercept: bool, standardize: bool) -> Self {
+        Rows { data: data.into(), folds, intercept, standardize, classes: None }
     }
 
     /// The same with classes that count alike in training: a row weighs r_j over the weight of the rows of its class
@@ -38,6 +36,11 @@ impl<'d> Rows<'d> {
         let mut totals = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
         training.iter().for_each(|&row| totals[classes[row]] += own(row));
         training.iter().map(|&row| own(row) / totals[classes[row]]).collect()
+    }
+
+    /// Scaled columns and targets.
+    pub fn data(&self) -> &Arc<Data<'d>> {
+        &self.data
     }
 
     /// Which rows are held out together.

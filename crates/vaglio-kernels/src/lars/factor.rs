@@ -1,4 +1,7 @@
 //! A Cholesky factor to which rows are added and from which they are removed.
+//!
+//! P. Gill, G. Golub, W. Murray and M. Saunders, *Methods for modifying matrix factorizations*, Mathematics of Computation
+//! 28 (1974).
 
 use crate::Level;
 use crate::sums::{axpy, dot};

@@ -2,22 +2,18 @@
 //!
 //! Between two knots the columns A on the path have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s, so
 //! α_A = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved anew at every knot, which lets no error add up.
+//!
+//! B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004); with
+//! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
+//! biological data* (N³LARS). The book, *Dependence that is not linear*, "Every search on it".
 
 mod factor;
 mod segment;
 
 use crate::Level;
+use crate::tolerance::{DEPENDENT_COLUMN, EQUAL_CORRELATION, SUSPECT_COLUMN};
 use factor::Factor;
 use segment::Event;
-
-/// A part of the largest correlation: differences below it count as none.
-const NONE: f64 = 1e-13;
-/// What a column must keep of its square beside those on the path.
-const DEPENDENT: f64 = 1e-12;
-/// Below this part of a square the factor is made anew before it is trusted.
-const SUSPECT: f64 = 1e-8;
-/// Below this part of the largest correlation a dependent column is the end of the path, where all correlations are 0.
-const LAST: f64 = 1e-9;
 
 /// Which paths are walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +86,7 @@ impl LeastAngle {
         let size = |j: usize| if rules.non_negative { relevance[j] } else { relevance[j].abs() };
         let candidates = (0..relevance.len()).filter(|&j| open[j] && size(j) > 0.0);
         let largest = candidates.clone().map(size).fold(0.0, f64::max);
-        let mut equals = candidates.filter(|&j| size(j) >= largest - NONE * largest);
+        let mut equals = candidates.filter(|&j| size(j) >= largest - EQUAL_CORRELATION * largest);
         let next = match equals.next() {
             None => Event::End(End::NoCorrelation),
             Some(feature) => {
@@ -130,7 +126,7 @@ impl LeastAngle {
                     None => gram(feature)?,
                 };
                 let (left, w) = self.left_over(feature, column[feature]);
-                if left <= DEPENDENT * column[feature] || left.is_nan() {
+                if left <= DEPENDENT_COLUMN * column[feature] || left.is_nan() {
                     return Ok(Err(End::Singular));
                 }
                 self.factor.push(left, w);
@@ -177,7 +173,7 @@ impl LeastAngle {
     fn left_over(&mut self, feature: usize, diagonal: f64) -> (f64, Vec<f64>) {
         let row: Vec<f64> = self.active.iter().map(|active| active.gram[feature]).collect();
         let found = self.factor.left_over(&row, diagonal);
-        if found.0 >= SUSPECT * diagonal || !self.factor.updated {
+        if found.0 >= SUSPECT_COLUMN * diagonal || !self.factor.updated {
             return found;
         }
         self.renew();
@@ -186,7 +182,7 @@ impl LeastAngle {
 
     fn renew_if_weak(&mut self) {
         let squares = self.active.iter().map(|active| active.gram[active.feature]);
-        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT * square) {
+        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
             self.renew();
         }
     }

@@ -1,7 +1,10 @@
-//! From one knot to the next: what happens first as λ falls.
+//! From one knot of a least-angle path to the next: what happens first as λ falls.
+//!
+//! B. Efron et al., Annals of Statistics 32 (2004), section 3, the lasso modification included.
 
-use super::{DEPENDENT, End, LAST, LeastAngle, NONE};
+use super::{End, LeastAngle};
 use crate::sums::axpy;
+use crate::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION, RATE_ROUNDING};
 use rayon::prelude::*;
 
 /// What happens at a knot.
@@ -35,8 +38,6 @@ enum Relation {
     Dependent,
 }
 
-/// A rate at which a correlation nears the common one is rounding below this part of the terms it is made of.
-const ROUNDING: f64 = 1e-14;
 /// Entries that are worked on together.
 const TOGETHER: usize = 4096;
 
@@ -48,10 +49,10 @@ impl LeastAngle {
         let mut hits = self.hits();
         loop {
             let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
-            if first >= self.common - NONE * self.largest {
+            if first >= self.common - EQUAL_CORRELATION * self.largest {
                 return Ok(self.finish());
             }
-            let equal = |hit: &&Hit| hit.after <= first + NONE * self.largest;
+            let equal = |hit: &&Hit| hit.after <= first + EQUAL_CORRELATION * self.largest;
             let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
             let (feature, what) = (hit.feature, hit.what);
             let sign = match what {
@@ -71,7 +72,7 @@ impl LeastAngle {
                     self.open[feature] = false;
                     hits.retain(|hit| hit.feature != feature);
                 }
-                Relation::Dependent if self.common - first <= LAST * self.largest => return Ok(self.finish()),
+                Relation::Dependent if self.common - first <= END_OF_PATH * self.largest => return Ok(self.finish()),
                 Relation::Dependent => return Ok(self.fall(first, Event::End(End::Singular))),
             }
         }
@@ -91,12 +92,13 @@ impl LeastAngle {
     fn relation(&mut self, feature: usize, column: Vec<f64>) -> Relation {
         let square = column[feature];
         let (left, _) = self.left_over(feature, square);
-        if left > DEPENDENT * square {
+        if left > DEPENDENT_COLUMN * square {
             return Relation::Independent(column);
         }
         let copy = self.active.iter().any(|active| {
             let (product, other) = (active.gram[feature], active.gram[active.feature]);
-            product * product >= square * other * (1.0 - DEPENDENT) && (product > 0.0 || !self.rules.non_negative)
+            product * product >= square * other * (1.0 - DEPENDENT_COLUMN)
+                && (product > 0.0 || !self.rules.non_negative)
         });
         if copy { Relation::Copy } else { Relation::Dependent }
     }
@@ -107,7 +109,7 @@ impl LeastAngle {
         let (alpha, direction) = (self.coefficients(), self.solve(&signs));
         let (left, falling) = self.correlations(&alpha, &direction);
         let terms = |(active, by): (&super::Active, &f64)| by.abs() * active.gram[active.feature];
-        let rounding = ROUNDING * (1.0 + self.active.iter().zip(&direction).map(terms).sum::<f64>());
+        let rounding = RATE_ROUNDING * (1.0 + self.active.iter().zip(&direction).map(terms).sum::<f64>());
         let mut inside = vec![false; left.len()];
         self.active.iter().for_each(|active| inside[active.feature] = true);
         let mut hits = Vec::new();

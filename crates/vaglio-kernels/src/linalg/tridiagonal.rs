@@ -1,6 +1,7 @@
 //! Symmetric matrices as a tridiagonal one in an orthonormal basis.
 
 use super::{Failure, finite};
+use crate::tolerance::LEAST_EIGENVALUE;
 use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
 /// A symmetric matrix as A = Q·T·Qᵀ with T symmetric and tridiagonal and Q orthonormal.
@@ -39,7 +40,7 @@ impl Tridiagonal {
         for (i, d) in self.diagonal.iter().enumerate() {
             (low, high, size) = (low.min(d - radius(i)), high.min(*d), size.max(d.abs() + radius(i)));
         }
-        while high - low > 1e-12 * size {
+        while high - low > LEAST_EIGENVALUE * size {
             let middle = low + 0.5 * (high - low);
             if self.is_positive(middle) { low = middle } else { high = middle }
         }

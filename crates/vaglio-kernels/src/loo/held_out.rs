@@ -76,7 +76,7 @@ pub fn careful_residuals(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f
 
 /// The residual of each output of a row, left out of a subset or of that without one of its columns, of all other rows as
 /// they are reduced, if they are.
-pub(super) fn left_out(
+pub(crate) fn left_out(
     data: &Data<'_>,
     lambda: f64,
     subset: &[usize],

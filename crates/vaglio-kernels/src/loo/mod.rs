@@ -10,7 +10,6 @@
 //! * [`Bounded`] — no C: a bound for every candidate from one pass over X, and exact trials of the few that could win.
 //! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`Possible`] bounds what is below.
 
-mod all_lambdas;
 mod basis;
 mod bounded;
 mod branch;
@@ -22,10 +21,11 @@ mod reduced;
 mod selected;
 mod trial;
 
-pub use all_lambdas::AllLambdas;
 pub use basis::Basis;
 pub use bounded::Bounded;
 pub use branch::Branch;
 pub use full::Full;
+pub(crate) use held_out::left_out;
 pub use held_out::{Change, careful, careful_residuals};
 pub use possible::Possible;
+pub(crate) use reduced::Reduced;

@@ -9,7 +9,7 @@ use ndarray::{Array2, Axis, concatenate, s};
 ///
 /// A row apart is left out by reducing the triangle with the other rows apart and √λ·I. Neither forms normal equations.
 #[derive(Debug)]
-pub(super) struct Reduced {
+pub(crate) struct Reduced {
     /// Columns before the targets.
     width: usize,
     /// Whether the first of them is the intercept's, which has no penalty.

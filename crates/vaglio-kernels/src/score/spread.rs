@@ -1,7 +1,7 @@
 //! Standard errors of mean losses.
 
 use super::{Measure, Scorer};
-use crate::kfold::Folds;
+use crate::Folds;
 
 impl Scorer {
     /// The standard error of the mean over rows, or units: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up

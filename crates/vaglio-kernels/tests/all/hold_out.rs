@@ -3,9 +3,9 @@
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
-use vaglio_kernels::kfold::{Folds, Rows, careful, careful_residuals};
+use vaglio_kernels::kfold::{Refitted, Rows};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer, Trial};
+use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, Trial};
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
 
@@ -84,7 +84,7 @@ impl Distance {
             return 0.0;
         }
         self.sound += 1;
-        let defined = careful(rows, plain, subset, &[lambda]).unwrap()[0];
+        let defined = plain.loss(&Refitted::new(rows, subset).unwrap().residuals(lambda).unwrap());
         let distance = (trial.loss - defined).abs() / defined.max(1e-3);
         if distance.is_nan() { f64::INFINITY } else { distance }
     }
@@ -156,7 +156,7 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
     let rows = sample.rows(Level::best(), folds, true, true);
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
-    let (residuals, refitted) = (state.residuals(), careful_residuals(&rows, &subset, &[lambda]).unwrap());
+    let (residuals, refitted) = (state.residuals(), Refitted::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
     let x = Array2::from_shape_fn((33, 3), |(j, k)| sample.columns[subset[k]][j]);
     let y = Array2::from_shape_fn((2, 33), |(o, j)| sample.targets[o][j]);
     for row in 0..33 {
@@ -168,7 +168,7 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
         for o in 0..2 {
             let defined = sample.weights[row].sqrt() * (y[[o, row]] - x.row(row).dot(&w.column(o)) - b[o]);
             assert!((residuals[o][row] - defined).abs() < 1e-12);
-            assert!((refitted[0][o][row] - defined).abs() < 1e-12);
+            assert!((refitted[o][row] - defined).abs() < 1e-12);
         }
     }
 }

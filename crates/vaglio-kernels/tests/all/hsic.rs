@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, Landmarks, Quadratic, classes, gaussian, shares, standardised};
+use vaglio_kernels::hsic::{Factor, Landmarks, Quadratic, classes, gaussian, shares, standardized};
 use vaglio_kernels::linalg::solve;
 
 fn noise(seed: u64, count: usize) -> Vec<f64> {
@@ -14,7 +14,7 @@ fn noise(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| (0..12).map(|_| uniform()).sum::<f64>() - 6.0).collect()
 }
 
-fn centred(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
+fn centered(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
     let m = p.len();
     let h = Array2::from_shape_fn((m, m), |(i, j)| f64::from(i == j) - p[j]);
     let roots = Array2::from_diag(&Array1::from_iter(p.iter().map(|p| p.sqrt())));
@@ -23,10 +23,10 @@ fn centred(k: Array2<f64>, p: &[f64]) -> Array2<f64> {
 
 fn plain(u: &[f64], p: &[f64], sigma: f64) -> Array2<f64> {
     let k = |i: usize, j: usize| (-(u[i] - u[j]).powi(2) / (2.0 * sigma * sigma)).exp();
-    centred(Array2::from_shape_fn((u.len(), u.len()), |(i, j)| k(i, j)), p)
+    centered(Array2::from_shape_fn((u.len(), u.len()), |(i, j)| k(i, j)), p)
 }
 
-fn normalised(k: &Array2<f64>) -> Array2<f64> {
+fn normalized(k: &Array2<f64>) -> Array2<f64> {
     k / (k * k).sum().sqrt()
 }
 
@@ -48,9 +48,9 @@ fn inner_products_are_those_of_the_matrices() {
         for (p, sigma) in
             [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.3), (shares(m, None), 20.0)]
         {
-            let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardised(x, &p)).collect();
-            let matrices: Vec<_> = all.iter().map(|u| normalised(&plain(u, &p, sigma))).collect();
-            let factor = |u: &Vec<f64>| gaussian(level, &p, std::slice::from_ref(u), sigma).normalised(level);
+            let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardized(x, &p)).collect();
+            let matrices: Vec<_> = all.iter().map(|u| normalized(&plain(u, &p, sigma))).collect();
+            let factor = |u: &Vec<f64>| gaussian(level, &p, std::slice::from_ref(u), sigma).normalized(level);
             let factors: Vec<Factor> = all.iter().map(factor).collect();
             for (a, f) in matrices.iter().zip(&factors) {
                 for (b, g) in matrices.iter().zip(&factors) {
@@ -65,7 +65,7 @@ fn inner_products_are_those_of_the_matrices() {
 #[test]
 fn a_column_has_a_low_rank() {
     let p = shares(300, None);
-    let u = standardised(&noise(1, 300), &p).unwrap();
+    let u = standardized(&noise(1, 300), &p).unwrap();
     let rank = gaussian(Level::best(), &p, &[u], 1.0).rank();
     assert!((10..=32).contains(&rank), "{rank}");
 }
@@ -76,12 +76,12 @@ fn landmarks_are_near_the_matrices() {
     let p = shares(m, None);
     let marks = Landmarks::new(20, 1.0).unwrap();
     assert!(marks.rank() <= 20);
-    let all: Vec<Vec<f64>> = (1..5).map(|s| standardised(&noise(s, m), &p).unwrap()).collect();
+    let all: Vec<Vec<f64>> = (1..5).map(|s| standardized(&noise(s, m), &p).unwrap()).collect();
     let mut worst = 0.0f64;
     for u in &all {
         for v in &all {
-            let exact = (normalised(&plain(u, &p, 1.0)) * normalised(&plain(v, &p, 1.0))).sum();
-            let factor = |u: &[f64]| marks.factor(level, &p, u).normalised(level);
+            let exact = (normalized(&plain(u, &p, 1.0)) * normalized(&plain(v, &p, 1.0))).sum();
+            let factor = |u: &[f64]| marks.factor(level, &p, u).normalized(level);
             worst = worst.max((factor(u).inner(level, &factor(v)) - exact).abs());
         }
     }
@@ -94,7 +94,7 @@ fn classes_are_block_matrices() {
     let class = [0, 1, 1, 2, 0, 1, 2, 2, 2];
     let weights: Vec<f64> = (1..10).map(f64::from).collect();
     let p = shares(9, Some(&weights));
-    let u = standardised(&noise(3, 9), &p).unwrap();
+    let u = standardized(&noise(3, 9), &p).unwrap();
     let x = gaussian(level, &p, std::slice::from_ref(&u), 1.0);
     for by_size in [true, false] {
         let size = |c: usize| (0..9).filter(|&j| class[j] == c).map(|j| p[j]).sum::<f64>();
@@ -103,7 +103,7 @@ fn classes_are_block_matrices() {
             (true, true) => 1.0 / size(class[i]),
             (true, false) => 1.0,
         };
-        let l = centred(Array2::from_shape_fn((9, 9), entry), &p);
+        let l = centered(Array2::from_shape_fn((9, 9), entry), &p);
         let f = classes(level, &p, &class, by_size);
         assert!((f.inner(level, &f) - (&l * &l).sum()).abs() < 1e-14);
         assert!((f.inner(level, &x) - (&l * &plain(&u, &p, 1.0)).sum()).abs() < 1e-14);
@@ -113,11 +113,11 @@ fn classes_are_block_matrices() {
 #[test]
 fn every_level_gives_the_same_bits() {
     let p = shares(101, None);
-    let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardised(x, &p)).collect();
+    let all: Vec<Vec<f64>> = columns(101).iter().filter_map(|x| standardized(x, &p)).collect();
     let marks = Landmarks::new(20, 1.0).unwrap();
     let bits = |level: Level| -> Vec<u64> {
-        let exact = all.iter().map(|u| gaussian(level, &p, std::slice::from_ref(u), 1.0).normalised(level));
-        let sampled = all.iter().map(|u| marks.factor(level, &p, u).normalised(level));
+        let exact = all.iter().map(|u| gaussian(level, &p, std::slice::from_ref(u), 1.0).normalized(level));
+        let sampled = all.iter().map(|u| marks.factor(level, &p, u).normalized(level));
         let factors: Vec<Factor> = exact.chain(sampled).collect();
         factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(level, g).to_bits())).collect()
     };
@@ -165,8 +165,8 @@ fn the_minimum_is_the_lowest_over_supports() {
             columns[1] = columns[0].iter().zip(&columns[2]).map(|(a, b)| a + 1e-6 * b).collect();
         }
         let (mut quadratic, q, c, total) = problem(&columns, &target);
-        let alpha = quadratic.minimiser(&vec![0.0; s]);
-        let warm = quadratic.minimiser(&vec![0.3; s]);
+        let alpha = quadratic.minimizer(&vec![0.0; s]);
+        let warm = quadratic.minimizer(&vec![0.3; s]);
         assert!(alpha.iter().chain(&warm).all(|a| *a >= 0.0));
         let lowest = by_supports(&q, &c, total);
         worst = worst.max((quadratic.value(&alpha) - lowest).abs() / total);
@@ -175,7 +175,7 @@ fn the_minimum_is_the_lowest_over_supports() {
             quadratic.remove(1);
             columns.remove(1);
             let (_, q, c, total) = problem(&columns, &target);
-            let value = quadratic.value(&quadratic.minimiser(&vec![0.0; s - 1]));
+            let value = quadratic.value(&quadratic.minimizer(&vec![0.0; s - 1]));
             worst = worst.max((value - by_supports(&q, &c, total)).abs() / total);
         }
     }
@@ -189,9 +189,9 @@ fn copies_and_empty_columns_do_no_harm() {
     let (alone, ..) = problem(&[x.clone(), y.clone()], &noise(3, 9).iter().map(|v| v.abs()).collect::<Vec<_>>());
     let (more, ..) =
         problem(&[x.clone(), y.clone(), x, vec![0.0; 9], y], &noise(3, 9).iter().map(|v| v.abs()).collect::<Vec<_>>());
-    let lowest = alone.value(&alone.minimiser(&[0.0; 2]));
+    let lowest = alone.value(&alone.minimizer(&[0.0; 2]));
     for start in [[0.0; 5], [0.1; 5]] {
-        let alpha = more.minimiser(&start);
+        let alpha = more.minimizer(&start);
         assert!((more.value(&alpha) - lowest).abs() < 1e-12, "{alpha:?}");
     }
 }

@@ -2,9 +2,10 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full, careful};
+use vaglio_kernels::kfold::{Decomposition, Rows};
+use vaglio_kernels::loo::{Basis, Bounded, Change, Full, careful};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
 
 struct Sample {
     doubles: Vec<Vec<f64>>,
@@ -197,7 +198,10 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(basis.score(&scorer).is_unreliable());
         if lambda > 1e-8 {
-            let residuals = AllLambdas::new(Arc::clone(&data), &subset).unwrap().unwrap().residuals(lambda).unwrap();
+            let rows = Rows::new(Arc::clone(&data), Folds::single(83), intercept, false);
+            let all: Vec<usize> = (0..83).collect();
+            let (residuals, conditioning) = Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &all);
+            assert!(!is_unreliable(conditioning));
             let (loss, defined) = (scorer.loss(&residuals), sample.defined(&subset, lambda, weighted, intercept));
             assert!((loss - defined).abs() <= 1e-9 * defined, "at once, lambda {lambda}: {loss} is not {defined}");
         }

@@ -2,9 +2,9 @@
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::kfold::{Backward, Folds, Forward, Moments, Rows, Spectrum, Tree, Trials, careful};
+use vaglio_kernels::kfold::{Backward, Forward, Moments, Refitted, Rows, Spectrum, Tree, Trials};
 use vaglio_kernels::linalg::triangle;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer, is_unreliable};
+use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
 
@@ -143,10 +143,13 @@ struct Check<'r> {
     strong: usize,
 }
 
-/// Refitting with `careful`.
+/// Refitting from the rows.
 fn by_residuals<'r>(rows: &'r Rows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
     let scorer = Scorer::new(Arc::clone(rows.targets()), Measure::Squared);
-    move |subset, lambdas| careful(rows, &scorer, subset, lambdas).unwrap()
+    move |subset, lambdas| {
+        let refitted = Refitted::new(rows, subset).unwrap();
+        lambdas.iter().map(|&lambda| scorer.loss(&refitted.residuals(lambda).unwrap())).collect()
+    }
 }
 
 impl<'r> Check<'r> {
@@ -155,17 +158,20 @@ impl<'r> Check<'r> {
         Check { reference, moments, empty, worst: 0.0, weak: 0, strong: 0 }
     }
 
-    fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[f64], low: &[f64]) {
+    fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[f64], conditioning: &[f64]) {
         let (empty, defined) = (self.empty, (self.reference)(subset, lambdas));
-        for (((defined, loss), low), lambda) in defined.iter().zip(losses).zip(low).zip(lambdas) {
-            if is_unreliable(*low) {
+        for (((defined, loss), conditioning), lambda) in defined.iter().zip(losses).zip(conditioning).zip(lambdas) {
+            if is_unreliable(*conditioning) {
                 self.weak += 1;
                 continue;
             }
             self.strong += 1;
             let error = (self.moments.mean_of(*loss) - defined).abs() / defined.max(1e-6 * empty);
             let loss = self.moments.mean_of(*loss);
-            assert!(error <= 1e-10, "{subset:?} λ {lambda}: {loss} is not {defined}: {error}, low {low}");
+            assert!(
+                error <= 1e-10,
+                "{subset:?} λ {lambda}: {loss} is not {defined}: {error}, conditioning {conditioning}"
+            );
             self.worst = self.worst.max(error);
         }
     }
@@ -173,7 +179,7 @@ impl<'r> Check<'r> {
     fn trials(&mut self, trials: &Trials, lambdas: &[f64], subset: impl Fn(usize) -> Vec<usize>) {
         for (k, &feature) in trials.features.iter().enumerate() {
             let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
-            self.losses(&subset(feature), lambdas, &of(&trials.losses), &of(&trials.low));
+            self.losses(&subset(feature), lambdas, &of(&trials.losses), &of(&trials.conditioning));
         }
     }
 
@@ -199,7 +205,7 @@ fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], nam
     for step in 0..n {
         let trials = forward.trials();
         let subset = forward.selected();
-        check.losses(&subset, lambdas, &forward.losses(), &forward.low());
+        check.losses(&subset, lambdas, &forward.losses(), &forward.conditioning());
         check.trials(&trials, lambdas, |feature| with(&subset, feature));
         forward.add(trials.features[step * 5 % trials.features.len()]);
         if step == 4 {
@@ -210,23 +216,23 @@ fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], nam
     let mut backward = Backward::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
     while !backward.selected().is_empty() {
         let subset = backward.selected();
-        check.losses(&subset, lambdas, &backward.losses(), &backward.low());
+        check.losses(&subset, lambdas, &backward.losses(), &backward.conditioning());
         check.trials(&backward.trials(), lambdas, |feature| without(&subset, feature));
         backward.remove(subset[subset.len() * 7 / 3 % subset.len()]);
     }
     for subset in [vec![], vec![3], vec![1, 8, 0, 4, n - 1]] {
         let spectrum = Spectrum::new(&moments, &subset).unwrap();
-        let low: Vec<f64> = lambdas.iter().map(|&lambda| spectrum.low(lambda)).collect();
-        check.losses(&subset, lambdas, &spectrum.losses(lambdas), &low);
+        let conditioning: Vec<f64> = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();
+        check.losses(&subset, lambdas, &spectrum.losses(lambdas), &conditioning);
     }
     let columns = [7, 0, 2, n - 1, 1];
     let mut open = vec![(Tree::new(&moments, lambdas, &columns), vec![], 0)];
     while let Some((tree, subset, next)) = open.pop() {
-        let (losses, low) = tree.trials();
+        let (losses, conditioning) = tree.trials();
         for k in 0..tree.later() {
             let of = |x: &[f64]| x.iter().skip(k).step_by(tree.later()).copied().collect::<Vec<f64>>();
             let larger = with(&subset, columns[next + k]);
-            check.losses(&larger, lambdas, &of(&losses), &of(&low));
+            check.losses(&larger, lambdas, &of(&losses), &of(&conditioning));
             open.push((tree.child(k), larger, next + k + 1));
         }
     }
@@ -283,7 +289,7 @@ fn bits(rows: &Rows<'_>) -> Vec<u64> {
         forward.add(feature);
         backward.remove(feature);
         for trials in [forward.trials(), backward.trials()] {
-            out.extend(trials.losses.into_iter().flatten().chain(trials.low.into_iter().flatten()));
+            out.extend(trials.losses.into_iter().flatten().chain(trials.conditioning.into_iter().flatten()));
         }
     }
     let tree = Tree::new(&moments, &lambdas, &[3, 1, 2]).child(0);
@@ -360,11 +366,11 @@ fn long_backward_walks_stay_right() {
     let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
     while !backward.selected().is_empty() {
         let subset = backward.selected();
-        check.losses(&subset, &LAMBDAS, &backward.losses(), &backward.low());
+        check.losses(&subset, &LAMBDAS, &backward.losses(), &backward.conditioning());
         let trials = backward.trials();
         let k = subset.len() * 5 / 7;
         let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
-        check.losses(&without(&subset, subset[k]), &LAMBDAS, &of(&trials.losses), &of(&trials.low));
+        check.losses(&without(&subset, subset[k]), &LAMBDAS, &of(&trials.losses), &of(&trials.conditioning));
         backward.remove(subset[k]);
     }
     check.done("long walk");

@@ -1,10 +1,10 @@
 //! Every λ of one subset of many columns, against refitting.
 
 use ndarray::Array2;
-use vaglio_kernels::kfold::{Folds, Moments, Rows, Spectrum};
+use vaglio_kernels::kfold::{Moments, Rows, Spectrum};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Level, is_unreliable};
+use vaglio_kernels::{Column, Data, Folds, Level, is_unreliable};
 
 const ROWS: usize = 240;
 const COLUMNS: usize = 75;
@@ -79,7 +79,7 @@ fn every_fold_and_lambda_equals_refitting() {
             let spectrum = Spectrum::new(&moments, &subset).unwrap();
             let losses = spectrum.losses(&lambdas(13));
             for (lambda, loss) in lambdas(13).into_iter().zip(losses) {
-                assert!(!is_unreliable(spectrum.low(lambda)));
+                assert!(!is_unreliable(spectrum.conditioning(lambda)));
                 let of_folds = spectrum.of_folds(lambda);
                 assert_eq!(of_folds.iter().sum::<f64>().to_bits(), loss.to_bits());
                 assert_eq!(of_folds.len(), FOLDS);
@@ -125,7 +125,7 @@ fn threads_levels_and_copies_leave_the_bits() {
                 let now = pool.install(|| {
                     let spectrum = Spectrum::new(&sample.moments(level, true), subset).unwrap();
                     let mut out = spectrum.losses(&lambdas(11));
-                    out.extend(lambdas(11).into_iter().map(|lambda| spectrum.low(lambda)));
+                    out.extend(lambdas(11).into_iter().map(|lambda| spectrum.conditioning(lambda)));
                     bits(&out)
                 });
                 assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "{} {threads}", level.name());
@@ -150,10 +150,14 @@ fn low_is_the_share_of_the_least_eigenvalue() {
             (eigh(a.view()).unwrap().0[0] + lambda) / (scale + lambda)
         };
         let defined = (0..FOLDS).map(of_fold).fold(f64::INFINITY, f64::min);
-        assert!((spectrum.low(lambda) - defined).abs() <= 1e-10, "{lambda}: {} is not {defined}", spectrum.low(lambda));
+        assert!(
+            (spectrum.conditioning(lambda) - defined).abs() <= 1e-10,
+            "{lambda}: {} is not {defined}",
+            spectrum.conditioning(lambda)
+        );
     }
     // Equal columns leave nothing to λ = 0.
     let with_copy = Spectrum::new(&moments, &[20, 3, COLUMNS - 1]).unwrap();
-    assert!(is_unreliable(with_copy.low(0.0)) && !is_unreliable(with_copy.low(0.1)));
-    assert_eq!(with_copy.low(-1.0), 0.0, "A_t + λ is not positive definite");
+    assert!(is_unreliable(with_copy.conditioning(0.0)) && !is_unreliable(with_copy.conditioning(0.1)));
+    assert_eq!(with_copy.conditioning(-1.0), 0.0, "A_t + λ is not positive definite");
 }

@@ -1,15 +1,15 @@
 //! Training weights of balanced readouts, which change with the rows that are held out.
 
+use std::collections::HashMap;
 use vaglio_core::{Classes, Design};
-use vaglio_kernels::kfold::Folds;
+use vaglio_kernels::Folds;
 
-/// Rows that are predicted with the same training weights.
+/// Folds that are predicted with the same training weights.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// Whether each row is one of them.
-    pub rows: Vec<bool>,
-    /// The weight of every row in training; a row that is held out alone may have any.
-    pub weights: Vec<f64>,
+    pub folds: Vec<usize>,
+    /// The weight of every row in training; `None`: r_j.
+    pub weights: Option<Vec<f64>>,
 }
 
 /// The classes of a design whose readout balances them.
@@ -21,64 +21,47 @@ fn weight(design: &Design, row: usize) -> f64 {
     design.weights().map_or(1.0, |w| w[row])
 }
 
-/// r_j over the total of its class.
-fn over_totals(design: &Design, classes: &Classes, totals: &[f64]) -> Vec<f64> {
-    (0..design.rows()).map(|row| weight(design, row) / totals[classes.of_row[row]]).collect()
-}
-
-/// The parts of rows that are left out one by one: those of one class and weight r have the class totals n_c in common,
-/// with n_c − r for their own class. `None` for more than `most` parts, or a class of one row.
-pub(super) fn left_out(design: &Design, classes: &Classes, most: usize) -> Option<Vec<Part>> {
-    let rows = 0..design.rows();
-    let total = |class: usize, without: Option<usize>| -> f64 {
-        let members = rows.clone().filter(|&j| classes.of_row[j] == class && Some(j) != without);
-        members.map(|j| weight(design, j)).sum()
+/// The folds in parts whose training rows have the same class totals; one part where no classes are balanced. `None` for
+/// more than `most` parts, and where the training rows of a fold lack a class that has rows.
+///
+/// Leave-one-out has a part for each class and weight of a row. Cost O(m), and O(m) for each part.
+pub(super) fn parts(design: &Design, folds: &Folds, most: usize) -> Option<Vec<Part>> {
+    let Some(classes) = classes_of(design) else {
+        return Some(vec![Part { folds: (0..folds.count()).collect(), weights: None }]);
     };
-    let totals: Vec<f64> = (0..classes.names.len()).map(|class| total(class, None)).collect();
-    let mut kinds: Vec<(usize, u64)> = Vec::new();
+    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut parts: Vec<Part> = Vec::new();
-    for row in rows.clone() {
-        let class = classes.of_row[row];
-        let kind = (class, weight(design, row).to_bits());
-        let at = match kinds.iter().position(|k| *k == kind) {
-            Some(at) => at,
-            None => {
-                let mut totals = totals.clone();
-                totals[class] = total(class, Some(row));
-                if kinds.len() == most || totals[class] <= 0.0 {
-                    return None;
-                }
-                kinds.push(kind);
-                parts.push(Part { rows: vec![false; design.rows()], weights: over_totals(design, classes, &totals) });
-                kinds.len() - 1
+    for fold in 0..folds.count() {
+        let held_out = totals(design, &classes, folds.held_out(fold).iter().copied());
+        let key = held_out.iter().map(|total| total.to_bits()).collect();
+        let at = *places.entry(key).or_insert(parts.len());
+        if at == most {
+            return None;
+        }
+        if at == parts.len() {
+            let is_held_out = is_held_out(&[fold], folds);
+            let totals = totals(design, &classes, (0..design.rows()).filter(|&row| !is_held_out[row]));
+            if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
+                return None;
             }
-        };
-        parts[at].rows[row] = true;
+            let share = |row: usize| weight(design, row) / totals[classes.of_row[row]];
+            parts.push(Part { folds: Vec::new(), weights: Some((0..design.rows()).map(share).collect()) });
+        }
+        parts[at].folds.push(fold);
     }
     Some(parts)
 }
 
-/// The parts of rows that are held out in folds: folds whose training rows have the same class totals go together, each
-/// part with its folds. `None` where the training rows of a fold lack a class that has rows.
-pub(super) fn held_out(design: &Design, classes: &Classes, folds: &Folds) -> Option<Vec<(Part, Vec<usize>)>> {
-    let mut parts: Vec<(Vec<u64>, Part, Vec<usize>)> = Vec::new();
-    for fold in 0..folds.count() {
-        let mut totals = vec![0.0; classes.names.len()];
-        folds.training(fold).iter().for_each(|&row| totals[classes.of_row[row]] += weight(design, row));
-        if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
-            return None;
-        }
-        let bits: Vec<u64> = totals.iter().map(|total| total.to_bits()).collect();
-        let at = match parts.iter().position(|(b, ..)| *b == bits) {
-            Some(at) => at,
-            None => {
-                let weights = over_totals(design, classes, &totals);
-                parts.push((bits, Part { rows: vec![false; design.rows()], weights }, Vec::new()));
-                parts.len() - 1
-            }
-        };
-        folds.held_out(fold).iter().for_each(|&row| parts[at].1.rows[row] = true);
-        parts[at].2.push(fold);
-    }
-    Some(parts.into_iter().map(|(_, part, folds)| (part, folds)).collect())
+/// The weight of each class among some rows.
+fn totals(design: &Design, classes: &Classes, rows: impl Iterator<Item = usize>) -> Vec<f64> {
+    let mut totals = vec![0.0; classes.names.len()];
+    rows.for_each(|row| totals[classes.of_row[row]] += weight(design, row));
+    totals
+}
+
+/// Whether each row is in one of the folds `some`.
+pub(super) fn is_held_out(some: &[usize], folds: &Folds) -> Vec<bool> {
+    let mut out = vec![false; folds.rows()];
+    some.iter().flat_map(|&fold| folds.held_out(fold)).for_each(|&row| out[row] = true);
+    out
 }

@@ -1,31 +1,26 @@
 //! K-fold cross-validation.
 
-mod any_lambda;
 mod cost;
-mod dual;
+mod engine;
 mod evaluator;
 mod folds;
-mod primal;
-mod way;
+mod hold_out;
+mod moments;
 
 use super::balance;
-use super::kernel::{kernel_data, scorer, weighing};
+use super::decomposed::Decomposed;
+use super::fits::{Fits, are_decomposed};
 use super::linear::Linear;
-use super::refined::Refined;
-use any_lambda::AnyLambda;
 use cost::choose;
-use dual::{Dual, Part, Parts, has_states};
+use engine::{FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
+use hold_out::HoldOutEngine;
+use moments::MomentEngine;
 use ndarray::Array2;
-use primal::Primal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use std::sync::OnceLock;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
-use vaglio_kernels::Scorer;
-use vaglio_kernels::kfold::{Folds, Rows};
-use way::Way;
+use vaglio_kernels::Folds;
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
 ///
@@ -64,7 +59,7 @@ pub enum By {
     Groups,
 }
 
-/// The way to the scores.
+/// How the scores are computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
@@ -105,30 +100,21 @@ impl Criterion for KFold {
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
-        if self.refits(design).is_some() {
-            return Ok(None);
-        }
         let folds = Folds::new(&self.folds_of(design)?);
-        let choice = self.choice(design, &folds, outline);
-        let data = kernel_data(design, readout.intercept)?;
-        let plain = Rows::new(data, folds, readout.intercept, design.is_standardized_in_folds());
-        let rows = Arc::new(match balance::classes_of(design) {
-            Some(classes) => plain.balancing(classes.of_row),
-            None => plain,
-        });
-        let scorer = scorer(design, Arc::clone(rows.targets()), self.loss, None);
-        if readout.refine {
-            return Ok(Some(Shortcut::new("decomposition", Refined::new(design, AnyLambda { rows, scorer }))));
+        let parts = balance::parts(design, &folds, folds.count());
+        let (kind, _) = choose(self, design, &folds, parts.as_ref().map(Vec::len), outline);
+        let mut parts = parts.unwrap_or_default();
+        if kind != Kind::HoldOut && (design.is_standardized_in_folds() || !are_decomposed(parts.len(), folds.count())) {
+            parts.clear();
         }
+        let fits = Fits::of_folds(design, self.loss, folds, parts)?;
         let lambdas = readout.lambdas.clone();
-        let way: Box<dyn Way + 'd> = if choice.engine == "primal" {
-            Box::new(Primal::new(&rows, &lambdas)?)
-        } else {
-            let Some(parts) = self.parts(design, &rows, &scorer)? else { return Ok(None) };
-            Box::new(Dual::new(parts))
+        let engine: Box<dyn FoldEngine + 'd> = match kind {
+            Kind::Decomposition => return Ok(Some(Decomposed::shortcut(fits))),
+            Kind::Moments => Box::new(MomentEngine::new(&fits.rows, &lambdas)?),
+            Kind::HoldOut => Box::new(HoldOutEngine::new(design, self.loss, &fits, &lambdas)),
         };
-        let shared = Shared { fits: AnyLambda { rows, scorer }, lambdas };
-        Ok(Some(Shortcut::new(choice.engine, KFoldEvaluator::new(shared, way))))
+        Ok(Some(Shortcut::new(kind.name(), KFoldEvaluator::new(Shared { fits, lambdas }, engine))))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
@@ -165,91 +151,23 @@ impl Criterion for KFold {
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let folds = Folds::new(&self.folds_of(design).unwrap_or_default());
-        let trials = outline.trials * design.lambdas().len() as f64;
-        let refit = |engine, reason: &str, lambdas: f64| Estimate {
-            engine,
-            reason: reason.into(),
-            flops: trials / lambdas
+        if design.readout().is_some() {
+            let parts = balance::parts(design, &folds, folds.count()).map(|parts| parts.len());
+            return choose(self, design, &folds, parts, outline).1;
+        }
+        Estimate {
+            engine: "refit",
+            reason: "the learner has no linear form, so every fold of every subset is refitted".into(),
+            flops: outline.trials
                 * folds.count() as f64
                 * design.rows() as f64
                 * 2.0
                 * (outline.largest as f64).powi(2),
             bytes: 8.0 * (design.rows() * outline.largest * folds.count()) as f64,
-        };
-        match design.readout() {
-            None => refit("refit", "the learner has no linear form, so every fold of every subset is refitted", 1.0),
-            Some(_) if self.refits(design).is_some() => refit("refit", self.refits(design).unwrap_or_default(), 1.0),
-            Some(readout) if readout.refine => refit(
-                "decomposition",
-                "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
-                readout.lambdas.len() as f64,
-            ),
-            Some(_) => self.choice(design, &folds, outline),
         }
     }
 
     fn loss(&self) -> Option<Loss> {
         Some(self.loss)
-    }
-}
-
-impl KFold {
-    /// Why every fold of every subset is refitted, where it is.
-    fn refits(&self, design: &Design) -> Option<&'static str> {
-        if !design.is_standardized_in_folds() {
-            return None;
-        }
-        if balance::classes_of(design).is_some() {
-            return Some(
-                "columns are standardized in each fold by other weights than a balanced readout has, so every fold is refitted; `scope: train` would be faster",
-            );
-        }
-        // Columns differ from fold to fold, and rows must be predicted: no closed form.
-        let must_predict = self.loss != Loss::Squared || design.decisions().is_some();
-        must_predict.then_some(
-            "columns are standardized in each fold and rows must be predicted for this loss, so every fold is refitted; `scope: train` would be faster",
-        )
-    }
-
-    fn choice(&self, design: &Design, folds: &Folds, outline: &Outline) -> Estimate {
-        let moments = self.loss == Loss::Squared && design.decisions().is_none();
-        choose(design, folds, outline, self.engine, moments)
-    }
-
-    /// The rows in parts that share their training weights; `None` where a fold leaves none of a class.
-    fn parts<'d>(&self, design: &'d Design, rows: &Arc<Rows<'d>>, scorer: &Scorer) -> Result<Option<Parts<'d>>> {
-        let (folds, intercept) = (rows.folds(), design.readout().is_some_and(|readout| readout.intercept));
-        let order = folds.order();
-        let in_order = Arc::new(rows.targets().permuted(order));
-        let permuted = super::kernel::scorer(design, in_order, self.loss, Some(order));
-        let parts = match balance::classes_of(design) {
-            None => vec![Part {
-                rows: Arc::clone(rows),
-                scorer: scorer.clone(),
-                permuted: permuted.clone(),
-                folds: (0..folds.count()).collect(),
-                copies: OnceLock::new(),
-            }],
-            Some(classes) => {
-                let Some(parts) = balance::held_out(design, &classes, folds) else { return Ok(None) };
-                let part = |(part, of): (balance::Part, Vec<usize>)| -> Result<Part<'d>> {
-                    let data = weighing(design, Some(&part.weights), intercept)?;
-                    let rows = Rows::new(data, folds.clone(), intercept, false);
-                    Ok(Part {
-                        scorer: scorer.of_part(rows.targets(), |row| part.rows[row]),
-                        permuted: permuted.of_part(&rows.targets().permuted(order), |at| part.rows[order[at]]),
-                        rows: Arc::new(rows),
-                        folds: of,
-                        copies: OnceLock::new(),
-                    })
-                };
-                parts.into_iter().map(part).collect::<Result<_>>()?
-            }
-        };
-        let (lambdas, outputs) =
-            (design.readout().map_or_else(Vec::new, |r| r.lambdas.clone()), design.targets().nrows());
-        let entries = design.rows() * design.candidates().len();
-        let has_states = has_states(parts.len() as f64, lambdas.len() as f64, entries as f64);
-        Ok(Some(Parts { parts, scorer: scorer.clone(), permuted, lambdas, outputs, has_states }))
     }
 }

@@ -1,26 +1,20 @@
 //! Leave-one-out.
 
-mod any_lambda;
 mod branch;
 mod common;
 mod evaluator;
 mod settle;
 
 use super::balance;
+use super::decomposed::{Decomposed, ENGINE};
+use super::fits::Fits;
 use super::linear::Linear;
-use super::refined::Refined;
-use any_lambda::AnyLambda;
-use common::{Common, parts_of};
+use common::{Common, MOST_PARTS, parts_of};
 use evaluator::LooEvaluator;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
-use vaglio_kernels::linalg::Failure;
-
-fn failed(failure: Failure) -> Error {
-    Error::Numerical(format!("{failure}; rescale or standardize the columns"))
-}
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -65,16 +59,14 @@ impl Criterion for Loo {
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
-        if self.refits(design).is_some() {
-            return Ok(None);
+        let parts = parts_of(design);
+        let has_states = !readout.refine && parts.as_ref().is_some_and(|parts| parts.len() <= MOST_PARTS);
+        let fits = Fits::of_rows(design, self.loss, parts.unwrap_or_default())?;
+        if !has_states {
+            return Ok(Some(Decomposed::shortcut(fits)));
         }
-        let common = Common::new(design, self.loss, &readout.lambdas, readout.intercept)?;
-        let Some(mut common) = common else { return Ok(None) };
+        let mut common = Common::new(design, self.loss, fits, &readout.lambdas);
         common.bounded &= !self.full_pass;
-        if readout.refine {
-            let fits = AnyLambda { common };
-            return Ok(Some(Shortcut::new("decomposition", Refined::new(design, fits))));
-        }
         Ok(Some(Shortcut::new("dual", LooEvaluator::new(Arc::new(common)))))
     }
 
@@ -110,38 +102,38 @@ impl Criterion for Loo {
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
-        let readout = design.readout();
-        let why = match readout {
-            None => Some("the learner has no linear form, so every row of every subset is refitted"),
-            Some(_) => self.refits(design),
-        };
-        let (Some(readout), None) = (readout, why) else {
+        let (rows, outputs) = (design.rows() as f64, design.targets().nrows() as f64);
+        let steps = largest as f64;
+        let Some(readout) = design.readout() else {
             return Estimate {
                 engine: "refit",
-                reason: why.unwrap_or_default().into(),
-                flops: trials * (design.rows() * design.rows()) as f64 * (largest * largest) as f64,
+                reason: "the learner has no linear form, so every row of every subset is refitted".into(),
+                flops: trials * rows * rows * steps * steps,
                 bytes: 0.0,
             };
         };
-        let (rows, outputs) = (design.rows() as f64, design.targets().nrows() as f64);
+        let parts = parts_of(design).map(|parts| parts.len());
+        let decomposed = |reason: &str| Estimate {
+            engine: ENGINE,
+            reason: reason.into(),
+            flops: trials * parts.unwrap_or(design.rows()) as f64 * rows * steps * steps * 20.0,
+            bytes: 8.0 * rows * 2.0 * steps * parts.unwrap_or(1) as f64,
+        };
+        if readout.refine {
+            return decomposed(
+                "every subset is decomposed once and lambda is searched on that; a grid would be faster",
+            );
+        }
+        let Some(parts) = parts.filter(|parts| *parts <= MOST_PARTS) else {
+            return decomposed(
+                "a balanced readout of rows of so many weights keeps no states, so every subset is decomposed; k-fold would be faster",
+            );
+        };
         let active = (design.features() - design.constant().len()) as f64;
-        let classes = balance::classes_of(design);
-        let parts = classes.as_ref().and_then(|classes| parts_of(design, classes)).map_or(1, |parts| parts.len());
-        let is_plain = classes.is_none() && design.decisions().is_none();
+        let is_plain = balance::classes_of(design).is_none() && design.decisions().is_none();
         let bounded = self.loss == Loss::Squared && !self.full_pass && is_plain;
         // A state for each λ and part of the rows.
         let lambdas = (readout.lambdas.len() * parts) as f64;
-        let steps = largest as f64;
-        if readout.refine {
-            return Estimate {
-                engine: "decomposition",
-                reason:
-                    "every subset is reduced to a triangle once and lambda is searched on that; a grid would be faster"
-                        .into(),
-                flops: trials * rows * steps * steps * 20.0,
-                bytes: 8.0 * rows * 2.0 * steps,
-            };
-        }
         if outline.start > 0 {
             let start = outline.start as f64;
             return Estimate {
@@ -179,24 +171,6 @@ impl Criterion for Loo {
             flops: lambdas * steps * rows * active * (4.0 + 6.0 * outputs),
             bytes: lambdas * 8.0 * rows * (active + 4.0 + 2.0 * outputs),
         }
-    }
-}
-
-impl Loo {
-    /// Why every row of every subset is refitted, where it is.
-    fn refits(&self, design: &Design) -> Option<&'static str> {
-        let classes = balance::classes_of(design)?;
-        if design.readout().is_some_and(|readout| readout.refine) {
-            return Some(
-                "lambda is searched for a readout that balances classes, so every row is refitted; a grid would be faster",
-            );
-        }
-        if parts_of(design, &classes).is_none() {
-            return Some(
-                "a balanced readout of rows of so many weights is refitted without each of them; k-fold would be faster",
-            );
-        }
-        None
     }
 }
 

@@ -1,12 +1,14 @@
 //! Built-in criteria, one file each.
 
 mod balance;
+mod decomposed;
+mod fits;
 mod kernel;
 mod kfold;
 mod linear;
 mod loo;
 mod nhsic;
-mod refined;
+mod settle;
 
 pub use kfold::{By, Engine, KFold};
 pub use loo::Loo;

@@ -14,11 +14,11 @@ use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Outline
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
 ///
-/// min over α ≥ 0 of ‖L̃ − Σ_k α_k K̃_k‖²_F, where K̃_k = HKH/‖HKH‖_F is the centred and normalised kernel matrix of
+/// min over α ≥ 0 of ‖L̃ − Σ_k α_k K̃_k‖²_F, where K̃_k = HKH/‖HKH‖_F is the centered and normalized kernel matrix of
 /// column k and L̃ that of the target. It is low when the columns depend on the target in whatever way, and each in a
 /// way of its own. The empty subset scores ‖L̃‖² = 1. Nothing is trained: the learner and λ play no part.
 ///
-/// Columns, and numeric targets, are standardised and have the kernel exp(−(u − u')²/2σ²); several targets are one
+/// Columns, and numeric targets, are standardized and have the kernel exp(−(u − u')²/2σ²); several targets are one
 /// vector. Classes have a kernel that is 0 between them. A row of weight 2 equals that row twice. A constant column
 /// takes no part.
 ///
@@ -83,7 +83,7 @@ pub enum Output {
     /// `gaussian` for numbers, `delta` for classes.
     #[default]
     Auto,
-    /// Gaussian on the standardised targets; classes count as numbers.
+    /// Gaussian on the standardized targets; classes count as numbers.
     Gaussian,
     /// 1/n_class inside a class, 0 between classes.
     Delta,
@@ -140,7 +140,7 @@ impl Nhsic {
 
 #[typetag::serde(name = "nhsic")]
 impl Criterion for Nhsic {
-    /// The definition: centred m × m matrices, and the lowest value over supports or by coordinate descent. Cost
+    /// The definition: centered m × m matrices, and the lowest value over supports or by coordinate descent. Cost
     /// O(|S|²·m²), memory O(|S|·m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         definition::evaluate(self, design, subset)
@@ -184,7 +184,7 @@ impl Criterion for Nhsic {
                 "kernel matrices are sampled at `kernel.points` points, as there are many rows or as set",
             )
         } else {
-            // About 26 for one standardised variable and σ = 1.
+            // About 26 for one standardized variable and σ = 1.
             let rank = (8.0 + 18.0 / self.kernel.bandwidth).min(rows);
             (rank, "kernel matrices are kept as thin factors that are exact to rounding")
         };

@@ -117,7 +117,7 @@ fn folds(pipeline: &ValidPipeline, design: &Design, trials: f64) -> Result<Vec<S
             _ => "none".into(),
         }]);
     };
-    let folds = vaglio_kernels::kfold::Folds::new(&of_row);
+    let folds = vaglio_kernels::Folds::new(&of_row);
     let sizes: Vec<usize> = (0..folds.count()).map(|fold| folds.held_out(fold).len()).collect();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
     let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };

@@ -1,8 +1,9 @@
 //! Readouts that balance classes: every fast way equals plain retraining.
 
-use vaglio::core::{Criterion, Design, Loss, Outline, Task};
+use std::sync::Arc;
+use vaglio::core::{Criterion, Design, Loss, Outline, Subset, Task};
 use vaglio::criteria::{By, Engine, KFold, Loo};
-use vaglio::learners::Crrr;
+use vaglio::learners::{Crrr, Lambda};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
 
@@ -128,16 +129,68 @@ fn a_class_of_one_row_is_refused_by_leave_one_out() {
     let target = [-1.0, -1.0, 1.0, -1.0, -1.0];
     let task = Task::Binary { negative: Some("no".into()), positive: "yes".into() };
     let problem = data::given(&[&column], &[&target], task).unwrap();
-    let design = Design::of(&problem, std::sync::Arc::new(Crrr::default())).unwrap();
+    let design = Design::of(&problem, Arc::new(Crrr::default())).unwrap();
     let error = Loo::default().check(&design).unwrap_err().to_string();
     assert!(error.contains("class `yes` has one row") && error.contains("rls"), "{error}");
 }
 
+/// Twenty weights in each of two classes: more kinds of rows than there are states for.
+fn of_many_weights(rows: usize) -> Design {
+    let weights = (0..rows).map(|j| 1.0 + (j % 20) as f64).collect();
+    let problem = data::binary(rows, 4, 37).problem().with_weights(weights).unwrap();
+    let learner = Crrr { lambda: Lambda::Values(vec![1e-2, 1.0]), intercept: true };
+    Design::of(&problem, Arc::new(learner)).unwrap()
+}
+
 #[test]
-fn rows_of_many_weights_are_refitted_and_the_estimate_says_so() {
-    let design = data::binary(60, 4, 37).weighted().balanced().design(&[1.0], true);
-    assert!(!is_fast(&Loo::default(), &design));
-    let estimate = Loo::default().estimate(&design, &Outline::forward(4, 2));
-    assert_eq!(estimate.engine, "refit");
-    assert!(estimate.reason.contains("balanced"), "{}", estimate.reason);
+fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> Kept {
+    // Each row refitted, and 40 parts decomposed.
+    for rows in [60, 200] {
+        let design = of_many_weights(rows);
+        for loss in [Loss::Squared, Loss::BalancedError, Loss::Auc] {
+            let criterion = Loo { loss, ..Loo::default() };
+            let estimate = criterion.estimate(&design, &Outline::forward(4, 2));
+            assert_eq!(estimate.engine, "decomposition");
+            assert!(estimate.reason.contains("balanced"), "{}", estimate.reason);
+            criterion::additions(&criterion, &design, 1e-9)?;
+            criterion::removals(&criterion, &design, 1e-9)?;
+            criterion::estimates(&criterion, &design)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn columns_standardized_in_each_fold_equal_retraining() -> Kept {
+    for (name, recipe) in recipes() {
+        for loss in losses(name) {
+            for intercept in [true, false] {
+                let design = recipe.design(&[1e-3, 0.3], intercept).standardizing_in_folds();
+                let criterion = KFold { folds: Some(3), stratified: true, loss, ..KFold::default() };
+                let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                steps(&criterion, &design).map_err(|b| b.within(&within))?;
+                criterion::branches(&criterion, &design, 1e-9).map_err(|b| b.within(&within))?;
+                criterion::estimates(&criterion, &design).map_err(|b| b.within(&within))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_searched_penalty_is_that_of_the_same_search_on_retraining() {
+    let problem = data::binary(24, 5, 38).skewed().weighted().problem();
+    let learner = Crrr { lambda: Lambda::Search { from: 1e-4, to: 1e2 }, intercept: true };
+    let design = Design::of(&problem, Arc::new(learner)).unwrap();
+    let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
+    for criterion in [&Loo::default() as &dyn Criterion, &folds] {
+        let mut subset = Subset::open(criterion, &design, &Outline::forward(5, 3)).unwrap();
+        assert_eq!(subset.engine().name, "decomposition");
+        for features in [&[0, 2, 3][..], &[4], &[]] {
+            subset.reset(features).unwrap();
+            let (defined, found) = (criterion.evaluate(&design, features).unwrap(), subset.score().unwrap());
+            assert!((found.loss - defined.loss).abs() <= 1e-9 * defined.loss, "{found:?} is not {defined:?}");
+            assert!(subset.standard_error().unwrap().unwrap() > 0.0);
+        }
+    }
 }

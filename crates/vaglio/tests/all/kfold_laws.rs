@@ -49,6 +49,16 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         criterion::additions(&criterion, &design, 1e-9)?;
         criterion::removals(&criterion, &design, 1e-9)?;
         criterion::walk(&criterion, &design, 60, 3, 1e-9)?;
+        // Rows must be predicted: each subset is decomposed.
+        let units = data::binary(24, 6, 7).weighted().deciding(3).design(&[0.5, 5.0], intercept);
+        for (loss, data) in [(Loss::Absolute, design), (Loss::Squared, units.standardizing_in_folds())] {
+            let criterion = KFold { loss, ..kfold(4, Engine::Auto) };
+            criterion::additions(&criterion, &data, 1e-9)?;
+            criterion::removals(&criterion, &data, 1e-9)?;
+            criterion::walk(&criterion, &data, 60, 3, 1e-9)?;
+            criterion::branches(&criterion, &data, 1e-9)?;
+            criterion::estimates(&criterion, &data)?;
+        }
     }
     Ok(())
 }

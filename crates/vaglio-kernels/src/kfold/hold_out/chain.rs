@@ -1,9 +1,12 @@
-//! Columns that enter one after the other, and candidates that take in what has entered.
+//! Rows held out: columns that enter one after the other, and candidates that take in what has entered.
+//!
+//! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
 use super::by_fold::{Column, Entering, held_out, squares, take_in, tiles};
 use crate::score::Outcome;
 use crate::sums::{TILE, axpy, dot};
+use crate::trial::worse;
 use crate::{Scorer, Trial};
 use std::sync::Arc;
 
@@ -25,7 +28,7 @@ pub(super) struct Commit {
     /// The smallest part of the column, over folds, that was left in the training rows when it entered.
     part: f64,
     /// The same of its trial, before which others entered.
-    low: f64,
+    conditioning: f64,
 }
 
 /// The selected columns in order, each as it entered: additions only, so nothing drifts.
@@ -53,15 +56,15 @@ impl Chain {
     }
 
     /// How far the residuals are to be trusted; 1 when nothing has entered.
-    pub fn low(&self) -> f64 {
-        self.commits.iter().map(|commit| commit.low).fold(1.0, least)
+    pub fn conditioning(&self) -> f64 {
+        self.commits.iter().map(|commit| commit.conditioning).fold(1.0, worse)
     }
 
     /// The smallest part that a column had left when it entered, times the part of one that enters next: errors of the
     /// two multiply.
     fn low_with(&self, part: f64) -> f64 {
-        let smallest = self.commits.iter().map(|commit| commit.part).fold(1.0, least);
-        least(smallest * part, self.low())
+        let smallest = self.commits.iter().map(|commit| commit.part).fold(1.0, worse);
+        worse(smallest * part, self.conditioning())
     }
 
     /// Forgets all commits but the first ones. Cost O(m · outputs) for each that stays.
@@ -84,9 +87,9 @@ impl Chain {
             candidate.take_in(rows, x, commit, Some(steps));
         }
         let (tau, part) = (lambda + dot(level, x, &c), candidate.part());
-        let low = self.low_with(part);
+        let conditioning = self.low_with(part);
         let Candidate { e, sigma, q, .. } = candidate;
-        let commit = Commit { feature, c, tau, e, sigma, q, steps, part, low };
+        let commit = Commit { feature, c, tau, e, sigma, q, steps, part, conditioning };
         commit.leave_residuals(rows, &mut self.residuals);
         self.commits.push(Arc::new(commit));
     }
@@ -119,7 +122,7 @@ impl Candidate {
 
     /// The smallest part of the column, over folds, that is left in the training rows.
     fn part(&self) -> f64 {
-        self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, least)
+        self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)
     }
 
     fn column<'k>(&'k mut self, rows: &'k HoldOutRows<'_>) -> Column<'k> {
@@ -171,9 +174,4 @@ pub(super) fn loss_after(
         scorer.add(&mut tally, start, &parts, end - start);
     }
     scorer.finish(tally)
-}
-
-/// The smaller of two numbers, or the one that is not a number.
-pub(super) fn least(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a < b { a } else { b }
 }

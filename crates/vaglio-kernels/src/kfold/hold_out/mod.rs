@@ -4,23 +4,25 @@
 //! others; with an intercept, whatever belongs to U is centered on the means of T. For a column x_i that is not selected
 //! let E_i, in block U, be its residual held out, after a fit of x_i by the selected columns to T, and per fold
 //! σ = λ + ‖training residual‖² and q = x_{i,T}ᵀ(training residual of y): with the column added, residuals held out are
-//! r_U − E_{i,U} q/σ. So one vector a column predicts all rows, and a trial costs O(m) for every loss.
+//! r_U − E_{i,U} q/σ. So one vector a column predicts all rows, and a trial costs O(m) for every loss. The book,
+//! *Cross-validation without refitting*, "Rows held out".
 
 mod by_fold;
 mod chain;
-mod chosen;
 mod rows;
+mod selected;
 
+use crate::tolerance::AS_ENTERED;
 use crate::{Scorer, Trial};
 use chain::{Candidate, Chain};
-use chosen::Chosen;
 use rayon::prelude::*;
 pub use rows::HoldOutRows;
+use selected::Selected;
 use std::sync::Arc;
 
 /// Whether commits serve for the score and for trials of removal; otherwise those are made from the rows.
-fn is_sound(low: f64) -> bool {
-    low >= 1e-3
+fn is_sound(conditioning: f64) -> bool {
+    conditioning >= AS_ENTERED
 }
 
 /// A subset for one λ, with the outcome of adding each other column and of removing each of its own.
@@ -46,7 +48,7 @@ pub struct HoldOut<'d> {
     chain: Chain,
     candidates: Vec<Option<Candidate>>,
     /// Made when removals are first tried, then kept up to date; dropped where it has lost digits.
-    chosen: Option<Chosen>,
+    removals: Option<Selected>,
 }
 
 impl<'d> HoldOut<'d> {
@@ -54,7 +56,7 @@ impl<'d> HoldOut<'d> {
     pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
         let open: Vec<bool> = (0..rows.rows().columns()).map(|i| rows.rows().is_active(i)).collect();
         let (candidates, chain) = (vec![None; open.len()], Chain::new(&rows));
-        HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, chosen: None }
+        HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, removals: None }
     }
 
     /// The penalty.
@@ -70,8 +72,8 @@ impl<'d> HoldOut<'d> {
     /// The loss of the subset, of residuals whose rows stand fold after fold: the scorer is made from
     /// `targets().permuted(folds().order())`. Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
-        let (residuals, low) = self.settled();
-        Trial::from_outcome(scorer.outcome(residuals), low)
+        let (residuals, conditioning) = self.settled();
+        Trial::from_outcome(scorer.outcome(residuals), conditioning)
     }
 
     /// Residuals held out, scaled by √r_j: outputs × rows in the order as given.
@@ -111,8 +113,8 @@ impl<'d> HoldOut<'d> {
     /// does not converge the loss is not a number and `conditioning` is 0.
     pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.choose();
-        let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.chosen) {
-            (Some(place), Some(chosen)) => chosen.trial(&self.rows, scorer, place),
+        let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.removals) {
+            (Some(place), Some(state)) => state.trial(&self.rows, scorer, place),
             (Some(_), None) => Trial::of(f64::NAN, 0.0),
             (None, _) => Trial::of(f64::INFINITY, f64::INFINITY),
         };
@@ -127,11 +129,11 @@ impl<'d> HoldOut<'d> {
         self.selected.push(feature);
         self.follow();
         self.candidates[feature] = None;
-        if let Some(chosen) = &mut self.chosen {
-            chosen.add(&self.rows, &self.chain.commits, self.chain.low());
+        if let Some(state) = &mut self.removals {
+            state.add(&self.rows, &self.chain.commits, self.chain.conditioning());
         }
-        if !is_sound(self.chain.low()) {
-            self.chosen = None;
+        if !is_sound(self.chain.conditioning()) {
+            self.removals = None;
         }
     }
 
@@ -141,10 +143,10 @@ impl<'d> HoldOut<'d> {
     pub fn remove(&mut self, feature: usize) {
         let Some(place) = self.selected.iter().position(|&i| i == feature) else { return };
         self.selected.remove(place);
-        if let Some(chosen) = &mut self.chosen
-            && !chosen.remove(&self.rows, place)
+        if let Some(state) = &mut self.removals
+            && !state.remove(&self.rows, place)
         {
-            self.chosen = None;
+            self.removals = None;
         }
     }
 
@@ -156,7 +158,7 @@ impl<'d> HoldOut<'d> {
                 self.selected.push(feature);
             }
         }
-        self.chosen = None;
+        self.removals = None;
         self.cut(0);
     }
 
@@ -173,29 +175,29 @@ impl<'d> HoldOut<'d> {
             candidates: self.candidates.par_iter().zip(&open).map(keep).collect(),
             open,
             chain: self.chain.clone(),
-            chosen: self.chosen.clone(),
+            removals: self.removals.clone(),
         }
     }
 
     /// Whether the score of the subset needs no decomposition of the rows.
     pub fn is_settled(&mut self) -> bool {
-        if self.chosen.is_none() && self.candidates.iter().any(Option::is_some) {
+        if self.removals.is_none() && self.candidates.iter().any(Option::is_some) {
             self.follow();
         }
-        self.chosen.is_some() || self.is_followed() && is_sound(self.chain.low())
+        self.removals.is_some() || self.is_followed() && is_sound(self.chain.conditioning())
     }
 
     /// Residuals fold after fold, and how far they are to be trusted.
     fn settled(&mut self) -> (&[Vec<f64>], f64) {
         if !self.is_settled() {
             self.choose();
-            if self.chosen.is_none() {
+            if self.removals.is_none() {
                 self.follow();
             }
         }
-        match &self.chosen {
-            Some(chosen) => (&chosen.residuals, chosen.low),
-            None => (&self.chain.residuals, self.chain.low()),
+        match &self.removals {
+            Some(state) => (&state.residuals, state.conditioning),
+            None => (&self.chain.residuals, self.chain.conditioning()),
         }
     }
 
@@ -225,13 +227,13 @@ impl<'d> HoldOut<'d> {
 
     /// Makes what trials of removal need, unless it is there.
     fn choose(&mut self) {
-        if self.chosen.is_some() {
+        if self.removals.is_some() {
             return;
         }
-        self.chosen = if self.is_followed() && is_sound(self.chain.low()) {
-            Some(Chosen::of_commits(&self.rows, &self.chain.commits, self.chain.low()))
+        self.removals = if self.is_followed() && is_sound(self.chain.conditioning()) {
+            Some(Selected::of_commits(&self.rows, &self.chain.commits, self.chain.conditioning()))
         } else {
-            Chosen::of_rows(&self.rows, self.lambda, &self.selected).ok()
+            Selected::of_rows(&self.rows, self.lambda, &self.selected).ok()
         };
     }
 }

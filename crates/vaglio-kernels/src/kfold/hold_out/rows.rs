@@ -1,4 +1,7 @@
-//! Rows fold after fold, and the moments of the rows that train a fold.
+//! Rows held out: columns fold after fold, and their moments over the rows that train a fold.
+//!
+//! Moments of a union from those of its parts: T. Chan, G. Golub and R. LeVeque, *Algorithms for computing the sample
+//! variance*, The American Statistician 37 (1983).
 
 use super::by_fold::{held_out, products};
 use crate::Level;

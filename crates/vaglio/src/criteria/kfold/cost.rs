@@ -1,10 +1,11 @@
-//! Which way is the cheapest.
+//! Which engine is the cheapest.
 
-use super::Engine;
-use super::dual::has_states;
+use super::engine::Kind;
+use super::{Engine, KFold};
 use crate::criteria::balance;
-use vaglio_core::{Design, Estimate, Outline};
-use vaglio_kernels::kfold::{Backward, Folds, Moments};
+use vaglio_core::{Design, Estimate, Loss, Outline};
+use vaglio_kernels::Folds;
+use vaglio_kernels::kfold::{Backward, Moments};
 
 /// What a search works on.
 struct Extent {
@@ -13,25 +14,32 @@ struct Extent {
     folds: f64,
     lambdas: f64,
     outputs: f64,
-    /// Parts of the folds that have training weights in common, and pairs of a fold and a class that is weighed apart.
+    /// Parts of the folds that have training weights in common, and pairs of a fold and a class with weights of its own.
     parts: f64,
     pairs: f64,
     /// Rows that the smallest training part has.
     training: usize,
 }
 
-/// Doubles that a step of additions, and one of removals, works on for each candidate, fold and λ, in operations.
+/// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
 const FORWARD: f64 = 6.0;
 const BACKWARD: f64 = 12.0;
-/// Operations of a trial for each fold and λ; in a tree of all subsets with what its node costs.
+/// Flops of a trial for each fold and λ; in a tree of all subsets with what its node costs.
 const TRIAL: f64 = 20.0;
+/// Doubles beyond which the states of several parts are not made.
+const MOST: f64 = (1u64 << 28) as f64;
 
-/// The way that a search takes, with its cost; `wish` is what the user asked for, and `squared` whether the loss allows
-/// moments at all.
-pub(super) fn choose(design: &Design, folds: &Folds, outline: &Outline, wish: Engine, squared: bool) -> Estimate {
+/// The engine that a search takes, with its cost; `parts` is how many there are.
+pub(super) fn choose(
+    criterion: &KFold,
+    design: &Design,
+    folds: &Folds,
+    parts: Option<usize>,
+    outline: &Outline,
+) -> (Kind, Estimate) {
     let largest = (0..folds.count()).map(|fold| folds.held_out(fold).len()).max().unwrap_or(0);
     let classes = balance::classes_of(design);
-    let parts = classes.as_ref().map_or(Some(1), |c| balance::held_out(design, c, folds).map(|parts| parts.len()));
+    let is_balanced = classes.is_some();
     let pairs = folds.count() * classes.map_or(1, |classes| classes.names.len());
     let extent = Extent {
         rows: design.rows() as f64,
@@ -43,25 +51,52 @@ pub(super) fn choose(design: &Design, folds: &Folds, outline: &Outline, wish: En
         parts: parts.unwrap_or(folds.count()) as f64,
         pairs: pairs as f64,
     };
-    let (primal, dual) = (extent.primal(outline), extent.dual(outline));
-    let how = if dual.reason.is_empty() { String::new() } else { format!("; {}", dual.reason) };
-    let of_dual = |reason: &str| Estimate { reason: format!("rows held out, {reason}{how}"), ..dual.clone() };
-    let of_primal = |reason: &str| Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() };
-    if design.is_standardized_in_folds() {
-        return of_primal("since only these can standardize in each fold");
+    if design.readout().is_some_and(|readout| readout.refine) {
+        return extent.decomposition(
+            outline,
+            "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
+        );
     }
-    match wish {
+    let (primal, dual) = (extent.primal(outline), extent.dual(outline));
+    let of_primal =
+        |reason: &str| (Kind::Moments, Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() });
+    // Moments know the squared errors of rows alone.
+    let squared = criterion.loss == Loss::Squared && design.decisions().is_none();
+    if design.is_standardized_in_folds() {
+        return match (is_balanced, squared) {
+            (true, _) => extent.decomposition(
+                outline,
+                "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
+            ),
+            (false, false) => extent.decomposition(
+                outline,
+                "columns are standardized in each fold and rows must be predicted for this loss, so the folds of every subset are decomposed; `scope: train` would be faster",
+            ),
+            (false, true) => of_primal("since only these can standardize in each fold"),
+        };
+    }
+    let doubles = extent.parts * (1.0 + extent.lambdas) * extent.rows * extent.columns;
+    let has_states = parts.is_some_and(|parts| parts == 1 || doubles <= MOST);
+    let of_dual = |reason: &str| match has_states {
+        true => (Kind::HoldOut, Estimate { reason: format!("rows held out, {reason}"), ..dual.clone() }),
+        false => extent.decomposition(
+            outline,
+            "the folds of every subset are decomposed, since there are too many class totals to keep a state of each",
+        ),
+    };
+    let dual_flops = of_dual("").1.flops;
+    match criterion.engine {
         Engine::Primal => of_primal("as `engine: primal` says"),
         Engine::Dual => of_dual("as `engine: dual` says"),
         Engine::Auto if !squared => of_dual("which any loss can be taken of"),
-        // More columns than rows to train on: moments would have lost all digits from the start.
+        // More columns than rows to train on: cancellation would make moments unreliable from the start.
         Engine::Auto if outline.start >= extent.training => {
             of_dual("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if primal.flops <= dual.flops => {
-            of_primal(&format!("at {} of the work of holding rows out", share(primal.flops, dual.flops)))
+        Engine::Auto if primal.flops <= dual_flops => {
+            of_primal(&format!("at {} of the work of holding rows out", share(primal.flops, dual_flops)))
         }
-        Engine::Auto => of_dual(&format!("at {} of the work of moments", share(dual.flops, primal.flops))),
+        Engine::Auto => of_dual(&format!("at {} of the work of moments", share(dual_flops, primal.flops))),
     }
 }
 
@@ -85,7 +120,7 @@ impl Extent {
             let state = Backward::bytes(folds as usize, lambdas as usize, outline.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             return Estimate {
-                engine: "primal",
+                engine: Kind::Moments.name(),
                 reason: if outline.steps == 0 {
                     "moments of the folds, one tridiagonal form of each for every lambda".into()
                 } else {
@@ -98,7 +133,7 @@ impl Extent {
         // The average over a walk that grows to `size` columns and may go to and fro.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         Estimate {
-            engine: "primal",
+            engine: Kind::Moments.name(),
             reason: "moments of the folds, forward in O(1) a trial".into(),
             flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
             bytes: moments + state,
@@ -112,21 +147,25 @@ impl Extent {
         let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
         let step = rows * 4.0 * size;
         let trial = rows * (6.0 + 2.0 * outputs);
-        if !has_states(parts, self.lambdas, rows * columns) {
-            return Estimate {
-                engine: "dual",
-                reason: "refitted from the rows, since there are too many class totals to keep a state of each".into(),
-                flops: outline.trials * self.folds * (2.0 * rows + 4.0 * self.lambdas * size) * size * size,
-                bytes: 8.0 * rows * size * self.folds,
-            };
-        }
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         Estimate {
-            engine: "dual",
+            engine: Kind::HoldOut.name(),
             reason: String::new(),
             flops: lambdas * (trial * outline.trials + step * steps + set_up),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
             bytes: 8.0 * rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 }),
         }
+    }
+
+    fn decomposition(&self, outline: &Outline, reason: &str) -> (Kind, Estimate) {
+        let Extent { rows, folds, lambdas, .. } = *self;
+        let size = outline.largest as f64;
+        let estimate = Estimate {
+            engine: Kind::Decomposition.name(),
+            reason: reason.into(),
+            flops: outline.trials * folds * (2.0 * rows + 4.0 * lambdas * size) * size * size,
+            bytes: 8.0 * rows * size * folds,
+        };
+        (Kind::Decomposition, estimate)
     }
 }

@@ -1,210 +1,222 @@
-//! The evaluator of k-fold cross-validation: a way to the scores, and refitting where it has lost its digits.
+//! The evaluator of k-fold cross-validation: trials by an engine, and refitting where these are unreliable.
 
-use super::any_lambda::AnyLambda;
-use super::way::{Node, Spread, Tried, Way};
+use super::engine::{FoldEngine, Node, Spread};
+use crate::criteria::fits::{Fit, Fits, Scored};
 use crate::criteria::kernel::lowest;
-use crate::criteria::refined::Fits;
+use crate::criteria::settle::{Outcome, in_order_of_bounds};
 use rayon::prelude::*;
-use vaglio_core::{Branch, Error, Evaluator, Feature, Result, Score, Winner, larger, smaller};
-use vaglio_kernels::linalg::Failure;
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, smaller};
 
-/// What all evaluators of a design share.
+/// What the nodes of a search share.
 pub(super) struct Shared<'d> {
-    /// For what has lost its digits.
-    pub fits: AnyLambda<'d>,
+    pub fits: Fits<'d>,
     pub lambdas: Vec<f64>,
 }
 
+/// A subset for which trials are unreliable: its place, the λ concerned, and its lowest loss over the others.
+struct Open {
+    place: usize,
+    lambdas: Vec<usize>,
+    lowest: f64,
+}
+
+impl Open {
+    /// `None` where no unreliable trial can be the lowest over λ, whatever was rounded.
+    fn new(trials: &[Vec<Outcome>], place: usize) -> Option<Self> {
+        let reliable = trials.iter().map(|of_lambda| of_lambda[place]).filter(|outcome| !outcome.is_unreliable);
+        let lowest = reliable.map(|outcome| outcome.loss).fold(f64::INFINITY, f64::min);
+        let is_open = |outcome: Outcome| outcome.is_unreliable && outcome.lower_bound <= lowest;
+        let lambdas: Vec<usize> = (0..trials.len()).filter(|&l| is_open(trials[l][place])).collect();
+        (!lambdas.is_empty()).then_some(Open { place, lambdas, lowest })
+    }
+}
+
 impl Shared<'_> {
-    /// Scores from the trials of subsets, given for each λ: those that have lost their digits are refitted, then the
-    /// lowest over λ is taken.
+    /// Scores from the trials of subsets, given for each λ: the unreliable are refitted, then the lowest over λ is taken.
     fn settle(
         &self,
-        mut trials: Vec<Vec<Tried>>,
+        mut trials: Vec<Vec<Outcome>>,
         count: usize,
-        subset: impl Fn(usize) -> Vec<Feature>,
+        subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<Score>> {
-        let concerned: Vec<(usize, Vec<usize>, f64, Vec<Feature>)> = (0..count)
-            .map(|k| (k, open(&trials, k)))
-            .filter(|(_, (open, _))| !open.is_empty())
-            .map(|(k, (open, lowest))| (k, open, lowest, subset(k)))
-            .collect();
-        if !concerned.is_empty() {
-            tracing::trace!(subsets = concerned.len(), "refitted from the rows");
+        let open: Vec<Open> = (0..count).filter_map(|place| Open::new(&trials, place)).collect();
+        if !open.is_empty() {
+            tracing::trace!(subsets = open.len(), "refitted from the rows");
         }
-        let refit = |(_, open, lowest, subset): &(usize, Vec<usize>, f64, Vec<Feature>)| {
-            let lambdas: Vec<f64> = open.iter().map(|&l| self.lambdas[l]).collect();
-            self.fits.losses(subset, &lambdas, *lowest)
+        let refit = |open: &Open| -> Result<Vec<f64>> {
+            let fit = self.fits.fit(&subset(open.place))?;
+            open.lambdas.iter().map(|&l| fit.loss(self.lambdas[l], open.lowest)).collect()
         };
-        let losses: Vec<Vec<f64>> = concerned.par_iter().map(refit).collect::<Result<_>>()?;
-        for ((k, open, ..), losses) in concerned.iter().zip(losses) {
-            open.iter().zip(losses).for_each(|(&l, loss)| trials[l][*k].loss = loss);
+        let losses: Vec<Vec<f64>> = open.par_iter().map(refit).collect::<Result<_>>()?;
+        for (open, losses) in open.iter().zip(losses) {
+            open.lambdas.iter().zip(losses).for_each(|(&l, loss)| trials[l][open.place].loss = loss);
         }
         let of_subset = |k: usize| self.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
         (0..count).map(|k| lowest(of_subset(k))).collect()
     }
 
-    /// A column that is constant has no part in any state: nothing is known of a subset with one.
-    fn is_odd(&self, subset: &[Feature]) -> bool {
+    /// A constant column has no part in any state.
+    fn has_constant(&self, subset: &[Feature]) -> bool {
         subset.iter().any(|&f| !self.fits.rows.is_active(f))
     }
 
-    fn unknown(&self, count: usize) -> Vec<Vec<Tried>> {
-        vec![vec![Tried::UNKNOWN; count]; self.lambdas.len()]
-    }
-
-    fn additions(&self, way: &mut dyn Way, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        if self.is_odd(subset) {
-            return Ok(self.unknown(candidates.len()));
+    /// What is known of `candidates` where an engine tries those of `subset` that are not constant.
+    fn tried(
+        &self,
+        subset: &[Feature],
+        candidates: &[Feature],
+        outcomes: impl FnOnce() -> Vec<Vec<Outcome>>,
+    ) -> Vec<Vec<Outcome>> {
+        if self.has_constant(subset) {
+            return vec![vec![Outcome::UNKNOWN; candidates.len()]; self.lambdas.len()];
         }
-        let mut trials = way.additions(candidates)?;
+        let mut trials = outcomes();
         for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.fits.rows.is_active(**f)) {
-            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
+            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Outcome::UNKNOWN);
         }
-        Ok(trials)
+        trials
     }
 
-    /// The trial of the subset for each λ.
-    fn current(&self, way: &mut dyn Way, subset: &[Feature]) -> Result<Vec<Tried>> {
-        if self.is_odd(subset) { Ok(vec![Tried::UNKNOWN; self.lambdas.len()]) } else { way.current() }
-    }
-
-    fn removals(&self, way: &mut dyn Way, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<Tried>>> {
-        let mut trials = match self.is_odd(subset) {
-            true => self.unknown(candidates.len()),
-            false => way.removals(candidates)?,
-        };
-        let lambdas = &self.lambdas;
+    /// The trials of removals; where several are to be refitted, from one decomposition of the subset.
+    fn removals(
+        &self,
+        engine: &mut dyn FoldEngine,
+        subset: &[Feature],
+        candidates: &[Feature],
+    ) -> Result<Vec<Vec<Outcome>>> {
+        let mut trials = self.tried(subset, candidates, || engine.removals(subset, candidates));
         // One decomposition of the subset costs about as much as refitting without one of its columns.
-        let is_open = |k: usize| !open(&trials, k).0.is_empty();
-        if (0..candidates.len()).filter(|&k| is_open(k)).nth(1).is_some() {
-            let weak: Vec<usize> =
-                (0..lambdas.len()).filter(|&l| trials[l].iter().any(|tried| tried.is_weak)).collect();
-            let penalties: Vec<f64> = weak.iter().map(|&l| lambdas[l]).collect();
-            if let Some(found) = self.fits.removals(subset, candidates, &penalties)? {
-                weak.into_iter().zip(found).for_each(|(l, of_lambda)| trials[l] = of_lambda);
+        let are_many = (0..candidates.len()).filter_map(|place| Open::new(&trials, place)).nth(1).is_some();
+        if are_many && self.fits.are_whole() {
+            let fit: Fit<'_, '_> = self.fits.fit(subset)?;
+            let unreliable = |of_lambda: &Vec<Outcome>| of_lambda.iter().any(|outcome| outcome.is_unreliable);
+            let concerned = trials.iter_mut().zip(&self.lambdas).filter(|(of_lambda, _)| unreliable(of_lambda));
+            for (of_lambda, &lambda) in concerned {
+                if let Some(found) = fit.removals(candidates, lambda) {
+                    *of_lambda = found;
+                }
             }
         }
         Ok(trials)
     }
 
-    /// The best of the candidates, settled in the order of what their scores are not below, in rounds of 1, 2, 4, …, until
-    /// the next is above the best.
+    /// The best of the candidates, settled in the order of their lower bounds.
     fn best(
         &self,
-        trials: &[Vec<Tried>],
+        trials: &[Vec<Outcome>],
         candidates: &[Feature],
-        subset: impl Fn(Feature) -> Vec<Feature>,
+        subset: impl Fn(Feature) -> Vec<Feature> + Sync,
     ) -> Result<Option<Winner>> {
-        let floor = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].floor).fold(f64::INFINITY, f64::min);
-        let mut order: Vec<(f64, usize)> = (0..candidates.len()).map(|k| (floor(k), k)).collect();
-        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (mut tried, mut scores, mut lowest, mut next) = (Vec::new(), Vec::new(), f64::INFINITY, 0);
-        while next < order.len() && order[next].0 <= lowest {
-            let round = order[next..].iter().take(next.max(1)).take_while(|(floor, _)| *floor <= lowest);
-            let places: Vec<usize> = round.map(|&(_, k)| k).collect();
+        let bound = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].lower_bound).fold(f64::INFINITY, f64::min);
+        let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
+        let settled = in_order_of_bounds(bounds, usize::MAX, |places, _| {
             let of_round = trials.iter().map(|of_lambda| places.iter().map(|&k| of_lambda[k]).collect()).collect();
-            let settled = self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))?;
-            lowest = settled.iter().map(|score| score.loss).fold(lowest, f64::min);
-            next += places.len();
-            tried.extend(places.iter().map(|&k| candidates[k]));
-            scores.extend(settled);
-        }
-        Ok(Winner::among(&tried, &scores))
+            self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))
+        })?;
+        let (tried, scores): (Vec<usize>, Vec<Score>) = settled.unwrap_or_default().into_iter().unzip();
+        Ok(Winner::among(&tried.into_iter().map(|k| candidates[k]).collect::<Vec<_>>(), &scores))
     }
 }
 
 /// A subset's score is its lowest over λ.
 pub(super) struct KFoldEvaluator<'d> {
     shared: Shared<'d>,
-    way: Box<dyn Way + 'd>,
-    /// The score of the current subset, once it is known.
-    settled: Option<Score>,
+    engine: Box<dyn FoldEngine + 'd>,
+    /// The score of the current subset once it is known, with its residuals where no state told it.
+    scored: Option<Scored>,
 }
 
 impl<'d> KFoldEvaluator<'d> {
-    pub(super) fn new(shared: Shared<'d>, way: Box<dyn Way + 'd>) -> Self {
-        KFoldEvaluator { shared, way, settled: None }
+    pub(super) fn new(shared: Shared<'d>, engine: Box<dyn FoldEngine + 'd>) -> Self {
+        KFoldEvaluator { shared, engine, scored: None }
+    }
+
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Outcome>>> {
+        if self.shared.has_constant(subset) { Ok(None) } else { self.engine.current(subset) }
     }
 }
 
-/// The λ, by place, for which a candidate is to be refitted, and its lowest loss over the others: a weak trial that cannot be
-/// the lowest over λ, whatever was rounded, need not be made again.
-fn open(trials: &[Vec<Tried>], k: usize) -> (Vec<usize>, f64) {
-    let sound = trials.iter().map(|of_lambda| of_lambda[k]).filter(|tried| !tried.is_weak);
-    let lowest = sound.map(|tried| tried.loss).fold(f64::INFINITY, f64::min);
-    let is_open = |tried: Tried| tried.is_weak && tried.floor <= lowest;
-    ((0..trials.len()).filter(|&l| is_open(trials[l][k])).collect(), lowest)
-}
-
-pub(super) fn failed(failure: Failure) -> Error {
-    Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
+/// Trials of one subset from its outcome for each λ.
+fn one_subset(outcomes: Vec<Outcome>) -> Vec<Vec<Outcome>> {
+    outcomes.into_iter().map(|outcome| vec![outcome]).collect()
 }
 
 impl Evaluator for KFoldEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        if let Some(score) = self.settled {
-            return Ok(score);
+        if let Some(scored) = &self.scored {
+            return Ok(scored.score);
         }
-        let trials = self.shared.current(&mut *self.way, subset)?.into_iter().map(|trial| vec![trial]).collect();
-        let score = self.shared.settle(trials, 1, |_| subset.to_vec())?[0];
-        Ok(*self.settled.insert(score))
+        let scored = match self.current(subset)? {
+            None => self.shared.fits.scored(subset)?,
+            Some(outcomes) => {
+                let score = self.shared.settle(one_subset(outcomes), 1, |_| subset.to_vec())?[0];
+                Scored { score, residuals: Vec::new() }
+            }
+        };
+        Ok(self.scored.insert(scored).score)
     }
 
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.settled = None;
-        self.way.reset(subset)
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
+        self.scored = None;
+        self.engine.reset();
+        Ok(())
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.shared.additions(&mut *self.way, subset, candidates)?;
+        let trials = self.shared.tried(subset, candidates, || self.engine.additions(subset, candidates));
         scores.copy_from_slice(&self.shared.settle(trials, candidates.len(), |k| larger(subset, candidates[k]))?);
         Ok(())
     }
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.shared.removals(&mut *self.way, subset, candidates)?;
+        let trials = self.shared.removals(&mut *self.engine, subset, candidates)?;
         scores.copy_from_slice(&self.shared.settle(trials, candidates.len(), |k| smaller(subset, candidates[k]))?);
         Ok(())
     }
 
     fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.shared.additions(&mut *self.way, subset, candidates)?;
+        let trials = self.shared.tried(subset, candidates, || self.engine.additions(subset, candidates));
         self.shared.best(&trials, candidates, |feature| larger(subset, feature))
     }
 
     fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.shared.removals(&mut *self.way, subset, candidates)?;
+        let trials = self.shared.removals(&mut *self.engine, subset, candidates)?;
         self.shared.best(&trials, candidates, |feature| smaller(subset, feature))
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.settled = None;
-        self.way.add(feature)
+        self.scored = None;
+        self.engine.add(feature);
+        Ok(())
     }
 
     fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.settled = None;
-        self.way.remove(feature)
+        self.scored = None;
+        self.engine.remove(feature);
+        Ok(())
     }
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        let current = self.shared.current(&mut *self.way, subset)?;
         let score = self.score(subset)?;
+        if let Some(scored) = self.scored.as_ref().filter(|scored| !scored.residuals.is_empty()) {
+            return Ok(self.shared.fits.standard_error(&scored.residuals));
+        }
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
-        let weak = current.get(place).is_none_or(|tried| tried.is_weak);
+        let is_reliable = self.current(subset)?.is_some_and(|outcomes| !outcomes[place].is_unreliable);
         let Shared { fits, lambdas } = &self.shared;
-        let AnyLambda { rows, scorer } = fits;
-        Ok(match if weak { Spread::Unknown } else { self.way.spread(place)? } {
-            Spread::Folds(sums) => Some(scorer.error_over_folds(&sums, rows.folds())),
-            Spread::Residuals(residuals) => scorer.standard_error_over(rows.folds(), &residuals),
-            Spread::Unknown => fits.standard_error(subset, lambdas[place])?,
+        if !is_reliable {
+            return Ok(fits.standard_error(&fits.fit(subset)?.residuals(lambdas[place])?));
+        }
+        Ok(match self.engine.spread(subset, place)? {
+            Spread::Folds(sums) => Some(fits.scorer.error_over_folds(&sums, fits.rows.folds())),
+            Spread::Residuals(residuals) => fits.standard_error(&residuals),
         })
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        let node = self.way.tree(later)?;
-        Ok(Box::new(KFoldNode { shared: &self.shared, node, subset: subset.to_vec(), later: later.to_vec() }))
+        let (subset, later) = (subset.to_vec(), later.to_vec());
+        let node = self.engine.tree(&subset, &later);
+        Ok(Box::new(KFoldNode { shared: &self.shared, node, subset, later }))
     }
 }
 
@@ -218,28 +230,23 @@ struct KFoldNode<'e, 'd> {
 
 impl Branch for KFoldNode<'_, '_> {
     fn score(&mut self) -> Result<Score> {
-        let trials = match self.shared.is_odd(&self.subset) {
-            true => self.shared.unknown(1),
-            false => self.node.current()?.into_iter().map(|trial| vec![trial]).collect(),
-        };
-        Ok(self.shared.settle(trials, 1, |_| self.subset.clone())?[0])
+        let current = if self.shared.has_constant(&self.subset) { None } else { self.node.current() };
+        match current {
+            None => Ok(self.shared.fits.scored(&self.subset)?.score),
+            Some(outcomes) => Ok(self.shared.settle(one_subset(outcomes), 1, |_| self.subset.clone())?[0]),
+        }
     }
 
     fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
-        let mut trials = match self.shared.is_odd(&self.subset) {
-            true => self.shared.unknown(places.len()),
-            false => self.node.additions(places)?,
-        };
-        for (k, _) in places.iter().enumerate().filter(|(_, p)| !self.shared.fits.rows.is_active(self.later[**p])) {
-            trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Tried::UNKNOWN);
-        }
-        let larger = |k: usize| larger(&self.subset, self.later[places[k]]);
+        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
+        let trials = self.shared.tried(&self.subset, &candidates, || self.node.additions(places));
+        let larger = |k: usize| larger(&self.subset, candidates[k]);
         scores.copy_from_slice(&self.shared.settle(trials, places.len(), larger)?);
         Ok(())
     }
 
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
         let (subset, later) = (larger(&self.subset, self.later[place]), self.later[place + 1..].to_vec());
-        Ok(Box::new(KFoldNode { shared: self.shared, node: self.node.child(place)?, subset, later }))
+        Ok(Box::new(KFoldNode { shared: self.shared, node: self.node.child(place), subset, later }))
     }
 }

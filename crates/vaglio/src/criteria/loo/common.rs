@@ -1,11 +1,11 @@
 //! What all evaluators of one search share.
 
 use crate::criteria::balance;
-use crate::criteria::kernel::{kernel_data, scorer, weighing};
+use crate::criteria::fits::{self, FOLDS_A_PART, Fits};
 use std::sync::Arc;
-use vaglio_core::{Classes, Design, Loss, Result};
+use vaglio_core::{Design, Loss};
 use vaglio_kernels::loo::Basis;
-use vaglio_kernels::{Data, Scorer};
+use vaglio_kernels::{Data, Folds, Scorer};
 
 /// Rows that are left out of the same states.
 pub(super) struct Part<'d> {
@@ -24,34 +24,30 @@ pub(super) struct Common<'d> {
     pub is_whole: bool,
     /// Whether bounds may leave candidates untried.
     pub bounded: bool,
+    /// Subsets by themselves.
+    pub fits: Fits<'d>,
 }
 
 /// Parts beyond which leaving rows out one by one is not worth states of their own.
-const MOST_PARTS: usize = 32;
+pub(super) const MOST_PARTS: usize = 32;
+/// Doubles of weights beyond which parts are not decomposed, and every row is refitted.
+const MOST: usize = 1 << 23;
 
-/// The parts of the rows, where these are few.
-pub(super) fn parts_of(design: &Design, classes: &Classes) -> Option<Vec<balance::Part>> {
-    balance::left_out(design, classes, MOST_PARTS)
+/// The parts of the rows, where these are few enough for states, or for a decomposition of each.
+pub(super) fn parts_of(design: &Design) -> Option<Vec<balance::Part>> {
+    let rows = design.rows().max(1);
+    let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
+    balance::parts(design, &Folds::single(design.rows()), decomposed.max(MOST_PARTS))
 }
 
 impl<'d> Common<'d> {
-    /// `None` where a balanced readout would need too many states.
-    pub fn new(design: &'d Design, loss: Loss, lambdas: &[f64], intercept: bool) -> Result<Option<Self>> {
-        let data = kernel_data(design, intercept)?;
-        let scorer = scorer(design, Arc::clone(data.targets()), loss, None);
-        let bounded = loss == Loss::Squared && design.decisions().is_none();
-        let lambdas = lambdas.to_vec();
-        let Some(classes) = balance::classes_of(design) else {
-            let parts = vec![Part { data: Arc::new(data), scorer: scorer.clone() }];
-            return Ok(Some(Common { parts, scorer, lambdas, is_whole: true, bounded }));
-        };
-        let Some(parts) = parts_of(design, &classes) else { return Ok(None) };
-        let part = |part: &balance::Part| -> Result<Part<'d>> {
-            let data = Arc::new(weighing(design, Some(&part.weights), intercept)?);
-            Ok(Part { scorer: scorer.of_part(data.targets(), |row| part.rows[row]), data })
-        };
-        let parts = parts.iter().map(part).collect::<Result<Vec<_>>>()?;
-        Ok(Some(Common { parts, scorer, lambdas, is_whole: false, bounded: false }))
+    /// What evaluators with states of the parts of `fits` share.
+    pub fn new(design: &Design, loss: Loss, fits: Fits<'d>, lambdas: &[f64]) -> Self {
+        let part = |part: &fits::Part<'d>| Part { data: Arc::clone(part.rows.data()), scorer: part.scorer.clone() };
+        let parts = fits.parts.iter().map(part).collect();
+        let is_whole = fits.are_whole();
+        let bounded = is_whole && loss == Loss::Squared && design.decisions().is_none();
+        Common { parts, scorer: fits.scorer.clone(), lambdas: lambdas.to_vec(), is_whole, bounded, fits }
     }
 
     /// The states of a subset as if they had just been built, for each λ one of every part.

@@ -2,14 +2,13 @@
 
 use super::branch::{LooNode, Within};
 use super::common::Common;
-use super::failed;
 use super::settle::{careful, settle};
-use crate::criteria::kernel::lowest;
-use rayon::prelude::*;
+use crate::criteria::fits::Scored;
+use crate::criteria::settle::in_order_of_bounds;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, walked};
 use vaglio_kernels::Trial;
-use vaglio_kernels::loo::{AllLambdas, Basis, Bounded, Change, Full};
+use vaglio_kernels::loo::{Basis, Bounded, Change, Full};
 
 /// What is kept of the columns that are not selected: nothing, bounds, or G x of each.
 enum States<'d> {
@@ -24,18 +23,12 @@ pub(super) struct LooEvaluator<'d> {
     /// None yet of a subset that was set and not changed.
     states: Option<States<'d>>,
     /// That subset from one decomposition, once it was scored; `None` inside where that lacks the digits.
-    at_once: Option<Option<AtOnce>>,
+    at_once: Option<Option<Scored>>,
     within: Within<'static>,
 }
 
-/// The best score of a subset over λ, and its residuals left out: outputs × rows, scaled.
-struct AtOnce {
-    score: Score,
-    residuals: Vec<Vec<f64>>,
-}
-
-/// Candidates are tried in rounds of 1, 2, 4, … up to this many.
-const ROUND: usize = 32;
+/// Candidates that bounds may leave to be tried in any case, before all are.
+const LEAST_BOUNDED: usize = 32;
 /// Penalties from which on one decomposition for all of them costs less than a state for each.
 const MANY: usize = 4;
 /// Doubles beyond which a branch does not keep the columns that may follow.
@@ -67,7 +60,7 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The subset for all λ, where there is no state of it and one decomposition has the digits for them.
-    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<&AtOnce>> {
+    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<&Scored>> {
         if self.states.is_some() {
             return Ok(None);
         }
@@ -78,17 +71,9 @@ impl<'d> LooEvaluator<'d> {
         Ok(self.at_once.insert(found).as_ref())
     }
 
-    fn decomposed(&self, subset: &[Feature]) -> Result<Option<AtOnce>> {
-        let common = &self.common;
-        if !common.is_whole || common.lambdas.len() < MANY || subset.is_empty() {
-            return Ok(None);
-        }
-        let data = Arc::clone(&common.parts[0].data);
-        let Some(all) = AllLambdas::new(data, subset).map_err(failed)? else { return Ok(None) };
-        let loss = |&lambda: &f64| Some((lambda, common.scorer.loss(&all.residuals(lambda)?)));
-        let Some(losses) = common.lambdas.par_iter().map(loss).collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let score = lowest(losses.into_iter())?;
-        Ok(score.lambda.and_then(|lambda| all.residuals(lambda)).map(|residuals| AtOnce { score, residuals }))
+    fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+        let is_worth_it = self.common.lambdas.len() >= MANY && !subset.is_empty();
+        if is_worth_it { self.common.fits.decomposed(subset) } else { Ok(None) }
     }
 
     /// Keeps G x of every column from here on.
@@ -123,28 +108,15 @@ impl<'d> LooEvaluator<'d> {
 
         let mut wanted = vec![false; self.common.data().columns()];
         candidates.iter().for_each(|&c| wanted[c] = true);
-        let mut order: Vec<usize> = (0..features.len()).filter(|&p| wanted[features[p]]).collect();
         let lowest = |p: usize| bounds.iter().map(|b| b[p]).fold(f64::INFINITY, f64::min);
-        order.sort_by(|&p, &q| lowest(p).total_cmp(&lowest(q)).then(p.cmp(&q)));
-
-        let allowance = (order.len() / 4).max(ROUND);
-        let mut scored: Vec<(Feature, Score)> = Vec::new();
-        let (mut best, mut next, mut round) = (f64::INFINITY, 0, 1);
-        while next < order.len() && lowest(order[next]) <= best {
-            if next >= allowance {
-                return Ok(None);
-            }
-            let batch: Vec<usize> =
-                order[next..].iter().copied().take(round).take_while(|&p| lowest(p) <= best).collect();
-            for (position, score) in batch.iter().zip(self.exact(subset, &bounds, &batch, best, &features)?) {
-                best = best.min(score.loss);
-                scored.push((features[*position], score));
-            }
-            next += batch.len();
-            round = (2 * round).min(ROUND);
-        }
-        tracing::trace!(tried = next, of = order.len(), "bounded step");
-        Ok(Some(scored))
+        let order: Vec<(f64, usize)> =
+            (0..features.len()).filter(|&p| wanted[features[p]]).map(|p| (lowest(p), p)).collect();
+        let (count, most) = (order.len(), (order.len() / 4).max(LEAST_BOUNDED));
+        let scored =
+            in_order_of_bounds(order, most, |batch, best| self.exact(subset, &bounds, batch, best, &features))?;
+        let Some(scored) = scored else { return Ok(None) };
+        tracing::trace!(tried = scored.len(), of = count, "bounded step");
+        Ok(Some(scored.into_iter().map(|(p, score)| (features[p], score)).collect()))
     }
 
     /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.

@@ -6,7 +6,7 @@ use super::relations::landmarks;
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{shares, standardised};
+use vaglio_kernels::hsic::{shares, standardized};
 
 /// Every support is tried up to so many columns, coordinates are descended beyond.
 const SUPPORTS: usize = 12;
@@ -16,14 +16,14 @@ const SWEEPS: usize = 100_000;
 /// min over α ≥ 0 of ‖L̃ − Σ α_k K̃_k‖²_F.
 pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Result<Score> {
     let shares = shares(design.rows(), design.weights());
-    let target = scaled(nhsic, centred(target(nhsic, design, &shares), &shares));
+    let target = scaled(nhsic, centered(target(nhsic, design, &shares), &shares));
     let mut matrices = Vec::with_capacity(subset.len());
     for &feature in subset {
-        let matrix = match standardised(&design.column(feature).values(), &shares) {
+        let matrix = match standardized(&design.column(feature).values(), &shares) {
             Some(values) => column(nhsic, &values)?,
             None => Array2::zeros(target.dim()),
         };
-        matrices.push(scaled(nhsic, centred(matrix, &shares)));
+        matrices.push(scaled(nhsic, centered(matrix, &shares)));
     }
     let inner = |a: &Array2<f64>, b: &Array2<f64>| (a * b).sum();
     let c: Vec<f64> = matrices.iter().map(|k| inner(k, &target)).collect();
@@ -34,7 +34,7 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
     Score::of(value.max(0.0)).checked()
 }
 
-/// The kernel matrix of a standardised column.
+/// The kernel matrix of a standardized column.
 fn column(nhsic: &Nhsic, values: &[f64]) -> Result<Array2<f64>> {
     let rows = values.len();
     if let Some(landmarks) = landmarks(nhsic, rows)? {
@@ -68,7 +68,7 @@ fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Array2<f64> {
 }
 
 /// P^{½}HKHᵀP^{½} with H = I − 1pᵀ.
-fn centred(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
+fn centered(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
     let p = Array1::from_iter(shares.iter().copied());
     let means = kernel.dot(&p);
     let mean = means.dot(&p);
@@ -108,7 +108,7 @@ impl Program {
         value
     }
 
-    /// The lowest value of a solution of Q_PP α = c_P with α ≥ 0 over all supports P; one of them is the minimiser.
+    /// The lowest value of a solution of Q_PP α = c_P with α ≥ 0 over all supports P; one of them is the minimizer.
     fn over_supports(&self) -> f64 {
         let mut best = self.total;
         self.extend(&Support::default(), 0, &mut best);

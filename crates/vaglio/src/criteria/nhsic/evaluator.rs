@@ -45,7 +45,7 @@ impl NhsicEvaluator {
         let mut larger = self.clone();
         self.append(&mut larger.quadratic, &mut larger.selected, features);
         larger.alpha.resize(larger.selected.len(), 0.0);
-        larger.alpha = larger.quadratic.minimiser(&larger.alpha);
+        larger.alpha = larger.quadratic.minimizer(&larger.alpha);
         larger
     }
 
@@ -75,7 +75,7 @@ impl NhsicEvaluator {
         let mut larger = self.quadratic.clone();
         larger.push(self.relations.relevance(feature), row);
         let start: Vec<f64> = self.alpha.iter().copied().chain([0.0]).collect();
-        larger.value(&larger.minimiser(&start))
+        larger.value(&larger.minimizer(&start))
     }
 
     /// The subset without one column, before its minimum is sought; whether the minimum has changed.
@@ -117,7 +117,7 @@ impl Evaluator for NhsicEvaluator {
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
             let trial = state.place(candidate).map(|place| state.without(place));
             *score = Score::of(match trial {
-                Some((smaller, start, true)) => smaller.value(&smaller.minimiser(&start)),
+                Some((smaller, start, true)) => smaller.value(&smaller.minimizer(&start)),
                 _ => current,
             })
             .checked()?;
@@ -133,7 +133,7 @@ impl Evaluator for NhsicEvaluator {
     fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         let Some(place) = self.place(feature) else { return Ok(()) };
         let (smaller, start, changed) = self.without(place);
-        self.alpha = if changed { smaller.minimiser(&start) } else { start };
+        self.alpha = if changed { smaller.minimizer(&start) } else { start };
         self.quadratic = smaller;
         self.selected.remove(place);
         Ok(())

@@ -3,11 +3,11 @@
 use super::{Nhsic, Output};
 use vaglio_core::{Design, Task};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, classes, gaussian, standardised};
+use vaglio_kernels::hsic::{Factor, classes, gaussian, standardized};
 
 /// The target as its kernel takes it.
 pub(super) enum Target {
-    /// The standardised targets that are not constant.
+    /// The standardized targets that are not constant.
     Numbers(Vec<Vec<f64>>),
     /// The class of each row from 0, and whether the kernel is one over the class's share.
     Classes(Vec<usize>, bool),
@@ -23,14 +23,14 @@ impl Target {
         match output {
             Output::Auto | Output::Gaussian => {
                 let rows = design.targets();
-                Target::Numbers(rows.rows().into_iter().filter_map(|y| standardised(&y.to_vec(), shares)).collect())
+                Target::Numbers(rows.rows().into_iter().filter_map(|y| standardized(&y.to_vec(), shares)).collect())
             }
             Output::Delta => Target::Classes(class_of_rows(design), true),
             Output::SameClass => Target::Classes(class_of_rows(design), false),
         }
     }
 
-    /// The factor of its centred kernel matrix.
+    /// The factor of its centered kernel matrix.
     pub(super) fn factor(&self, level: Level, shares: &[f64], bandwidth: f64) -> Factor {
         match self {
             Target::Numbers(targets) if targets.is_empty() => Factor::default(),

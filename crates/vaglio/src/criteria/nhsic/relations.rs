@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardised};
+use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardized};
 
 /// The factors of all columns, c_i = <K̃_i, L̃> of each, and the columns of Q_ij = <K̃_i, K̃_j> that were asked for.
 ///
@@ -35,7 +35,7 @@ impl Relations {
             scaled(nhsic, level, Target::of(nhsic, design, &shares).factor(level, &shares, bandwidth));
         let landmarks = landmarks(nhsic, design.rows())?;
         let column = |feature: Feature| {
-            let Some(values) = standardised(&design.column(feature).values(), &shares) else {
+            let Some(values) = standardized(&design.column(feature).values(), &shares) else {
                 return (Factor::default(), 0.0, 0.0);
             };
             let factor = match &landmarks {
@@ -99,7 +99,7 @@ pub(super) fn landmarks(nhsic: &Nhsic, rows: usize) -> Result<Option<Landmarks>>
 
 /// A factor as the setting wants it, with ‖K̃‖².
 fn scaled(nhsic: &Nhsic, level: Level, factor: Factor) -> (Factor, f64) {
-    let factor = if nhsic.normalise { factor.normalised(level) } else { factor };
+    let factor = if nhsic.normalise { factor.normalized(level) } else { factor };
     let own = match (nhsic.normalise, factor.rank()) {
         (_, 0) => 0.0,
         (true, _) => 1.0,

@@ -1,4 +1,7 @@
-//! Two symmetric matrices that lose rows and columns, with the changes of several losses taken in at once.
+//! Moments, backward: the matrices H and V that lose rows and columns, downdated for sixteen removals at once.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: backward"; postponed rank-one changes as in the compact forms
+//! of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
 
 use crate::Level;
 use crate::wide::Wide;
@@ -10,7 +13,7 @@ use std::hint::black_box;
 /// H less Σ_k h_k r_kᵀ and V less Σ_k r_k ṽ_kᵀ + ṽ_k r_kᵀ are the matrices meant, with the sums over changes that are
 /// not taken in yet: their columns, and the matrices as they were, are enough for any column of the present ones.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Packed {
+pub(super) struct Downdated {
     size: usize,
     h: Vec<Wide>,
     v: Vec<Wide>,
@@ -43,10 +46,10 @@ fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Wide> {
     out
 }
 
-impl Packed {
+impl Downdated {
     /// The lower triangles of two matrices, by entry.
     pub fn new(size: usize, h: impl Fn(usize, usize) -> f64, v: impl Fn(usize, usize) -> f64) -> Self {
-        Packed { size, h: pack(size, h), v: pack(size, v), pending: Vec::new() }
+        Downdated { size, h: pack(size, h), v: pack(size, v), pending: Vec::new() }
     }
 
     /// Bytes that `size` rows need.

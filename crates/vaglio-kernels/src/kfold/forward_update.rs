@@ -1,4 +1,6 @@
-//! Combinations of the selected rows of the moments, for several λ in one reading.
+//! Moments, forward: what a column that enters does to the trials of all others, for several λ in one reading.
+//!
+//! The sums are those of the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
 use super::forward::Pair;

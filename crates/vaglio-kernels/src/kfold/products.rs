@@ -1,4 +1,6 @@
-//! One read of the rows: products of all columns, targets and the ones-vector, fold by fold and class by class.
+//! Moments: one read of the rows for the products of all columns, targets and the ones-vector, by fold and class.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Rows;
 use super::gram::{SIDE, add_gram};
@@ -61,7 +63,7 @@ impl Sums {
     }
 }
 
-/// Columns with the shifts that keep the digits of centring.
+/// Columns with the shifts that keep the digits of centering.
 struct Reader<'r> {
     level: Level,
     columns: Vec<(Column<'r>, f64)>,

@@ -1,6 +1,8 @@
-//! Products over all rows, from which every fold has its own taken off.
+//! Moments: the products over the training rows of each fold, A_t = ΣA − A_v, by class where a readout balances them.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::tiles::Sums;
+use super::products::Sums;
 
 /// The products of all rows of each class, side × side.
 #[derive(Debug)]

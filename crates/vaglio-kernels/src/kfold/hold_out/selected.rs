@@ -1,9 +1,13 @@
-//! The selected columns as each would leave.
+//! Rows held out: the trial of removing each selected column.
+//!
+//! The identity of the book, *Leave-one-out without refitting*, "Taking a column out", in each fold.
 
 use super::HoldOutRows;
 use super::by_fold::held_out;
-use super::chain::{Commit, least, loss_after};
+use super::chain::{Commit, loss_after};
 use crate::linalg::{self, Failure};
+use crate::tolerance::FALLEN_INVERSE;
+use crate::trial::worse;
 use crate::{Scorer, Trial};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
 use rayon::prelude::*;
@@ -11,14 +15,14 @@ use std::sync::Arc;
 
 /// For each fold H = (X_{T,S}ᵀX_{T,S} + λI)⁻¹, the weights of its fit, and E = X_{U,S} H, all in order of entry.
 #[derive(Debug, Clone)]
-pub(super) struct Chosen {
+pub(super) struct Selected {
     /// H of each fold: s × s.
     h: Vec<Vec<f64>>,
     columns: Vec<Leaving>,
     /// Residuals of each output, held out.
     pub residuals: Vec<Vec<f64>>,
     /// How far the commits that it was made from are to be trusted; 1 when made from the rows.
-    pub low: f64,
+    pub conditioning: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -40,21 +44,18 @@ struct Fit {
     residuals: Array2<f64>,
 }
 
-/// H_ii at so small a part of what it was has lost digits.
-const LOST: f64 = 1e-4;
-
-impl Chosen {
+impl Selected {
     /// The empty subset.
     pub fn empty(rows: &HoldOutRows<'_>) -> Self {
         let h = vec![Vec::new(); rows.folds()];
-        Chosen { h, columns: Vec::new(), residuals: rows.residuals.clone(), low: 1.0 }
+        Selected { h, columns: Vec::new(), residuals: rows.residuals.clone(), conditioning: 1.0 }
     }
 
     /// The columns as they entered one after the other. Cost O((m + K·s)·s²).
-    pub fn of_commits(rows: &HoldOutRows<'_>, commits: &[Arc<Commit>], low: f64) -> Self {
-        let mut chosen = Chosen::empty(rows);
-        (0..commits.len()).for_each(|k| chosen.add(rows, &commits[..=k], low));
-        chosen
+    pub fn of_commits(rows: &HoldOutRows<'_>, commits: &[Arc<Commit>], conditioning: f64) -> Self {
+        let mut state = Selected::empty(rows);
+        (0..commits.len()).for_each(|k| state.add(rows, &commits[..=k], conditioning));
+        state
     }
 
     /// From an orthogonal decomposition of the rows that train each fold. Cost O(K·m·s²).
@@ -79,7 +80,7 @@ impl Chosen {
         let columns = (0..size).map(column).collect();
         let of_output = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
         let residuals = (0..outputs).map(of_output).collect();
-        Ok(Chosen { h, columns, residuals, low: 1.0 })
+        Ok(Selected { h, columns, residuals, conditioning: 1.0 })
     }
 
     /// The trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
@@ -89,13 +90,13 @@ impl Chosen {
             return Trial::from_outcome(scorer.outcome(&rows.residuals), 1.0);
         }
         let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][place * size + place];
-        Trial::from_outcome(loss_after(rows, scorer, step, &column.e, &self.residuals), self.low)
+        Trial::from_outcome(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
     /// Adds the last of the commits, which are all that are selected. Cost O((m + K·s)·s).
     ///
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
-    pub fn add(&mut self, rows: &HoldOutRows<'_>, commits: &[Arc<Commit>], low: f64) {
+    pub fn add(&mut self, rows: &HoldOutRows<'_>, commits: &[Arc<Commit>], conditioning: f64) {
         let Some((last, before)) = commits.split_last() else { return };
         let (size, outputs, folds) = (before.len(), self.residuals.len(), rows.folds());
         let weights_on: Vec<Vec<f64>> = (0..folds).into_par_iter().map(|k| last.weights_on(before, k)).collect();
@@ -119,7 +120,7 @@ impl Chosen {
         own.divide(rows, outputs, &last.sigma);
         self.columns.push(own);
         last.leave_residuals(rows, &mut self.residuals);
-        self.low = least(low, self.low);
+        self.conditioning = worse(conditioning, self.conditioning);
     }
 
     /// Removes the column at a place; whether all others have kept their digits. Cost O((m + K·s)·s).
@@ -130,7 +131,7 @@ impl Chosen {
         let (size, outputs) = (self.columns.len(), self.residuals.len());
         let gone = self.columns.remove(place);
         if self.columns.is_empty() {
-            *self = Chosen::empty(rows);
+            *self = Selected::empty(rows);
             return true;
         }
         for (o, r) in self.residuals.iter_mut().enumerate() {
@@ -151,7 +152,7 @@ impl Chosen {
             *h = others.iter().flat_map(|i| others.iter().map(|j| entry(i, j)).collect::<Vec<_>>()).collect();
         });
         let kept = |(i, column): (usize, &Leaving)| {
-            self.h.iter().zip(&column.largest).all(|(h, largest)| h[i * others.len() + i] >= LOST * largest)
+            self.h.iter().zip(&column.largest).all(|(h, largest)| h[i * others.len() + i] >= FALLEN_INVERSE * largest)
         };
         self.columns.iter().enumerate().all(kept)
     }
@@ -210,7 +211,7 @@ impl Fit {
         }
         if rows.rows().intercept {
             let root: Vec<f64> = rows.root[..range.start].iter().chain(&rows.root[range.end..]).copied().collect();
-            centre(both.slice_mut(s![..trained, ..]), &root);
+            center(both.slice_mut(s![..trained, ..]), &root);
         }
         // With √λI below, R is the factor of XᵀX + λI, and every column has lost no more than its own last digits.
         both.slice_mut(s![trained.., ..size]).diag_mut().fill(lambda.sqrt());
@@ -242,7 +243,7 @@ fn inverse_of(triangle: ArrayView2<'_, f64>) -> Array2<f64> {
 }
 
 /// Takes the part along `root` out of every column, twice for what rounding leaves.
-fn centre(mut columns: ArrayViewMut2<'_, f64>, root: &[f64]) {
+fn center(mut columns: ArrayViewMut2<'_, f64>, root: &[f64]) {
     let root = ArrayView1::from(root);
     let total = root.dot(&root);
     for mut x in columns.columns_mut() {

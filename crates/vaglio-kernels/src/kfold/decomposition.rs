@@ -1,47 +1,54 @@
-//! Any loss of one subset for every λ, from one decomposition of the rows.
+//! Any loss of one subset for every λ, from one decomposition of all rows: held out by folds, or left out one by one.
+//!
+//! The book, *Cross-validation without refitting*, "Each subset decomposed"; for single rows
+//! R. Cook and S. Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
 use super::Rows;
-use crate::Level;
-use crate::linalg::{self, Failure, Svd, least};
+use crate::linalg::{self, Failure, Svd};
+use crate::loo::{Reduced, left_out};
+use crate::trial::worse;
+use crate::wide::Wide;
+use crate::{Level, is_unreliable};
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: residuals held out for any λ and any fold.
 ///
 /// With v̂ the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, the rows of fold v held out have
 /// the residuals (G_vv)⁻¹(G y)_v. Where a fold has more rows than there are columns, G_vv = I − BBᵀ is inverted as
-/// I + B(I − BᵀB)⁻¹Bᵀ. Memory 8·m·min(m, s) bytes, and as much again for folds of many rows.
+/// I + B(I − BᵀB)⁻¹Bᵀ; where it has one row, G_vv is a number, 1 − leverage. Memory 8·m·min(m, s) bytes, and as much
+/// again for folds of many rows.
 #[derive(Debug)]
-pub struct AllLambdas<'r, 'd> {
+pub struct Decomposition<'r, 'd> {
     rows: &'r Rows<'d>,
+    subset: Vec<usize>,
     /// U with v̂ beside it: rows × directions.
     directions: Array2<f64>,
     /// Singular values.
     values: Vec<f64>,
     /// V: columns × directions without v̂.
     loadings: Array2<f64>,
-    columns: Vec<usize>,
     /// Uᵀy: directions without v̂ × outputs.
     along: Array2<f64>,
     /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
     grams: Vec<Option<Array2<f64>>>,
+    /// What rows of leverage near 1 are left out of, made when there is one.
+    reduced: OnceLock<Option<Reduced>>,
 }
 
-impl<'r, 'd> AllLambdas<'r, 'd> {
-    /// Decomposes the active columns of `subset`. Cost O(m·s·min(m, s)).
+/// Rows of folds of one that are worked on by one thread at a time.
+const CHUNK: usize = 1024;
+
+impl<'r, 'd> Decomposition<'r, 'd> {
+    /// Decomposes the columns of `subset`, each listed once. Cost O(m·s·min(m, s)).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
         let data = &rows.data;
-        let mut columns: Vec<usize> = Vec::new();
-        for &feature in subset.iter().filter(|&&feature| data.is_active(feature)) {
-            if !columns.contains(&feature) {
-                columns.push(feature);
-            }
-        }
-        let Svd { u, d, v } = linalg::svd(data.matrix(&columns).view())?;
+        let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
         let mut y = Array2::zeros((data.rows(), data.outputs()));
         for (o, mut to) in y.columns_mut().into_iter().enumerate() {
             to.assign(&ArrayView1::from(data.centered(o)));
@@ -53,8 +60,9 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         if let Some(unit) = data.unit() {
             directions.column_mut(count).assign(&ArrayView1::from(unit));
         }
-        let mut out =
-            AllLambdas { rows, directions, values: d.to_vec(), loadings: v, columns, along, grams: Vec::new() };
+        let (subset, values) = (subset.to_vec(), d.to_vec());
+        let (grams, reduced) = (Vec::new(), OnceLock::new());
+        let mut out = Decomposition { rows, subset, directions, values, loadings: v, along, grams, reduced };
         let gram = |fold: usize| {
             let own = rows.folds.held_out(fold);
             (own.len() > out.directions.ncols()).then(|| linalg::gram(out.part(fold).view()))
@@ -63,37 +71,74 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         Ok(out)
     }
 
-    /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and what
-    /// is left of their digits, for [`crate::is_unreliable`].
+    /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and
+    /// their conditioning, for [`is_unreliable`].
     ///
-    /// That is the least pivot of any G_vv, times what singular values have left. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
+    /// That is the least pivot of any G_vv, times what singular values have left; rows of leverage near 1 that are a fold
+    /// of their own are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
         let shrunk = self.shrunk(lambda);
+        let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];
+        let held_out = |fold: &usize| self.rows.folds.held_out(*fold);
+        let (alone, together): (Vec<usize>, Vec<usize>) = folds.iter().partition(|fold| held_out(fold).len() == 1);
         let of_fold = |&fold: &usize| {
             let part = self.part(fold);
             let mut residuals = self.in_sample(fold, &part, &shrunk);
-            let low = self.hold_out(fold, part, &shrunk, &mut residuals);
-            (residuals, low)
+            let conditioning = self.hold_out(fold, part, &shrunk, &mut residuals);
+            (residuals, conditioning)
         };
-        let of_folds: Vec<(Array2<f64>, f64)> = folds.par_iter().map(of_fold).collect();
-        let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];
-        let mut low = 1.0;
-        for (&fold, (residuals, of_fold)) in folds.iter().zip(of_folds) {
-            low = least(low, of_fold);
-            for (&row, residual) in self.rows.folds.held_out(fold).iter().zip(residuals.rows()) {
+        let of_folds: Vec<(Array2<f64>, f64)> = together.par_iter().map(of_fold).collect();
+        let alone: Vec<usize> = alone.iter().flat_map(held_out).copied().collect();
+        let mut conditioning = if alone.is_empty() { 1.0 } else { self.leave_out(&alone, lambda, &shrunk, &mut out) };
+        for (fold, (residuals, of_fold)) in together.iter().zip(of_folds) {
+            conditioning = worse(conditioning, of_fold);
+            for (&row, residual) in held_out(fold).iter().zip(residuals.rows()) {
                 out.iter_mut().zip(residual).for_each(|(out, e)| out[row] = *e);
             }
         }
-        (out, low * shrunk.digits)
+        (out, conditioning * shrunk.conditioning)
     }
 
-    /// The columns, in the order of [`AllLambdas::removals`].
-    pub fn columns(&self) -> &[usize] {
-        &self.columns
+    /// The residuals of rows that are left out one by one, (G y)_j/G_jj; 1 where all of them are reliable.
+    fn leave_out(&self, rows: &[usize], lambda: f64, shrunk: &Shrunk, out: &mut [Vec<f64>]) -> f64 {
+        let (data, width) = (&self.rows.data, 1 + out.len());
+        let Some(directions) = self.directions.as_slice() else { return 0.0 };
+        let weights: Vec<Vec<f64>> = shrunk.weights.columns().into_iter().map(|w| w.to_vec()).collect();
+        let mut sums = vec![0.0; rows.len() * width];
+        let chunks = sums.par_chunks_mut(CHUNK * width).zip(rows.par_chunks(CHUNK));
+        chunks.for_each(|(sums, rows)| {
+            data.level.run(LeaveOut { directions, rows, shares: &shrunk.shares, weights: &weights, sums });
+        });
+        let mut unreliable: Vec<(usize, f64)> = Vec::new();
+        for (&row, sums) in rows.iter().zip(sums.chunks_exact(width)) {
+            let complement = 1.0 - sums[0];
+            for ((o, out), fitted) in out.iter_mut().enumerate().zip(&sums[1..]) {
+                out[row] = (data.centered(o)[row] - fitted) / complement;
+            }
+            if is_unreliable(complement) {
+                unreliable.push((row, complement));
+            }
+        }
+        if unreliable.is_empty() || is_unreliable(shrunk.conditioning) {
+            return unreliable.into_iter().fold(1.0, |lowest, (_, complement)| worse(lowest, complement));
+        }
+        let reduced = self.reduced.get_or_init(|| Reduced::new(data, &self.subset, &self.of_leverage_one()));
+        let refit = |&(row, _): &(usize, f64)| left_out(data, lambda, &self.subset, row, None, reduced.as_ref());
+        let refitted: Vec<Vec<f64>> = unreliable.par_iter().map(refit).collect();
+        for ((row, _), residuals) in unreliable.into_iter().zip(refitted) {
+            out.iter_mut().zip(residuals).for_each(|(out, e)| out[row] = e);
+        }
+        1.0
     }
 
-    /// The loss that `score` finds in the residuals of all rows held out, for each column removed alone; and what is left
-    /// of the digits, as of [`AllLambdas::residuals`]: a removal moves no pivot of G_vv down.
+    /// The rows that can have leverage near 1: a larger λ gives it to no row that has it not without a penalty.
+    fn of_leverage_one(&self) -> Vec<usize> {
+        let is_near = |(_, row): &(usize, ArrayView1<'_, f64>)| is_unreliable(1.0 - row.dot(row));
+        self.directions.rows().into_iter().enumerate().filter(is_near).map(|(row, _)| row).collect()
+    }
+
+    /// The loss that `score` finds in the residuals of all rows held out, for each column removed alone; and their
+    /// conditioning: a removal moves no pivot of G_vv down.
     ///
     /// A removed column adds qqᵀ to G, with q = U·diag(s/(s² + λ))·Vᵀe_j/√h, h being the diagonal of (XᵀX + λ)⁻¹. With
     /// z = (G_vv)⁻¹q_v the residuals e_v become e_v + z(qᵀy − q_vᵀe_v)/(1 + q_vᵀz). Cost O(m·s·(s + outputs)).
@@ -104,7 +149,7 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
         for (k, mut q) in q.columns_mut().into_iter().enumerate() {
             let loading = self.loadings.row(k);
             // Without all directions, the others have the eigenvalue λ.
-            let others = if self.values.len() < self.columns.len() { 1.0 - loading.dot(&loading) } else { 0.0 };
+            let others = if self.values.len() < self.subset.len() { 1.0 - loading.dot(&loading) } else { 0.0 };
             let terms = loading.iter().zip(&self.values).map(|(v, d)| v * v / (d * d + lambda));
             let h = terms.sum::<f64>() + others.max(0.0) / lambda;
             q.iter_mut().zip(&self.values).for_each(|(q, d)| *q *= d / (d * d + lambda) / h.sqrt());
@@ -114,16 +159,16 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
             let part = self.part(fold);
             let q = linalg::gemm(part.slice(s![.., ..self.values.len()]), q.view());
             let mut both = concatenate![Axis(1), self.in_sample(fold, &part, &shrunk), q];
-            let low = self.hold_out(fold, part, &shrunk, &mut both);
+            let conditioning = self.hold_out(fold, part, &shrunk, &mut both);
             let (residuals, z) = both.view().split_at(Axis(1), outputs);
             let mut factors = &along - &linalg::gemm(q.t(), residuals);
             for ((mut factor, q), z) in factors.rows_mut().into_iter().zip(q.columns()).zip(z.columns()) {
                 factor /= 1.0 + q.dot(&z);
             }
-            (both, factors, low)
+            (both, factors, conditioning)
         };
         let of_folds: Vec<_> = (0..self.rows.folds.count()).into_par_iter().map(of_fold).collect();
-        let low = of_folds.iter().map(|(.., low)| *low).fold(1.0, least);
+        let conditioning = of_folds.iter().map(|(.., of_fold)| *of_fold).fold(1.0, worse);
         let loss = |k: usize| {
             let mut removed = vec![vec![0.0; self.rows.folds.rows()]; outputs];
             for (fold, (both, factors, _)) in of_folds.iter().enumerate() {
@@ -135,17 +180,15 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
             }
             score(&removed)
         };
-        ((0..self.columns.len()).into_par_iter().map(loss).collect(), low * shrunk.digits)
+        ((0..self.subset.len()).into_par_iter().map(loss).collect(), conditioning * shrunk.conditioning)
     }
 
     fn shrunk(&self, lambda: f64) -> Shrunk {
-        let keep: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
+        let mut shares: Vec<f64> = self.values.iter().map(|d| d * (d / (d * d + lambda))).collect();
         let mut weights = self.along.clone();
-        weights.rows_mut().into_iter().zip(&keep).for_each(|(mut row, keep)| row *= *keep);
-        let mut roots: Vec<f64> = keep.iter().map(|keep| keep.sqrt()).collect();
-        roots.resize(self.directions.ncols(), 1.0);
-        let digits = linalg::kept_digits(&self.values, lambda);
-        Shrunk { weights, roots, digits }
+        weights.rows_mut().into_iter().zip(&shares).for_each(|(mut row, share)| row *= *share);
+        shares.resize(self.directions.ncols(), 1.0);
+        Shrunk { weights, shares, conditioning: linalg::conditioning(&self.values, lambda) }
     }
 
     /// The directions at the rows of a fold.
@@ -163,16 +206,16 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
     /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least pivot.
     fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
         let (level, mut along) = (self.rows.data.level, part);
-        let roots = &shrunk.roots;
-        along *= &ArrayView1::from(roots);
+        let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
+        along *= &ArrayView1::from(&roots);
         match &self.grams[fold] {
             None => solve(level, &mut complement(linalg::gemm(along.view(), along.t())), right),
             Some(gram) => {
                 let scaled = Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] * (roots[i] * roots[j]));
                 let mut inner = standard(linalg::gemm(along.t(), right.view()));
-                let low = solve(level, &mut complement(scaled), &mut inner);
+                let least_pivot = solve(level, &mut complement(scaled), &mut inner);
                 *right += &linalg::gemm(along.view(), inner.view());
-                low
+                least_pivot
             }
         }
     }
@@ -182,10 +225,46 @@ impl<'r, 'd> AllLambdas<'r, 'd> {
 struct Shrunk {
     /// s²/(s² + λ)·Uᵀy: directions without v̂ × outputs.
     weights: Array2<f64>,
-    /// √(s²/(s² + λ)), and 1 for v̂.
-    roots: Vec<f64>,
-    /// The share of the digits.
-    digits: f64,
+    /// s²/(s² + λ), and 1 for v̂.
+    shares: Vec<f64>,
+    /// Of the singular values with this λ.
+    conditioning: f64,
+}
+
+/// Of each row: Σ_k share_k·u_k² over its directions, then uᵀw of each output over those with weights.
+struct LeaveOut<'k> {
+    /// Rows × directions.
+    directions: &'k [f64],
+    rows: &'k [usize],
+    shares: &'k [f64],
+    weights: &'k [Vec<f64>],
+    sums: &'k mut [f64],
+}
+
+impl NullaryFnOnce for LeaveOut<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let LeaveOut { directions, rows, shares, weights, sums } = self;
+        for (&row, sums) in rows.iter().zip(sums.chunks_exact_mut(1 + weights.len())) {
+            let own = &directions[row * shares.len()..][..shares.len()];
+            sums[0] = sum(own, shares, |u, share| u * u * share, |u, share| u * u * share);
+            for (sum_of, weights) in sums[1..].iter_mut().zip(weights) {
+                *sum_of = sum(&own[..weights.len()], weights, |u, w| u * w, |u, w| u * w);
+            }
+        }
+    }
+}
+
+/// Σ_k term(a_k, b_k) in eight lanes.
+#[inline(always)]
+fn sum(a: &[f64], b: &[f64], wide: impl Fn(Wide, Wide) -> Wide, term: impl Fn(f64, f64) -> f64) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
+    let mut lanes = a.iter().zip(b).fold(Wide::ZERO, |sum, (a, b)| sum + wide(Wide::load(a), Wide::load(b)));
+    for (l, (a, b)) in a_rest.iter().zip(b_rest).enumerate() {
+        lanes.update(l, |sum| sum + term(*a, *b));
+    }
+    lanes.sum()
 }
 
 /// I − A, row after row.
@@ -221,13 +300,13 @@ impl NullaryFnOnce for Solve<'_> {
     #[inline(always)]
     fn call(self) -> f64 {
         let Solve { size, width, a, x } = self;
-        let mut low = 1.0;
+        let mut least_pivot = 1.0;
         for k in 0..size {
             let (done, rest) = a.split_at_mut((k + 1) * size);
             let row = &mut done[k * size + k..];
             let pivot = row[0];
-            low = least(low, pivot);
-            if low <= 0.0 {
+            least_pivot = worse(least_pivot, pivot);
+            if least_pivot <= 0.0 {
                 return 0.0;
             }
             let root = pivot.sqrt();
@@ -255,6 +334,6 @@ impl NullaryFnOnce for Solve<'_> {
             }
             own.iter_mut().for_each(|x| *x /= row[k]);
         }
-        low
+        least_pivot
     }
 }

@@ -1,4 +1,4 @@
-//! Which rows are held out together.
+//! Which rows are held out together, or left out one by one.
 
 /// A partition of the rows into folds, each with its rows in increasing order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,16 @@ impl Folds {
             next[fold as usize] += 1;
         }
         Folds { order, starts }
+    }
+
+    /// A fold for each row.
+    pub fn single(rows: usize) -> Self {
+        Folds { order: (0..rows).collect(), starts: (0..=rows).collect() }
+    }
+
+    /// Whether every fold is one row, so that rows are left out one by one.
+    pub fn is_single(&self) -> bool {
+        self.starts.windows(2).all(|pair| pair[1] - pair[0] == 1)
     }
 
     /// Number of folds, K.

@@ -1,28 +1,13 @@
-//! K-fold losses by refitting from the rows, without normal equations.
+//! A subset refitted without each fold, by orthogonal reductions of the rows: the last resort of every engine.
+//!
+//! The book, *Cross-validation without refitting*, "Where moments would go wrong"; reductions as in G. Golub,
+//! *Numerical methods for solving linear least squares problems*, Numerische Mathematik 7 (1965).
 
 use super::Rows;
-use crate::Scorer;
 use crate::linalg::Failure;
 use crate::ridge::Ridge;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
-
-/// The losses of a subset for each λ, from [`careful_residuals`].
-///
-/// # Errors
-/// [`Failure::NoConvergence`] when entries overflow.
-pub fn careful(rows: &Rows<'_>, scorer: &Scorer, subset: &[usize], lambdas: &[f64]) -> Result<Vec<f64>, Failure> {
-    Ok(careful_residuals(rows, subset, lambdas)?.iter().map(|residuals| scorer.loss(residuals)).collect())
-}
-
-/// The residuals of every row held out, scaled by √r_j, for each λ: outputs × rows as given.
-///
-/// # Errors
-/// [`Failure::NoConvergence`] when entries overflow.
-pub fn careful_residuals(rows: &Rows<'_>, subset: &[usize], lambdas: &[f64]) -> Result<Vec<Vec<Vec<f64>>>, Failure> {
-    let refitted = Refitted::new(rows, subset)?;
-    lambdas.iter().map(|&lambda| refitted.residuals(lambda)).collect()
-}
 
 /// A subset fitted on the training rows of each fold, for any λ.
 ///

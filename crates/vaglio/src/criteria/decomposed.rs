@@ -1,0 +1,73 @@
+//! The engine that decomposes each subset by itself.
+//!
+//! It serves whatever no state serves: a λ that is searched for every subset, columns that are standardized in each fold,
+//! readouts whose weights differ from fold to fold. The book, *Cross-validation without refitting*.
+
+use super::fits::{Fits, Scored};
+use rayon::prelude::*;
+use vaglio_core::{Evaluator, Feature, Result, Score, Shortcut, larger, smaller};
+
+/// Its identifier.
+pub(super) const ENGINE: &str = "decomposition";
+
+/// Scores by [`Fits`]: no state is shared between the subsets.
+pub(super) struct Decomposed<'d> {
+    fits: Fits<'d>,
+    /// The current subset, once it is scored.
+    current: Option<Scored>,
+}
+
+impl<'d> Decomposed<'d> {
+    pub fn shortcut(fits: Fits<'d>) -> Shortcut<'d> {
+        Shortcut::new(ENGINE, Decomposed { fits, current: None })
+    }
+
+    fn current(&mut self, subset: &[Feature]) -> Result<&Scored> {
+        let current = match self.current.take() {
+            Some(current) => current,
+            None => self.fits.scored(subset)?,
+        };
+        Ok(self.current.insert(current))
+    }
+
+    fn all(&self, subsets: Vec<Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
+        let score = |subset: &Vec<Feature>| Ok(self.fits.scored(subset)?.score);
+        let found: Vec<Score> = subsets.par_iter().map(score).collect::<Result<_>>()?;
+        scores.copy_from_slice(&found);
+        Ok(())
+    }
+}
+
+impl Evaluator for Decomposed<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.current(subset).map(|current| current.score)
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)).collect(), scores)
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)).collect(), scores)
+    }
+
+    fn add(&mut self, _: &[Feature], _: Feature) -> Result<()> {
+        self.current = None;
+        Ok(())
+    }
+
+    fn remove(&mut self, _: &[Feature], _: Feature) -> Result<()> {
+        self.current = None;
+        Ok(())
+    }
+
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
+        self.current = None;
+        Ok(())
+    }
+
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        self.current(subset)?;
+        Ok(self.current.as_ref().and_then(|current| self.fits.standard_error(&current.residuals)))
+    }
+}

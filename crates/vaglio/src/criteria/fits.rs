@@ -1,0 +1,255 @@
+//! Fits of subsets for any λ, with the rows of each fold held out.
+
+use super::balance;
+use super::kernel::{kernel_data, scorer, weighing};
+use super::settle::Outcome;
+use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
+use vaglio_core::{Design, Error, Feature, Loss, Result, Score};
+use vaglio_kernels::kfold::{Decomposition, Refitted, Rows};
+use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::loo::{Basis, Change, careful_residuals};
+use vaglio_kernels::{Folds, Scorer, is_unreliable};
+
+/// Residuals held out, scaled by √r_j: outputs × rows as given.
+pub(super) type Residuals = Vec<Vec<f64>>;
+
+/// What fits of all subsets share: rows, the folds that are held out, and the loss.
+pub(super) struct Fits<'d> {
+    design: &'d Design,
+    pub rows: Arc<Rows<'d>>,
+    /// Of the residuals of all rows.
+    pub scorer: Scorer,
+    pub parts: Vec<Part<'d>>,
+    /// Whether a fold is a row, and rows are predicted independently.
+    leaves_one_out: bool,
+}
+
+/// Folds that share their training weights.
+pub(super) struct Part<'d> {
+    /// Weighed as in training without these folds.
+    pub rows: Arc<Rows<'d>>,
+    /// Of the rows of these folds alone, from residuals that are scaled as in `rows`.
+    pub scorer: Scorer,
+    pub folds: Vec<usize>,
+    is_whole: bool,
+}
+
+impl Part<'_> {
+    /// A scorer of these folds from that of all rows, where these stand fold after fold.
+    pub fn permuted(&self, all: &Scorer) -> Scorer {
+        if self.is_whole {
+            return all.clone();
+        }
+        let folds = self.rows.folds();
+        let is_held_out = balance::is_held_out(&self.folds, folds);
+        all.of_part(&self.rows.targets().permuted(folds.order()), |at| is_held_out[folds.order()[at]])
+    }
+}
+
+/// The score of a subset, and its residuals with the λ that won.
+pub(super) struct Scored {
+    pub score: Score,
+    pub residuals: Residuals,
+}
+
+/// Folds for each part of them at which parts are decomposed: refitting one fold costs about a quarter of that.
+pub(super) const FOLDS_A_PART: usize = 4;
+
+/// Whether decomposing parts costs less than refitting their folds.
+pub(super) fn are_decomposed(parts: usize, folds: usize) -> bool {
+    parts == 1 || parts * FOLDS_A_PART <= folds
+}
+
+pub(super) fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
+}
+
+impl<'d> Fits<'d> {
+    /// Fits in k-fold cross-validation. Without parts every fold of every subset is refitted.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when squares over- or underflow.
+    pub fn of_folds(design: &'d Design, loss: Loss, folds: Folds, parts: Vec<balance::Part>) -> Result<Self> {
+        let intercept = design.readout().is_some_and(|readout| readout.intercept);
+        let plain = Rows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
+        let rows = Arc::new(match balance::classes_of(design) {
+            Some(classes) => plain.balancing(classes.of_row),
+            None => plain,
+        });
+        let scorer = scorer(design, Arc::clone(rows.targets()), loss, None);
+        let part = |part: balance::Part| -> Result<Part<'d>> {
+            let Some(weights) = part.weights else {
+                let (rows, scorer) = (Arc::clone(&rows), scorer.clone());
+                return Ok(Part { rows, scorer, folds: part.folds, is_whole: true });
+            };
+            let data = weighing(design, Some(&weights), intercept)?;
+            let is_held_out = balance::is_held_out(&part.folds, rows.folds());
+            let scorer = scorer.of_part(data.targets(), |row| is_held_out[row]);
+            let rows = Arc::new(Rows::new(data, rows.folds().clone(), intercept, false));
+            Ok(Part { rows, scorer, folds: part.folds, is_whole: false })
+        };
+        let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
+        Ok(Fits { design, rows, scorer, parts, leaves_one_out: false })
+    }
+
+    /// Fits in leave-one-out.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when squares over- or underflow.
+    pub fn of_rows(design: &'d Design, loss: Loss, parts: Vec<balance::Part>) -> Result<Self> {
+        let fits = Fits::of_folds(design, loss, Folds::single(design.rows()), parts)?;
+        Ok(Fits { leaves_one_out: true, ..fits })
+    }
+
+    /// The fit of a subset, which is decomposed.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when entries overflow.
+    pub fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Fit<'f, 'd>> {
+        // A subset that fits every row leaves nothing of 1 − leverage.
+        let fits_every_row = self.leaves_one_out && subset.len() + 2 >= self.design.rows();
+        let is_decomposed = !fits_every_row && are_decomposed(self.parts.len(), self.rows.folds().count());
+        let parts = if is_decomposed { &self.parts[..] } else { &[] };
+        let decompositions = parts.par_iter().map(|part| Decomposition::new(&part.rows, subset));
+        let decompositions = decompositions.collect::<std::result::Result<_, _>>().map_err(failed)?;
+        Ok(Fit { of: self, subset: subset.to_vec(), decompositions, refitted: OnceLock::new(), empty: OnceLock::new() })
+    }
+
+    /// The score of a subset.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn scored(&self, subset: &[Feature]) -> Result<Scored> {
+        let fit = self.fit(subset)?;
+        self.lowest(|lambda| fit.residuals(lambda))
+    }
+
+    /// The score of a subset by decomposing it; `None` where that is unreliable for a λ.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+        let fit = self.fit(subset)?;
+        if fit.decompositions.is_empty() {
+            return Ok(None);
+        }
+        let mut is_reliable = true;
+        let scored = self.lowest(|lambda| {
+            let (residuals, conditioning) = fit.decomposed(lambda).unwrap_or_default();
+            is_reliable &= !is_unreliable(conditioning);
+            Ok(residuals)
+        })?;
+        Ok(is_reliable.then_some(scored))
+    }
+
+    fn lowest(&self, mut residuals: impl FnMut(f64) -> Result<Residuals>) -> Result<Scored> {
+        let (mut lowest, mut best) = (f64::INFINITY, Residuals::new());
+        let score = self.design.best_lambda(|lambda| {
+            let residuals = residuals(lambda.unwrap_or_default())?;
+            let loss = self.scorer.loss(&residuals);
+            if loss < lowest {
+                (lowest, best) = (loss, residuals);
+            }
+            Ok(loss)
+        })?;
+        Ok(Scored { score: score.checked()?, residuals: best })
+    }
+
+    /// Whether a subset is one decomposition, which tries its removals.
+    pub fn are_whole(&self) -> bool {
+        matches!(&self.parts[..], [part] if part.is_whole)
+    }
+
+    /// The standard error of a mean loss over rows, or folds whose rows share their model.
+    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
+        match self.leaves_one_out {
+            true => self.scorer.standard_error(residuals),
+            false => self.scorer.standard_error_over(self.rows.folds(), residuals),
+        }
+    }
+}
+
+/// A subset decomposed, and refitted where that is unreliable.
+pub(super) struct Fit<'f, 'd> {
+    of: &'f Fits<'d>,
+    subset: Vec<Feature>,
+    /// Of each part; none where every fold is refitted.
+    decompositions: Vec<Decomposition<'f, 'd>>,
+    refitted: OnceLock<std::result::Result<Refitted<'f, 'd>, Failure>>,
+    /// The loss of the empty subset, once it is asked for.
+    empty: OnceLock<f64>,
+}
+
+impl Fit<'_, '_> {
+    /// The residuals for a λ.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn residuals(&self, lambda: f64) -> Result<Residuals> {
+        match self.decomposed(lambda) {
+            Some((residuals, conditioning)) if !is_unreliable(conditioning) => Ok(residuals),
+            _ => self.refitted(lambda),
+        }
+    }
+
+    /// The loss for a λ; of one that is proven to be above `lowest`, only that it is.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn loss(&self, lambda: f64, lowest: f64) -> Result<f64> {
+        if let Some((residuals, conditioning)) = self.decomposed(lambda) {
+            let outcome = self.outcome(self.of.scorer.loss(&residuals), conditioning);
+            if !outcome.is_unreliable || outcome.lower_bound > lowest {
+                return Ok(outcome.loss);
+            }
+        }
+        self.refitted(lambda).map(|residuals| self.of.scorer.loss(&residuals))
+    }
+
+    /// The outcomes of removing each of `candidates`, for a λ; `None` where the subset is not one decomposition.
+    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Option<Vec<Outcome>> {
+        let whole = self.decompositions.first().filter(|_| self.of.are_whole())?;
+        let place = |candidate: &Feature| self.subset.iter().position(|column| column == candidate);
+        let places = candidates.iter().map(place).collect::<Option<Vec<usize>>>()?;
+        let (losses, conditioning) = whole.removals(lambda, |residuals| self.of.scorer.loss(residuals));
+        Some(places.into_iter().map(|place| self.outcome(losses[place], conditioning)).collect())
+    }
+
+    fn outcome(&self, loss: f64, conditioning: f64) -> Outcome {
+        if !self.of.scorer.is_of_squares() {
+            return Outcome::new(loss, is_unreliable(conditioning));
+        }
+        // A penalty without bound leaves the empty subset.
+        let empty = || self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals));
+        Outcome::of_squares(loss, conditioning, || *self.empty.get_or_init(empty))
+    }
+
+    /// The residuals and their conditioning, from the decompositions.
+    fn decomposed(&self, lambda: f64) -> Option<(Residuals, f64)> {
+        let residuals = |part: &Part<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
+        let parts = &self.of.parts[..self.decompositions.len()];
+        if self.of.are_whole() {
+            return Some(residuals(parts.first()?, self.decompositions.first()?));
+        }
+        let targets = self.of.rows.targets();
+        let (mut all, mut least) = (vec![vec![0.0; targets.rows()]; targets.outputs()], 1.0f64);
+        for (part, of_part) in parts.iter().zip(&self.decompositions) {
+            let (own, conditioning) = residuals(part, of_part);
+            part.scorer.place(&own, &mut all);
+            least = least.min(conditioning);
+        }
+        (!parts.is_empty()).then_some((all, least))
+    }
+
+    fn refitted(&self, lambda: f64) -> Result<Residuals> {
+        let rows = &self.of.rows;
+        if self.of.leaves_one_out && rows.is_uniform() {
+            let mut basis = Basis::new(Arc::clone(rows.data()), lambda);
+            self.subset.iter().for_each(|&feature| basis.add(feature));
+            return Ok(careful_residuals(&basis, &[Change::None]).pop().unwrap_or_default());
+        }
+        let refitted = self.refitted.get_or_init(|| Refitted::new(rows, &self.subset));
+        refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
+    }
+}

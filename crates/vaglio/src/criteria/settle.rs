@@ -1,0 +1,71 @@
+//! Outcomes of trials, and candidates settled in the order of what their scores cannot be below.
+
+use vaglio_core::{Result, Score};
+use vaglio_kernels::is_unreliable;
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome {
+    /// The mean loss.
+    pub loss: f64,
+    /// Whether cancellation makes it unreliable, so that the subset is to be refitted.
+    pub is_unreliable: bool,
+    /// A lower bound of the true loss.
+    pub lower_bound: f64,
+}
+
+impl Outcome {
+    /// Nothing is known.
+    pub const UNKNOWN: Outcome = Outcome { loss: f64::INFINITY, is_unreliable: true, lower_bound: f64::NEG_INFINITY };
+
+    /// A loss that is right unless it is unreliable, and of which nothing is known then.
+    pub fn new(loss: f64, is_unreliable: bool) -> Self {
+        let lower_bound = if is_unreliable || loss.is_nan() { f64::NEG_INFINITY } else { loss };
+        Outcome { loss, is_unreliable, lower_bound }
+    }
+
+    /// A mean of squares with its conditioning, `empty` being that of the empty subset.
+    pub fn of_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
+        if !is_unreliable(conditioning) {
+            return Outcome::new(loss, false);
+        }
+        let error = LOSS_ERROR / conditioning * (loss + empty());
+        let is_known = conditioning > NO_DIGITS && error.is_finite();
+        Outcome { loss, is_unreliable: true, lower_bound: if is_known { loss - error } else { f64::NEG_INFINITY } }
+    }
+}
+
+/// The error of a squared loss times its conditioning, as a part of it and of the squares that it is a difference of: far
+/// above the 1e-16 of each operation.
+const LOSS_ERROR: f64 = 1e-11;
+/// The conditioning from which down a loss has no digits.
+const NO_DIGITS: f64 = 1e-9;
+/// Candidates that are settled at once, at most.
+const ROUND: usize = 32;
+
+/// Settles candidates, each with its lower bound and its place, in the order of their bounds, in rounds of 1, 2, 4, …,
+/// until the next bound is above the best score; `None` where more than `most` would have to be.
+///
+/// `settle` is given the places of a round and the best score so far.
+pub(super) fn in_order_of_bounds(
+    mut candidates: Vec<(f64, usize)>,
+    most: usize,
+    mut settle: impl FnMut(&[usize], f64) -> Result<Vec<Score>>,
+) -> Result<Option<Vec<(usize, Score)>>> {
+    candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (mut settled, mut best, mut round) = (Vec::new(), f64::INFINITY, 1);
+    let mut rest = &candidates[..];
+    while rest.first().is_some_and(|(bound, _)| *bound <= best) {
+        if settled.len() >= most {
+            return Ok(None);
+        }
+        let could_win = rest.iter().take(round).take_while(|(bound, _)| *bound <= best);
+        let places: Vec<usize> = could_win.map(|(_, place)| *place).collect();
+        let scores = settle(&places, best)?;
+        best = scores.iter().map(|score| score.loss).fold(best, f64::min);
+        rest = &rest[places.len()..];
+        settled.extend(places.into_iter().zip(scores));
+        round = (2 * round).min(ROUND);
+    }
+    Ok(Some(settled))
+}

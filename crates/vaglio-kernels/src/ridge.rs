@@ -3,7 +3,7 @@
 use crate::linalg::{self, Failure};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
-/// Minimises Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centred rows.
+/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centred rows.
 ///
 /// The rows with their targets are reduced to a triangle once; for each λ the triangle stacked on √λ·I is reduced again.
 /// Neither forms normal equations, and rounding in a column stays relative to that column, so small λ, high condition
@@ -87,8 +87,8 @@ impl Ridge {
                 let known: f64 = along[..k].iter().zip(triangle.slice(s![..k, k])).map(|(a, r)| a * r).sum();
                 along[k] = (row[k] - known) / triangle[[k, k]];
             }
-            let centre = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
-            residual /= 1.0 - centre - along.iter().map(|a| a * a).sum::<f64>();
+            let center = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
+            residual /= 1.0 - center - along.iter().map(|a| a * a).sum::<f64>();
         }
         Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * self.y.ncols() as f64))
     }

@@ -48,7 +48,7 @@ impl Landmarks {
         self.directions.len()
     }
 
-    /// K_mb·K_bb^{−½} for standardized entries: `rank` columns before centring. Cost O(m·b·rank).
+    /// K_mb·K_bb^{−½} for standardized entries: `rank` columns before centering. Cost O(m·b·rank).
     pub fn features(&self, level: Level, values: &[f64]) -> Vec<Vec<f64>> {
         let near = |point: f64| values.iter().map(|u| (self.scale * (u - point) * (u - point)).exp()).collect();
         let near: Vec<Vec<f64>> = self.points.iter().map(|&point| near(point)).collect();

@@ -70,7 +70,7 @@ impl Backward {
         Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }
     }
 
-    /// Bytes that a subset of `columns` columns needs, apart from its moments.
+    /// Bytes that a subset of `columns` columns needs beside its moments.
     pub fn bytes(folds: usize, lambdas: usize, columns: usize) -> usize {
         folds * lambdas * (Downdated::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
     }
@@ -104,7 +104,7 @@ impl Backward {
         let mut first = vec![None; self.moments.features().len()];
         let mut like: Vec<usize> = Vec::with_capacity(self.selected.len());
         for (k, &place) in self.selected.iter().enumerate() {
-            like.push(*first[self.moments.twins[place]].get_or_insert(k));
+            like.push(*first[self.moments.duplicates[place]].get_or_insert(k));
         }
         let of_lambda = |l: usize| {
             let mut losses = vec![0.0; self.selected.len()];
@@ -121,7 +121,7 @@ impl Backward {
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
     ///
-    /// What has lost digits is made anew from the moments, at O(s³).
+    /// Where cancellation makes it unreliable, it is made anew from the moments, at O(s³).
     pub fn remove(&mut self, feature: usize) {
         let place = self.moments.place(feature);
         let Some(k) = place.and_then(|place| self.selected.iter().position(|&p| p == place)) else { return };
@@ -259,7 +259,7 @@ impl Pair {
         self.matrices.push(r, v, h_at);
     }
 
-    /// Whether H is so much smaller than it was made, and V with the square of it, that it has lost digits.
+    /// Whether H is so much smaller than it was made, and V with the square of it, that cancellation makes them unreliable.
     fn fell(&self, positions: &[usize]) -> bool {
         let share = |&at: &usize| self.conditioning * (self.h[at] / self.made[at]).powi(2);
         positions.iter().map(share).fold(1.0, worse) < FALLEN_MOMENTS

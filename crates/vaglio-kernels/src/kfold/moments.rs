@@ -24,7 +24,7 @@ pub struct Moments {
     /// The place of every column among the active ones.
     places: Vec<Option<usize>>,
     /// The first of the columns equal to each, by place.
-    pub(super) twins: Vec<usize>,
+    pub(super) duplicates: Vec<usize>,
     /// Length of a row of a matrix: the number of active columns, filled up to a multiple of 8.
     pub(super) stride: usize,
     pub(super) outputs: usize,
@@ -66,13 +66,13 @@ impl Moments {
         if !folds.par_iter().all(finite) {
             return Err(Failure::NoConvergence);
         }
-        let twins = twins(rows, &features, &totals.all(), side);
+        let duplicates = duplicates(rows, &features, &totals.all(), side);
         let divisor = data.targets().total_weight * outputs as f64;
-        Ok(Moments { level: data.level, folds, features, places, twins, stride, outputs, divisor })
+        Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor })
     }
 
-    /// Bytes that the moments of `folds` folds and `columns` active columns need, apart from the products of a chunk of
-    /// rows on each thread; `parts` is how many classes that are weighed apart have rows in a fold, over all folds.
+    /// Bytes that the moments of `folds` folds and `columns` active columns need, without the products of a chunk of
+    /// rows on each thread; `parts` is how many classes with weights of their own have rows in a fold, over all folds.
     pub fn bytes(folds: usize, parts: usize, columns: usize) -> usize {
         // The products, and what is made of them.
         (2 * folds + parts + 1) * columns * columns.next_multiple_of(LANES) * size_of::<f64>()
@@ -236,7 +236,7 @@ impl Frame {
     }
 }
 
-/// Copies what is below the diagonal to above it, in blocks that stay in cache.
+/// Mirrors what is below the diagonal, in blocks that stay in cache.
 fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
     const BLOCK: usize = 32;
     for i_block in (0..n).step_by(BLOCK) {
@@ -251,18 +251,18 @@ fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
 }
 
 /// The first of the columns equal to each: found by their products, confirmed by their entries.
-fn twins(rows: &Rows<'_>, features: &[usize], total: &[f64], side: usize) -> Vec<usize> {
+fn duplicates(rows: &Rows<'_>, features: &[usize], total: &[f64], side: usize) -> Vec<usize> {
     let mut seen: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
     let first_target = features.len() * side;
     let find = |(place, &feature): (usize, &usize)| {
         let (square, along) = (total[place * side + place], total[first_target + place]);
         let like = seen.entry((square.to_bits(), along.to_bits())).or_default();
         let (column, _) = rows.data.column(feature);
-        let twin = like.iter().copied().find(|&other| column == rows.data.column(features[other]).0);
-        if twin.is_none() {
+        let duplicate = like.iter().copied().find(|&other| column == rows.data.column(features[other]).0);
+        if duplicate.is_none() {
             like.push(place);
         }
-        twin.unwrap_or(place)
+        duplicate.unwrap_or(place)
     };
     features.iter().enumerate().map(find).collect()
 }

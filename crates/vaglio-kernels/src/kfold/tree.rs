@@ -127,7 +127,7 @@ impl Tree {
         Tree { level: self.level, shape: self.shape, length, eights }
     }
 
-    /// The sums of squared errors of adding each later column, and what is left of the digits: each λ × L.
+    /// The sums of squared errors of adding each later column, and their conditioning: each λ × L.
     ///
     /// Cost O(K·R·L).
     pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
@@ -144,7 +144,7 @@ impl Tree {
         self.of_pairs(self.shape.parts(self.length).loss, |pairs| pairs.iter().sum())
     }
 
-    /// What is left of the digits of the subset, for each λ.
+    /// The conditioning of the subset, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
         self.of_pairs(self.shape.parts(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
     }

@@ -117,7 +117,7 @@ impl LeastAngle {
             Event::Leave { place } => {
                 self.factor.remove(place);
                 let left = self.active.remove(place);
-                self.renew_if_weak();
+                self.renew_if_suspect();
                 (left.feature, false, Vec::new())
             }
             Event::Enter { feature, sign, tied, gram: known } => {
@@ -180,7 +180,7 @@ impl LeastAngle {
         self.factor.left_over(&row, diagonal)
     }
 
-    fn renew_if_weak(&mut self) {
+    fn renew_if_suspect(&mut self) {
         let squares = self.active.iter().map(|active| active.gram[active.feature]);
         if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
             self.renew();

@@ -34,7 +34,7 @@ enum What {
 /// How a column beside the path relates to those on it.
 enum Relation {
     Independent(Vec<f64>),
-    Copy,
+    Duplicate,
     Dependent,
 }
 
@@ -68,7 +68,7 @@ impl LeastAngle {
                 Relation::Independent(column) => {
                     return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: Some(column) }));
                 }
-                Relation::Copy => {
+                Relation::Duplicate => {
                     self.open[feature] = false;
                     hits.retain(|hit| hit.feature != feature);
                 }
@@ -95,12 +95,12 @@ impl LeastAngle {
         if left > DEPENDENT_COLUMN * square {
             return Relation::Independent(column);
         }
-        let copy = self.active.iter().any(|active| {
+        let is_duplicate = self.active.iter().any(|active| {
             let (product, other) = (active.gram[feature], active.gram[active.feature]);
             product * product >= square * other * (1.0 - DEPENDENT_COLUMN)
                 && (product > 0.0 || !self.rules.non_negative)
         });
-        if copy { Relation::Copy } else { Relation::Dependent }
+        if is_duplicate { Relation::Duplicate } else { Relation::Dependent }
     }
 
     /// Everything that can happen as λ falls, in increasing order of columns that enter, then those that leave.

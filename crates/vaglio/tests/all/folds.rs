@@ -90,7 +90,7 @@ fn a_given_assignment_is_taken_as_it_is() {
     let clash = KFold { shuffle: true, ..criterion.clone() };
     assert_eq!(
         refused(&clash, &design),
-        "shuffle: it stands beside `assignment`, which makes the folds; leave one of them out"
+        "shuffle: it cannot be combined with `assignment`, which makes the folds; leave one of them out"
     );
     assert!(refused(&criterion, &regression(8)).contains("no column `part`"));
     let single = data::regression(8, 4, 1).problem().with_assignment(vec![4; 8]).unwrap();

@@ -47,7 +47,7 @@ pub struct HoldOut<'d> {
     /// Follows `selected` when it is needed.
     chain: Chain,
     candidates: Vec<Option<Candidate>>,
-    /// Made when removals are first tried, then kept up to date; dropped where it has lost digits.
+    /// Made when removals are first tried, then kept up to date; dropped where cancellation makes it unreliable.
     removals: Option<Selected>,
 }
 

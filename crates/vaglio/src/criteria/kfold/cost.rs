@@ -106,7 +106,7 @@ fn share(part: f64, whole: f64) -> String {
 }
 
 impl Extent {
-    /// Subsets are compared one column apart in `steps` steps; sizes run between the start and the largest.
+    /// Subsets that differ by one column are compared in `steps` steps; sizes run between the start and the largest.
     fn primal(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;

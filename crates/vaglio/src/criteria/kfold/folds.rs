@@ -30,7 +30,7 @@ impl KFold {
         let clash = |field: &str, other: &str| {
             Err(Error::setting(
                 field,
-                format!("it stands beside `{other}`, which makes the folds; leave one of them out"),
+                format!("it cannot be combined with `{other}`, which makes the folds; leave one of them out"),
             ))
         };
         if self.assignment.is_some() {

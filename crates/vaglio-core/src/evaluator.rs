@@ -92,8 +92,7 @@ pub trait Evaluator: Send {
     }
 
     /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
-    /// nodes can share states; by default each node resets the evaluator. The caches may be those of another subset
-    /// afterwards.
+    /// nodes can share states; by default each node resets the evaluator.
     ///
     /// # Errors
     /// See [`Evaluator::score`].
@@ -130,6 +129,11 @@ pub trait Branch {
     /// # Errors
     /// See [`Branch::score`].
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>>;
+
+    /// Whether visiting nodes moves the evaluator's caches, which are then reset before they are used again.
+    fn moves_caches(&self) -> bool {
+        false
+    }
 
     /// A lower bound of the scores with one or more of the later columns from `place` on; −∞ when nothing is known.
     ///
@@ -205,6 +209,10 @@ impl<E: Evaluator + ?Sized> Node<'_, E> {
 }
 
 impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
+    fn moves_caches(&self) -> bool {
+        true
+    }
+
     fn score(&mut self) -> Result<Score> {
         self.arrive()?;
         self.evaluator.score(&self.subset)

@@ -8,6 +8,8 @@ use crate::{
 pub struct Subset<'d> {
     selected: Vec<Feature>,
     shortcut: Shortcut<'d>,
+    /// Whether the evaluator's caches may be those of another subset.
+    is_stale: bool,
 }
 
 impl<'d> Subset<'d> {
@@ -24,12 +26,20 @@ impl<'d> Subset<'d> {
 
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
-        Subset { selected: Vec::new(), shortcut }
+        Subset { selected: Vec::new(), shortcut, is_stale: false }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         Subset::new(Shortcut::new("refit", ByDefinition { criterion, design }))
+    }
+
+    /// The evaluator, with caches of the subset.
+    fn evaluator(&mut self) -> Result<(&mut (dyn Evaluator + 'd), &[Feature])> {
+        if std::mem::take(&mut self.is_stale) {
+            self.shortcut.evaluator.reset(&self.selected)?;
+        }
+        Ok((&mut *self.shortcut.evaluator, &self.selected))
     }
 
     /// The subset, in order of entry.
@@ -42,7 +52,8 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// Those of [`Evaluator::score`], as of all methods.
     pub fn score(&mut self) -> Result<Score> {
-        self.shortcut.evaluator.score(&self.selected)
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.score(selected)
     }
 
     /// The scores with each candidate added; `scores` has one place per candidate.
@@ -50,7 +61,8 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// See [`Subset::score`].
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.shortcut.evaluator.score_additions(&self.selected, candidates, scores)
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.score_additions(selected, candidates, scores)
     }
 
     /// The scores with each candidate removed; `scores` has one place per candidate.
@@ -58,7 +70,8 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// See [`Subset::score`].
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.shortcut.evaluator.score_removals(&self.selected, candidates, scores)
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.score_removals(selected, candidates, scores)
     }
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
@@ -66,7 +79,8 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// See [`Subset::score`].
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.shortcut.evaluator.best_addition(&self.selected, candidates)
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.best_addition(selected, candidates)
     }
 
     /// The removal that leaves the best subset, with its ties, likewise.
@@ -74,7 +88,8 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// See [`Subset::score`].
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.shortcut.evaluator.best_removal(&self.selected, candidates)
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.best_removal(selected, candidates)
     }
 
     /// Adds a column, which is not in the subset.
@@ -82,7 +97,8 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// See [`Subset::score`].
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.shortcut.evaluator.add(&self.selected, feature)?;
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.add(selected, feature)?;
         self.selected.push(feature);
         Ok(())
     }
@@ -93,7 +109,8 @@ impl<'d> Subset<'d> {
     /// See [`Subset::score`].
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.shortcut.evaluator.remove(&self.selected, feature)?;
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.remove(selected, feature)?;
         self.selected.remove(place);
         Ok(())
     }
@@ -105,6 +122,7 @@ impl<'d> Subset<'d> {
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
         self.shortcut.evaluator.reset(subset)?;
         self.selected = subset.to_vec();
+        self.is_stale = false;
         Ok(())
     }
 
@@ -113,15 +131,19 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// See [`Subset::score`].
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        self.shortcut.evaluator.standard_error(&self.selected)
+        let (evaluator, selected) = self.evaluator()?;
+        evaluator.standard_error(selected)
     }
 
-    /// The root of a depth-first search of the subset with any of the columns `later`. [`Subset::reset`] it afterwards.
+    /// The root of a depth-first search of the subset with any of the columns `later`.
     ///
     /// # Errors
     /// See [`Subset::score`].
     pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        self.shortcut.evaluator.tree(&self.selected, later)
+        self.evaluator()?;
+        let root = self.shortcut.evaluator.tree(&self.selected, later)?;
+        self.is_stale = root.moves_caches();
+        Ok(root)
     }
 
     /// How scores are computed.

@@ -13,24 +13,21 @@ pub trait SearchStrategy: Debug + Send + Sync {
     /// A setting that the candidates do not allow; the evaluator's errors.
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path>;
 
-    /// Checks the settings against the columns of the design, before anything is computed.
+    /// How far the search goes on a design, so that criteria can choose the cheapest engine, for `plan` and for progress.
     ///
     /// # Errors
-    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside this search.
-    fn check(&self, _design: &Design) -> Result<()> {
-        Ok(())
-    }
+    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside this search, for settings that the
+    /// design does not allow.
+    fn outline(&self, design: &Design) -> Result<Outline>;
 
-    /// Checks what depends on the criterion too, and the settings with [`SearchStrategy::check`].
+    /// Refuses settings and criteria with which the search has no meaning, before anything is computed; by default what
+    /// the outline refuses.
     ///
     /// # Errors
-    /// Those of [`SearchStrategy::check`]; [`Error::Setting`] where the search cannot walk with this criterion.
-    fn check_with(&self, _criterion: &dyn Criterion, design: &Design) -> Result<()> {
-        self.check(design)
+    /// Those of [`SearchStrategy::outline`]; [`Error::Setting`] where the search cannot walk with this criterion.
+    fn check(&self, _criterion: &dyn Criterion, design: &Design) -> Result<()> {
+        self.outline(design).map(drop)
     }
-
-    /// How far the search goes on a design, so that criteria can choose the cheapest way, for `plan` and for progress.
-    fn outline(&self, design: &Design) -> Outline;
 }
 
 /// A column named in a setting, by name or by index from 0.

@@ -1,15 +1,31 @@
-//! The searches of vaglio, one file each, and what they are written on.
+//! The searches of vaglio, and what searches are written on.
+//!
+//! A search is a struct of settings, declared by [`settings!`], with a [`SearchStrategy`](core::SearchStrategy). On a
+//! design its settings give a [`Space`]: the features that may be selected, in the groups in which they move, and the
+//! limits of the subsets. A [`Walk`] goes from subset to subset in it, and [`run`] makes the path of that, with `choose`
+//! and `polish`. The whole of a greedy search is the example of [`run`]; `plugins/vaglio-beam` is a search to copy.
+//!
+//! | | |
+//! |---|---|
+//! | [`Settings`], [`settings!`] | what all searches can be told: sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
+//! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
+//! | [`Walk`], [`Move`], [`End`] | the steps, each shown to the observer, and the best subset of each size |
+//! | [`Patience`] | `tolerance` and `patience` |
+//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`] | the searches, one file each |
 
 mod backward;
-mod copies;
+mod duplicates;
 mod exhaustive;
 mod floating;
-mod frame;
 mod greedy;
 mod lars;
+mod moves;
+mod partition;
+mod polish;
 mod rank;
+mod run;
 mod settings;
-mod swaps;
+mod space;
 mod tree;
 mod walk;
 
@@ -18,5 +34,10 @@ pub use exhaustive::Exhaustive;
 pub use floating::Floating;
 pub use greedy::Greedy;
 pub use lars::Lars;
+pub use moves::Move;
 pub use rank::Rank;
-pub use settings::{Blocks, Origin, Polish};
+pub use run::run;
+pub use settings::{Blocks, Origin, Polish, Settings};
+pub use space::Space;
+pub use vaglio_core as core;
+pub use walk::{End, Flow, Patience, Walk};

@@ -1,12 +1,10 @@
-//! The settings that every search has, resolved against a design.
+//! The settings that searches share, and the macro that gives them to a search.
 
-use super::frame::Frame;
 use serde::{Deserialize, Serialize};
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use vaglio_core::{Block, Choose, Design, Error, Feature, FeatureRef, Result};
+use vaglio_core::{Choose, Error, FeatureRef, Result};
 
-/// Columns that enter and leave together.
+/// Features that enter and leave together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged, expecting = "expected `one_hot` or a map from names to lists of columns")]
 pub enum Blocks {
@@ -16,7 +14,7 @@ pub enum Blocks {
     Named(BTreeMap<String, Vec<FeatureRef>>),
 }
 
-/// What made the columns of a block.
+/// What made the features of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -31,227 +29,130 @@ pub enum Polish {
     /// Nothing.
     #[default]
     None,
-    /// One column (or block) is exchanged for another, the best exchange first, as long as that lowers the score.
+    /// One feature (or block) is exchanged for another, the best exchange first, as long as that lowers the score.
     Swaps,
 }
 
-/// The fields of a search by the names that all searches share.
-pub(super) struct Settings<'a> {
+/// The settings that searches share, as a search declared by [`settings!`](crate::settings) gives them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    /// The largest subset.
     pub max_features: Option<usize>,
+    /// The smallest subset that may be the result.
     pub min_features: Option<usize>,
+    /// The drop of the score that a step must reach.
     pub tolerance: Option<f64>,
+    /// Steps in a row without that drop that are taken before the search stops.
     pub patience: Option<usize>,
-    pub forced: &'a [FeatureRef],
-    pub excluded: &'a [FeatureRef],
+    /// Features that are in every result.
+    pub forced: Vec<FeatureRef>,
+    /// Features that are in none.
+    pub excluded: Vec<FeatureRef>,
+    /// Which size is the result.
     pub choose: Choose,
-    pub blocks: Option<&'a Blocks>,
+    /// Features that enter and leave together.
+    pub blocks: Option<Blocks>,
+    /// What is done with the result.
     pub polish: Polish,
 }
 
-/// The [`Settings`] of a search from its fields.
-macro_rules! settings {
-    ($search:expr) => {
-        $crate::settings::Settings {
-            max_features: $search.max_features,
-            min_features: $search.min_features,
-            tolerance: $search.tolerance,
-            patience: $search.patience,
-            forced: &$search.forced,
-            excluded: &$search.excluded,
-            choose: $search.choose,
-            blocks: $search.blocks.as_ref(),
-            polish: $search.polish,
-        }
-    };
-}
-pub(super) use settings;
-
-impl Settings<'_> {
-    /// What the settings say about a design.
+impl Settings {
+    /// Refuses those of the named settings that are given, for searches to which they mean nothing.
     ///
     /// # Errors
-    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
-    pub fn frame(&self, design: &Design) -> Result<Frame> {
-        let names = design.names();
-        let forced = resolved(self.forced, "forced", names)?;
-        let excluded = resolved(self.excluded, "excluded", names)?;
-        for (position, feature) in forced.iter().enumerate() {
-            if excluded.contains(feature) {
-                return Err(Error::setting("excluded", format!("`{}` is forced as well", names[*feature])));
-            }
-            if forced[..position].contains(feature) {
-                return Err(Error::setting("forced", format!("`{}` stands twice", names[*feature])));
-            }
-        }
-        let groups = Groups::new(self.blocks(design)?, design)?;
-        groups.refuse_mixed(&forced, &excluded, names)?;
-        let (forced, excluded) = (groups.whole(&forced), groups.whole(&excluded));
-        let most = self.range(names.len(), forced.len(), excluded.len())?;
-        if let Some(constant) = forced.iter().find(|f| groups.constant[**f] && groups.of[**f].is_none()) {
-            let name = &names[*constant];
-            return Err(Error::setting("forced", format!("`{name}` is constant, so it cannot be selected")));
-        }
-        Ok(self.framed(&groups, &forced, &excluded, most))
-    }
-
-    fn framed(&self, groups: &Groups, forced: &[Feature], excluded: &[Feature], most: usize) -> Frame {
-        let mut usable: Vec<bool> = groups.constant.iter().map(|constant| !constant).collect();
-        excluded.iter().for_each(|&f| usable[f] = false);
-        let units = groups.units(&usable);
-        let mut unit_of = vec![None; usable.len()];
-        for (unit, columns) in units.iter().enumerate() {
-            columns.iter().for_each(|&f| unit_of[f] = Some(unit));
-        }
-        let mut entering: Vec<usize> = Vec::new();
-        for unit in forced.iter().filter_map(|&f| unit_of[f]) {
-            if !entering.contains(&unit) {
-                entering.push(unit);
-            }
-        }
-        let columns = units.iter().map(Vec::len).sum();
-        let least = self.min_features.map(|least| least.min(columns));
-        let Settings { tolerance, patience, choose, polish, .. } = *self;
-        Frame {
-            units,
-            forced: entering,
-            columns,
-            most,
-            least,
-            tolerance,
-            patience,
-            choose,
-            polish,
-            originals: OnceCell::new(),
-        }
-    }
-
-    /// The largest subset, after the checks of what counts columns.
-    fn range(&self, columns: usize, forced: usize, excluded: usize) -> Result<usize> {
-        let most = self.max_features.unwrap_or(columns);
-        if self.max_features == Some(0) {
-            return Err(Error::setting("max_features", "0 features cannot be selected; 1 is the least"));
-        }
-        if most > columns {
-            return Err(Error::setting(
-                "max_features",
-                format!("{most} features are asked for and there are {columns} candidate columns"),
-            ));
-        }
-        if forced > most {
-            let message = format!("{forced} columns are forced and max_features is {most}");
-            return Err(Error::setting("forced", message));
-        }
-        if self.min_features.is_some_and(|least| least > most) {
-            return Err(Error::setting("min_features", format!("it is larger than max_features, which is {most}")));
-        }
-        if excluded == columns && columns > 0 {
-            return Err(Error::setting("excluded", "every column is excluded"));
-        }
-        if self.tolerance.is_some_and(|t| !t.is_finite()) {
-            return Err(Error::setting("tolerance", "it must be a finite number or null"));
-        }
-        Ok(most)
-    }
-
-    fn blocks(&self, design: &Design) -> Result<Vec<Block>> {
-        let one = |(name, columns): (&String, &Vec<FeatureRef>)| {
-            let field = format!("blocks.{name}");
-            if columns.is_empty() {
-                return Err(Error::setting(field, "a block needs at least one column"));
-            }
-            Ok(Block { name: name.clone(), columns: resolved(columns, &field, design.names())? })
-        };
-        match self.blocks {
-            None => Ok(Vec::new()),
-            Some(Blocks::Made(Origin::OneHot)) => Ok(design.blocks().to_vec()),
-            Some(Blocks::Named(named)) => named.iter().map(one).collect(),
+    /// [`Error::Setting`] that says why.
+    pub fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
+        let given = [
+            ("max_features", self.max_features.is_some()),
+            ("min_features", self.min_features.is_some()),
+            ("tolerance", self.tolerance.is_some()),
+            ("patience", self.patience.is_some()),
+            ("forced", !self.forced.is_empty()),
+            ("excluded", !self.excluded.is_empty()),
+            ("choose", self.choose != Choose::default()),
+            ("blocks", self.blocks.is_some()),
+            ("polish", self.polish != Polish::default()),
+        ];
+        match given.iter().find(|(name, is_given)| *is_given && names.contains(name)) {
+            Some((name, _)) => Err(Error::setting(*name, why)),
+            None => Ok(()),
         }
     }
 }
 
-fn resolved(references: &[FeatureRef], field: &str, names: &[String]) -> Result<Vec<Feature>> {
-    references.iter().enumerate().map(|(k, r)| r.resolve(names, &format!("{field}[{k}]"))).collect()
-}
+/// Declares a search: a struct of the shared settings, its own after `min_features`, each with its default.
+///
+/// A search whose default of a shared setting is another says so after `default`. The struct reads and writes itself
+/// with the settings in one flat map, refuses unknown ones, has a JSON Schema, and `settings()` gives the shared ones as
+/// [`Settings`]. The crate needs `serde` with `derive`, `schemars` and `typetag`.
+///
+/// ```
+/// vaglio_search::settings! {
+///     /// Looks two steps ahead.
+///     pub struct FarSighted {
+///         /// How far it looks.
+///         steps: usize = 2,
+///     }
+///     default { tolerance: Some(1e-6) }
+/// }
+///
+/// let search = FarSighted { max_features: Some(5), ..FarSighted::default() };
+/// assert_eq!((search.steps, search.settings().tolerance), (2, Some(1e-6)));
+/// ```
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$about:meta])*
+        pub struct $search:ident { $($(#[$own_about:meta])* $own:ident: $type:ty = $value:expr,)* }
+        $(default { $($shared:ident: $default:expr),+ })?
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $search {
+            /// The largest subset; all candidates by default.
+            pub max_features: Option<usize>,
+            /// The smallest subset that may be the result, and that no tolerance stops short of.
+            pub min_features: Option<usize>,
+            $($(#[$own_about])* pub $own: $type,)*
+            /// The drop of the score that a step must reach; `null` never stops for it.
+            pub tolerance: Option<f64>,
+            /// Steps in a row without that drop that are taken before the search stops.
+            pub patience: Option<usize>,
+            /// Features that enter first, in this order, and never leave, by name or index; the others of their blocks too.
+            pub forced: Vec<$crate::core::FeatureRef>,
+            /// Features that never enter, by name or index; the others of their blocks do not either.
+            pub excluded: Vec<$crate::core::FeatureRef>,
+            /// Which size is the result.
+            pub choose: $crate::core::Choose,
+            /// Features that enter and leave together: `one_hot`, or a map from names to lists of features.
+            pub blocks: Option<$crate::Blocks>,
+            /// `swaps` exchanges one feature of the result for another as long as that lowers the score.
+            pub polish: $crate::Polish,
+        }
 
-/// Which columns move together.
-struct Groups {
-    blocks: Vec<Block>,
-    /// The block of each column, if it is in one.
-    of: Vec<Option<usize>>,
-    constant: Vec<bool>,
-}
-
-impl Groups {
-    fn new(mut blocks: Vec<Block>, design: &Design) -> Result<Self> {
-        let mut of: Vec<Option<usize>> = vec![None; design.features()];
-        for (number, block) in blocks.iter().enumerate() {
-            for (k, &feature) in block.columns.iter().enumerate() {
-                let field = || format!("blocks.{}[{k}]", block.name);
-                let column = &design.names()[feature];
-                match of[feature].replace(number) {
-                    Some(other) if other == number => {
-                        return Err(Error::setting(field(), format!("`{column}` stands twice")));
-                    }
-                    Some(other) => {
-                        let other = &blocks[other].name;
-                        return Err(Error::setting(field(), format!("`{column}` is in the block `{other}` already")));
-                    }
-                    None => {}
+        impl Default for $search {
+            fn default() -> Self {
+                let $crate::Settings {
+                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish,
+                } = $crate::Settings { $($($shared: $default,)+)? ..$crate::Settings::default() };
+                $search {
+                    max_features, min_features, $($own: $value,)* tolerance, patience, forced, excluded, choose, blocks,
+                    polish,
                 }
             }
         }
-        blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
-        let constant = (0..design.features()).map(|f| design.column(f).is_constant()).collect();
-        Ok(Groups { blocks, of, constant })
-    }
 
-    fn block(&self, feature: Feature) -> Option<&Block> {
-        self.of[feature].map(|block| &self.blocks[block])
-    }
-
-    fn refuse_mixed(&self, forced: &[Feature], excluded: &[Feature], names: &[String]) -> Result<()> {
-        for &out in excluded {
-            let Some(block) = self.block(out) else { continue };
-            if let Some(&inside) = forced.iter().find(|f| block.columns.contains(f)) {
-                let (out, inside, block) = (&names[out], &names[inside], &block.name);
-                let message = format!("`{out}` moves with `{inside}` in the block `{block}`, and `{inside}` is forced");
-                return Err(Error::setting("excluded", message));
-            }
-        }
-        Ok(())
-    }
-
-    /// The columns with all others of their blocks but constant ones, in order, each once.
-    fn whole(&self, features: &[Feature]) -> Vec<Feature> {
-        let mut seen = vec![false; self.of.len()];
-        let mut whole = Vec::new();
-        for &feature in features {
-            let own = [feature];
-            let together = self.block(feature).map_or(&own[..], |block| &block.columns);
-            let varying = |f: &Feature| self.of[*f].is_none() || !self.constant[*f];
-            for &f in together.iter().filter(|f| varying(f)) {
-                if !std::mem::replace(&mut seen[f], true) {
-                    whole.push(f);
+        impl $search {
+            /// The settings that it shares with other searches.
+            pub fn settings(&self) -> $crate::Settings {
+                let $search {
+                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, ..
+                } = self.clone();
+                $crate::Settings {
+                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish,
                 }
             }
         }
-        whole
-    }
-
-    /// The usable columns as they move, by their first column.
-    fn units(&self, usable: &[bool]) -> Vec<Vec<Feature>> {
-        let mut units = Vec::new();
-        for feature in (0..usable.len()).filter(|&f| usable[f]) {
-            match self.block(feature) {
-                None => units.push(vec![feature]),
-                Some(block) => {
-                    let moving: Vec<Feature> = block.columns.iter().copied().filter(|&f| usable[f]).collect();
-                    if moving.first() == Some(&feature) {
-                        units.push(moving);
-                    }
-                }
-            }
-        }
-        units
-    }
+    };
 }

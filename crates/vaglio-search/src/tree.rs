@@ -1,69 +1,62 @@
 //! The tree of all subsets, depth first, with subtrees left out that are proven worse.
 
-use super::frame::{Frame, below};
-use super::swaps;
+use crate::moves::score_of_later;
+use crate::polish::{Selected, best_exchange};
+use crate::space::Space;
 use vaglio_core::{Answer, Branch, Certificate, Feature, Observer, PathEntry, Result, Score, StopReason, Subset};
 
-/// The observer is asked at least every so many subsets.
+/// The most subsets between two questions to the observer.
 const ASK_EVERY: u64 = 4096;
 
-/// By how much a score of the first greedy search may be above the same subset's in the tree, by rounding.
+/// The part of a score by which rounding may put that of the first greedy search above the same subset's in the tree.
 const ROUNDING: f64 = 1e-9;
 
-/// The units that are not forced in the order of the tree, and how many subsets stand below each place.
-pub(super) struct Order {
+/// The groups that are not forced in the order of the tree, and how many subsets there are below each place.
+pub(crate) struct Order {
     forced: Vec<Feature>,
-    /// Columns of all units, one unit after another.
-    columns: Vec<Feature>,
-    /// Where each unit starts in `columns`, and the end.
+    /// Features of all groups, one group after another.
+    features: Vec<Feature>,
+    /// Where each group starts in `features`, and the end.
     starts: Vec<usize>,
-    /// At `p` and `c`: subsets of the units from place p on with c columns in total.
+    /// At `p` and `c`: subsets of the groups from place p on with c features in total.
     ways: Vec<Vec<u64>>,
     least: usize,
     most: usize,
 }
 
 impl Order {
-    /// The most useful first, by the scores of single units beside the forced ones; ties by first column.
-    pub fn new(frame: &Frame, evaluator: &mut Subset<'_>) -> Result<Self> {
-        let forced: Vec<Feature> = frame.forced.iter().flat_map(|&unit| frame.units[unit].clone()).collect();
-        evaluator.reset(&forced)?;
-        let (least, most) = (frame.least.unwrap_or(1).max(1), frame.largest());
-        let free = frame.free();
-        let mut scores: Vec<Score> = vec![Score::WORST; free.len()];
-        if free.iter().all(|&unit| frame.units[unit].len() == 1) {
-            let columns: Vec<Feature> = free.iter().map(|&unit| frame.units[unit][0]).collect();
-            evaluator.score_additions(&columns, &mut scores)?;
-        } else {
-            for (score, &unit) in scores.iter_mut().zip(&free) {
-                *score = frame.addition(evaluator, unit)?;
-            }
-        }
-        let mut ranked: Vec<(f64, usize)> = scores.iter().map(|score| score.loss).zip(free).collect();
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (mut columns, mut starts) = (Vec::new(), vec![0]);
-        for (_, unit) in ranked {
-            columns.extend(&frame.units[unit]);
-            starts.push(columns.len());
+    /// The most useful first, by the scores of single groups beside the forced ones; ties by first feature.
+    pub fn new(space: &Space<'_>, subset: &mut Subset<'_>) -> Result<Self> {
+        let forced = space.forced_features();
+        subset.reset(&forced)?;
+        let (least, most) = (space.least.unwrap_or(1).max(1), space.largest());
+        let mut ranked: Vec<(Score, usize)> =
+            space.score_additions(subset, &space.free())?.into_iter().zip(space.free()).collect();
+        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
+        let (mut features, mut starts) = (Vec::new(), vec![0]);
+        for (_, group) in ranked {
+            features.extend(&space.groups[group]);
+            starts.push(features.len());
         }
         let ways = ways(&starts, most.saturating_sub(forced.len()));
-        Ok(Order { forced, columns, starts, ways, least, most })
+        Ok(Order { forced, features, starts, ways, least, most })
     }
 
     fn places(&self) -> usize {
         self.starts.len() - 1
     }
 
-    fn unit(&self, place: usize) -> &[Feature] {
-        &self.columns[self.starts[place]..self.starts[place + 1]]
+    fn group(&self, place: usize) -> &[Feature] {
+        &self.features[self.starts[place]..self.starts[place + 1]]
     }
 
-    fn later(&self, place: usize) -> &[Feature] {
-        &self.columns[self.starts[place]..]
+    /// How many features stand from one place to a later one.
+    fn between(&self, place: usize, later: usize) -> usize {
+        self.starts[later] - self.starts[place]
     }
 
-    /// The sizes of the results that stand below a subset of `size` columns with the units from `place` on, with the
-    /// number of each.
+    /// The sizes of the results below a subset of `size` features with the groups from `place` on, with the number of
+    /// each.
     fn below(&self, place: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
         let counts = self.ways[place].iter().copied().enumerate().skip(1);
         let (least, most) = (self.least, self.most);
@@ -92,8 +85,8 @@ fn ways(starts: &[usize], room: usize) -> Vec<Vec<u64>> {
     ways
 }
 
-/// The best subset of each size, its columns in increasing order.
-pub(super) struct Best(Vec<Option<(Vec<Feature>, f64)>>);
+/// The best subset of each size, its features in increasing order.
+pub(crate) struct Best(Vec<Option<(Vec<Feature>, f64)>>);
 
 impl Best {
     fn new(most: usize) -> Self {
@@ -104,15 +97,15 @@ impl Best {
         self.0.get(size).and_then(Option::as_ref).map_or(f64::INFINITY, |(_, loss)| *loss)
     }
 
-    /// Keeps the subset of forced columns, those of a node and those of a unit, if it is better than what is known of
-    /// its size, or as good and the first in lexicographic order.
-    fn offer(&mut self, subset: &[Feature], unit: &[Feature], loss: f64) {
-        let size = subset.len() + unit.len();
+    /// Keeps the subset of a node and a group if it is better than what is known of its size, or as good and the first in
+    /// lexicographic order.
+    fn offer(&mut self, subset: &[Feature], group: &[Feature], loss: f64) {
+        let size = subset.len() + group.len();
         if loss == f64::INFINITY || loss > self.loss(size) {
             return;
         }
         let Some(place) = self.0.get_mut(size) else { return };
-        let mut sorted: Vec<Feature> = subset.iter().chain(unit).copied().collect();
+        let mut sorted: Vec<Feature> = subset.iter().chain(group).copied().collect();
         sorted.sort_unstable();
         if place.as_ref().is_none_or(|(known, least)| loss < *least || sorted < *known) {
             *place = Some((sorted, loss));
@@ -124,18 +117,18 @@ impl Best {
     }
 
     /// The entries of a path, scored anew, so that their scores do not depend on how they were found.
-    pub fn entries(self, evaluator: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
-        let mut entry = |(subset, _): (Vec<Feature>, f64)| {
-            evaluator.reset(&subset)?;
-            let score = evaluator.score()?;
-            Ok(PathEntry { subset, score, standard_error: evaluator.standard_error()? })
+    pub fn entries(self, subset: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
+        let mut entry = |(selected, _): (Vec<Feature>, f64)| {
+            subset.reset(&selected)?;
+            let score = subset.score()?;
+            Ok(PathEntry { subset: selected, score, standard_error: subset.standard_error()? })
         };
         self.0.into_iter().flatten().map(&mut entry).collect()
     }
 }
 
 /// The search, and where it is.
-pub(super) struct Tree<'a> {
+pub(crate) struct Tree<'a> {
     order: &'a Order,
     observer: &'a mut dyn Observer,
     /// By a greedy search and exchanges, before the tree is entered.
@@ -154,15 +147,14 @@ pub(super) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(frame: &Frame, order: &'a Order, observer: &'a mut dyn Observer) -> Self {
-        let most = frame.largest();
+    pub fn new(order: &'a Order, observer: &'a mut dyn Observer) -> Self {
         let base = order.forced.len();
         let total = order.count_below(0, base) + u64::from(base > 0 && base >= order.least);
         Tree {
             order,
             observer,
-            start: Best::new(most),
-            found: Best::new(most),
+            start: Best::new(order.most),
+            found: Best::new(order.most),
             subset: order.forced.clone(),
             total,
             visited: 0,
@@ -174,20 +166,19 @@ impl<'a> Tree<'a> {
     }
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
-    pub fn search(&mut self, frame: &Frame, subset: &mut Subset<'_>) -> Result<()> {
-        self.begin(frame, subset)?;
+    pub fn search(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
+        self.begin(space, subset)?;
         subset.reset(&order.forced)?;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
-            let score = subset.score()?;
-            self.found.offer(&order.forced, &[], score.loss);
+            self.found.offer(&order.forced, &[], subset.score()?.loss);
             self.visited += 1;
         }
-        let mut root = subset.tree(order.later(0))?;
-        if self.stopped.is_some() {
-            return self.leave_open(&mut *root, 0, 0);
+        let mut root = subset.tree(&order.features)?;
+        match self.stopped {
+            Some(_) => self.leave_open(&mut *root, 0, 0),
+            None => self.node(&mut *root, 0),
         }
-        self.node(&mut *root, 0)
     }
 
     /// What was found, what is proven of it, and why the search ended.
@@ -207,41 +198,42 @@ impl<'a> Tree<'a> {
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
-    fn begin(&mut self, frame: &Frame, evaluator: &mut Subset<'_>) -> Result<()> {
+    fn begin(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
-        let bounded = evaluator.tree(order.later(0))?.bound(0)? > f64::NEG_INFINITY;
-        let mut inside = vec![false; frame.units.len()];
-        frame.forced.iter().for_each(|&unit| inside[unit] = true);
+        let bounded = subset.tree(&order.features)?.bound(0)? > f64::NEG_INFINITY;
+        let exchanges = bounded && self.total > (space.features() as u64).pow(3);
+        let mut at = Selected::new(space, order.forced.clone());
+        subset.reset(&at.features)?;
         while !self.ask() {
-            let room = order.most - evaluator.selected().len();
-            let fits = |unit: &usize| !inside[*unit] && frame.units[*unit].len() <= room;
-            let open: Vec<usize> = (0..inside.len()).filter(fits).collect();
-            let Some(chosen) = frame.best_addition(evaluator, &open)? else { break };
-            frame.units[chosen.unit].iter().try_for_each(|&feature| evaluator.add(feature))?;
-            inside[chosen.unit] = true;
-            self.propose(evaluator.selected(), chosen.score.loss);
-            if bounded && self.total > (frame.columns as u64).pow(3) {
-                self.exchange(frame, evaluator, &inside, chosen.score.loss)?;
+            let room = order.most - at.features.len();
+            let fits = |group: &usize| !at.inside[*group] && space.groups[*group].len() <= room;
+            let open: Vec<usize> = (0..at.inside.len()).filter(fits).collect();
+            let Some(chosen) = space.best_addition(subset, &open)? else { break };
+            space.groups[chosen.group].iter().try_for_each(|&feature| subset.add(feature))?;
+            at.features.extend(&space.groups[chosen.group]);
+            at.inside[chosen.group] = true;
+            self.propose(&at.features, chosen.score.loss);
+            if exchanges {
+                self.exchange(space, subset, at.clone(), chosen.score.loss)?;
+                subset.reset(&at.features)?;
             }
         }
         Ok(())
     }
 
-    /// Exchanges units of the evaluator's subset while that lowers its score, and comes back to it.
-    fn exchange(&mut self, frame: &Frame, evaluator: &mut Subset<'_>, inside: &[bool], mut loss: f64) -> Result<()> {
-        let before = evaluator.selected().to_vec();
-        let (mut subset, mut inside) = (before.clone(), inside.to_vec());
-        while let Some(best) = swaps::best_exchange(frame, evaluator, &subset, &inside)? {
+    /// Exchanges groups while that lowers the score.
+    fn exchange(&mut self, space: &Space<'_>, subset: &mut Subset<'_>, mut at: Selected, mut loss: f64) -> Result<()> {
+        while let Some(best) = best_exchange(space, subset, &at)? {
             if loss - best.entering.score.loss <= ROUNDING * loss.abs() {
                 break;
             }
             loss = best.entering.score.loss;
-            subset.retain(|f| !frame.units[best.out].contains(f));
-            subset.extend(&frame.units[best.entering.unit]);
-            (inside[best.out], inside[best.entering.unit]) = (false, true);
-            self.propose(&subset, loss);
+            at.features.retain(|f| !space.groups[best.out].contains(f));
+            at.features.extend(&space.groups[best.entering.group]);
+            (at.inside[best.out], at.inside[best.entering.group]) = (false, true);
+            self.propose(&at.features, loss);
         }
-        evaluator.reset(&before)
+        Ok(())
     }
 
     fn propose(&mut self, subset: &[Feature], loss: f64) {
@@ -259,9 +251,8 @@ impl<'a> Tree<'a> {
         self.stopped.is_some()
     }
 
-    /// Scores the subsets with one unit more from `place` on, then enters those with something below them.
-    ///
-    /// The node's later columns are those of the units from `place` on.
+    /// Scores the subsets with one group more from `place` on, then enters those with something below them. The later
+    /// features of the node are those of the groups from `place` on.
     fn node(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         if order.below(place, size).next().is_none() {
@@ -274,7 +265,8 @@ impl<'a> Tree<'a> {
         }
         self.score_children(node, place)?;
         for child in place..order.places() {
-            let larger = size + order.unit(child).len();
+            let (group, at) = (order.group(child), order.between(place, child));
+            let larger = size + group.len();
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
                 continue;
             }
@@ -282,19 +274,14 @@ impl<'a> Tree<'a> {
             if due && self.ask() {
                 return self.leave_open(node, place, child);
             }
-            self.subset.extend(order.unit(child));
-            self.descend(&mut *node.child(order.starts[child] - order.starts[place])?, child, order.unit(child).len())?;
+            self.subset.extend(group);
+            self.descend(node, at, group.len(), child + 1)?;
             self.subset.truncate(size);
             if self.stopped.is_some() {
                 return self.leave_open(node, place, child + 1);
             }
         }
         Ok(())
-    }
-
-    /// Enters the node with all columns of a unit, of which the first has been added.
-    fn descend(&mut self, node: &mut dyn Branch, unit: usize, columns: usize) -> Result<()> {
-        if columns == 1 { self.node(node, unit + 1) } else { self.descend(&mut *node.child(0)?, unit, columns - 1) }
     }
 
     /// What a bound must be above to prove that there is nothing to find of a size.
@@ -305,28 +292,37 @@ impl<'a> Tree<'a> {
 
     fn score_children(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
-        let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.unit(*child).len()));
+        let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
         let children = (place..order.places()).filter(recorded);
-        let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.unit(child).len() == 1);
-        let first = |child: &usize| order.starts[*child] - order.starts[place];
-        let mut scores = vec![Score::WORST; alone.len()];
-        if !alone.is_empty() {
-            node.score_additions(&alone.iter().map(first).collect::<Vec<_>>(), &mut scores)?;
+        let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.group(child).len() == 1);
+        let places: Vec<usize> = alone.iter().map(|&child| order.between(place, child)).collect();
+        let mut scores = vec![Score::WORST; places.len()];
+        if !places.is_empty() {
+            node.score_additions(&places, &mut scores)?;
         }
-        for block in &blocks {
-            scores.push(below(&mut *node.child(first(block))?, order.unit(*block).len() - 1)?);
+        for &child in &blocks {
+            scores.push(score_of_later(node, order.between(place, child), order.group(child).len())?);
         }
         for (child, score) in alone.into_iter().chain(blocks).zip(scores) {
-            self.found.offer(&self.subset, order.unit(child), score.loss);
+            self.found.offer(&self.subset, order.group(child), score.loss);
             self.visited += 1;
         }
         Ok(())
     }
 
-    /// Notes the bound of what stands below this node from the unit `child` on, which a stop leaves out.
-    fn leave_open(&mut self, node: &mut dyn Branch, place: usize, child: usize) -> Result<()> {
-        if self.order.below(child, self.subset.len()).next().is_some() {
-            self.open = self.open.min(node.bound(self.order.starts[child] - self.order.starts[place])?);
+    /// Enters the node with `count` of the later features, from the one at `at` on, added; the groups from `place` on may
+    /// follow.
+    fn descend(&mut self, node: &mut dyn Branch, at: usize, count: usize, place: usize) -> Result<()> {
+        match count {
+            0 => self.node(node, place),
+            _ => self.descend(&mut *node.child(at)?, 0, count - 1, place),
+        }
+    }
+
+    /// Notes the bound of what there is below a node at `place` from the group at `from` on, which a stop leaves out.
+    fn leave_open(&mut self, node: &mut dyn Branch, place: usize, from: usize) -> Result<()> {
+        if self.order.below(from, self.subset.len()).next().is_some() {
+            self.open = self.open.min(node.bound(self.order.between(place, from))?);
         }
         Ok(())
     }

@@ -1,186 +1,285 @@
 //! A walk from subset to subset: its steps, and the best subset seen of each size.
 
-use super::frame::{Frame, Move};
-use super::settings::Polish;
-use super::swaps;
-use vaglio_core::{Action, Answer, Feature, Outline, Path, PathEntry, Result, Score, SearchContext, Step, StopReason};
+use crate::moves::Move;
+use crate::settings::Settings;
+use crate::space::Space;
+use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, SearchContext, Step, StopReason};
 
-/// The walk so far.
-pub(super) struct Walk<'f> {
-    pub frame: &'f Frame,
-    /// The score of the empty subset.
-    pub empty: Score,
-    pub steps: Vec<Step>,
-    pub entries: Vec<PathEntry>,
-    /// Whether each unit is in the current subset.
-    pub inside: Vec<bool>,
-    pub size: usize,
+/// Why a walk goes no further; `?` makes one of a stop reason and of an error.
+#[derive(Debug)]
+pub enum End {
+    /// The search ends here, and the path so far is its result.
+    Stop(StopReason),
+    /// The search fails.
+    Failure(Error),
 }
 
-impl<'f> Walk<'f> {
-    /// Starts at the empty subset.
-    pub fn new(frame: &'f Frame, context: &mut SearchContext<'_>, outline: &Outline) -> Result<Self> {
-        context.begin(outline.steps);
+impl From<StopReason> for End {
+    fn from(reason: StopReason) -> Self {
+        End::Stop(reason)
+    }
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> Self {
+        End::Failure(error)
+    }
+}
+
+/// What a step of a walk gives; `?` goes on to the next, or ends the walk.
+pub type Flow<T = ()> = std::result::Result<T, End>;
+
+/// The walk so far, at the context's subset.
+///
+/// Every change of the subset is recorded as a step and shown to the observer, whose answer may end the walk.
+pub struct Walk<'w, 'c> {
+    /// Where it goes.
+    pub space: &'w Space<'w>,
+    /// What it goes with. Who changes its subset goes on to tell of it by [`Walk::step`].
+    pub context: &'w mut SearchContext<'c>,
+    /// Whether each group is in the current subset.
+    pub inside: Vec<bool>,
+    /// The score of the empty subset.
+    pub empty: Score,
+    /// What was done.
+    pub steps: Vec<Step>,
+    /// The best subset seen of each size, in increasing size.
+    pub entries: Vec<PathEntry>,
+}
+
+impl<'w, 'c> Walk<'w, 'c> {
+    /// Starts at the empty subset, which the context is at.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores, as of all methods.
+    pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
         let empty = context.subset.score()?;
-        let inside = vec![false; frame.units.len()];
-        Ok(Walk { frame, empty, steps: Vec::new(), entries: Vec::new(), inside, size: 0 })
+        let inside = vec![false; space.groups.len()];
+        Ok(Walk { space, context, inside, empty, steps: Vec::new(), entries: Vec::new() })
     }
 
-    /// Goes to the subset of all units, without a step.
-    pub fn fill(&mut self, context: &mut SearchContext<'_>) -> Result<Score> {
-        let mut all: Vec<Feature> = self.frame.units.iter().flatten().copied().collect();
+    /// How many features the current subset has.
+    pub fn size(&self) -> usize {
+        self.context.subset.selected().len()
+    }
+
+    /// Whether it has reached `min_features`.
+    pub fn has_least(&self) -> bool {
+        self.size() >= self.space.least.unwrap_or(0)
+    }
+
+    /// The lowest score so far, that of the empty subset included.
+    pub fn lowest(&self) -> f64 {
+        self.entries.iter().map(|entry| entry.score.loss).fold(self.empty.loss, f64::min)
+    }
+
+    /// Goes to the subset of all groups, without a step.
+    ///
+    /// # Errors
+    /// See [`Walk::new`].
+    pub fn fill(&mut self) -> Result<Score> {
+        let mut all: Vec<Feature> = self.space.groups.concat();
         all.sort_unstable();
-        context.subset.reset(&all)?;
+        self.context.subset.reset(&all)?;
         self.inside.fill(true);
-        self.size = all.len();
-        let score = context.subset.score()?;
-        self.record(context, score)?;
+        let score = self.context.subset.score()?;
+        self.record(score)?;
         Ok(score)
     }
 
-    /// Adds the forced units; the reason if the observer stops it.
-    pub fn enter_forced(&mut self, context: &mut SearchContext<'_>) -> Result<Option<StopReason>> {
-        for &unit in &self.frame.forced {
-            let score = self.frame.addition(&mut context.subset, unit)?;
-            if let Answer::Stop(reason) = self.add(context, Move { unit, score, tied: Vec::new() })? {
-                return Ok(Some(reason));
-            }
+    /// Adds the forced groups.
+    ///
+    /// # Errors
+    /// [`End`], as of every step.
+    pub fn enter_forced(&mut self) -> Flow {
+        for &group in &self.space.forced {
+            let score = self.addition(group)?;
+            self.add(Move { group, score, tied: Vec::new() })?;
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// The units outside.
+    /// The groups outside of the current subset, in order.
     pub fn outside(&self) -> Vec<usize> {
-        (0..self.inside.len()).filter(|&unit| !self.inside[unit]).collect()
+        (0..self.inside.len()).filter(|&group| !self.inside[group]).collect()
     }
 
-    /// The best unit to add that keeps to `max_features`, or why there is none.
-    pub fn best_addition(&self, context: &mut SearchContext<'_>) -> Result<std::result::Result<Move, StopReason>> {
-        if self.size >= self.frame.most {
-            return Ok(Err(StopReason::MaxFeatures));
-        }
-        let room = self.frame.most - self.size;
+    /// Whether the group fits beside the current subset into `max_features`.
+    pub fn has_room(&self, group: usize) -> bool {
+        self.size() + self.space.groups[group].len() <= self.space.most
+    }
+
+    /// The score of the current subset with a group added.
+    ///
+    /// # Errors
+    /// See [`Walk::new`].
+    pub fn addition(&mut self, group: usize) -> Result<Score> {
+        Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
+    }
+
+    /// The groups outside that keep to `max_features`, in order.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    pub fn fitting(&self) -> std::result::Result<Vec<usize>, StopReason> {
         let outside = self.outside();
-        let fitting: Vec<usize> = outside.iter().copied().filter(|&u| self.frame.units[u].len() <= room).collect();
-        if fitting.is_empty() {
-            return Ok(Err(if outside.is_empty() { StopReason::NoCandidates } else { StopReason::MaxFeatures }));
+        let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
+        match fitting.is_empty() {
+            false => Ok(fitting),
+            true if outside.is_empty() && self.size() < self.space.most => Err(StopReason::NoCandidates),
+            true => Err(StopReason::MaxFeatures),
         }
-        Ok(self.frame.best_addition(&mut context.subset, &fitting)?.ok_or(StopReason::NoCandidates))
     }
 
-    /// The units that can leave with at least `least` columns left; forced ones cannot.
-    pub fn removable(&self, least: usize) -> Vec<usize> {
-        let can = |unit: &usize| self.frame.units[*unit].len() + least <= self.size;
-        (0..self.inside.len())
-            .filter(|unit| self.inside[*unit] && !self.frame.forced.contains(unit))
-            .filter(can)
-            .collect()
+    /// The best group to add that keeps to `max_features`.
+    ///
+    /// # Errors
+    /// [`End::Stop`] that says why there is none.
+    pub fn best_addition(&mut self) -> Flow<Move> {
+        let fitting = self.fitting()?;
+        let best = self.space.best_addition(&mut self.context.subset, &fitting)?;
+        Ok(best.ok_or(StopReason::NoCandidates)?)
     }
 
-    /// The best unit to remove among these.
-    pub fn best_removal(&self, context: &mut SearchContext<'_>, removable: &[usize]) -> Result<Option<Move>> {
-        let design = context.design();
-        self.frame.best_removal(&mut context.subset, design, removable)
+    /// The best group to remove of those that are not forced and leave at least `least` features.
+    ///
+    /// # Errors
+    /// [`End::Stop`] that says why there is none.
+    pub fn best_removal(&mut self, least: usize) -> Flow<Move> {
+        let size = self.size();
+        let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= size;
+        let removable: Vec<usize> = self.space.free().into_iter().filter(can).collect();
+        if removable.is_empty() {
+            return Err(StopReason::MinFeatures.into());
+        }
+        let best = self.space.best_removal(&mut self.context.subset, &removable)?;
+        Ok(best.ok_or(StopReason::NoCandidates)?)
     }
 
-    /// Adds a unit, records the subset and asks the observer.
-    pub fn add(&mut self, context: &mut SearchContext<'_>, chosen: Move) -> Result<Answer> {
-        let frame = self.frame;
-        frame.units[chosen.unit].iter().try_for_each(|&feature| context.subset.add(feature))?;
-        self.inside[chosen.unit] = true;
-        self.took(context, Action::Add, &frame.units[chosen.unit], chosen.score, chosen.tied)
+    /// Adds a group.
+    ///
+    /// # Errors
+    /// [`End`], as of every step.
+    pub fn add(&mut self, chosen: Move) -> Flow {
+        let features = &self.space.groups[chosen.group];
+        features.iter().try_for_each(|&feature| self.context.subset.add(feature))?;
+        self.inside[chosen.group] = true;
+        self.moved(Action::Add, features, chosen.score, chosen.tied)
     }
 
-    /// Removes a unit, records the subset and asks the observer.
-    pub fn remove(&mut self, context: &mut SearchContext<'_>, chosen: Move) -> Result<Answer> {
-        let frame = self.frame;
-        frame.units[chosen.unit].iter().try_for_each(|&feature| context.subset.remove(feature))?;
-        self.inside[chosen.unit] = false;
-        self.took(context, Action::Remove, &frame.units[chosen.unit], chosen.score, chosen.tied)
+    /// Removes a group.
+    ///
+    /// # Errors
+    /// [`End`], as of every step.
+    pub fn remove(&mut self, chosen: Move) -> Flow {
+        let features = &self.space.groups[chosen.group];
+        features.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
+        self.inside[chosen.group] = false;
+        self.moved(Action::Remove, features, chosen.score, chosen.tied)
     }
 
-    /// Writes down that columns, in increasing order, have moved.
-    pub fn took(
-        &mut self,
-        context: &mut SearchContext<'_>,
-        action: Action,
-        columns: &[Feature],
-        score: Score,
-        tied: Vec<Feature>,
-    ) -> Result<Answer> {
-        let Some((&feature, with)) = columns.split_first() else { return Ok(Answer::Continue) };
-        self.made(context, Step { action, feature, with: with.to_vec(), score, size: 0, tied, knot: None })
+    /// Goes to a subset of whole groups and of known score in at most two steps: what is too much leaves, then what is
+    /// missing enters.
+    ///
+    /// # Errors
+    /// [`End`], as of every step.
+    pub fn go_to(&mut self, selected: &[Feature], score: Score) -> Flow {
+        let without = |all: &[Feature], others: &[Feature]| {
+            let mut left: Vec<Feature> = all.iter().copied().filter(|f| !others.contains(f)).collect();
+            left.sort_unstable();
+            left
+        };
+        let from = self.context.subset.selected().to_vec();
+        let (leaving, entering) = (without(&from, selected), without(selected, &from));
+        for (inside, group) in self.inside.iter_mut().zip(&self.space.groups) {
+            *inside = selected.contains(&group[0]);
+        }
+        let mut subset: Vec<Feature> = from.into_iter().filter(|f| selected.contains(f)).collect();
+        if !leaving.is_empty() {
+            self.context.subset.reset(&subset)?;
+            let between = if entering.is_empty() { score } else { self.context.subset.score()? };
+            self.moved(Action::Remove, &leaving, between, Vec::new())?;
+        }
+        if !entering.is_empty() {
+            subset.extend(&entering);
+            self.context.subset.reset(&subset)?;
+            self.moved(Action::Add, &entering, score, Vec::new())?;
+        }
+        Ok(())
     }
 
-    /// Writes down a step that the evaluator has made; its size is filled in.
-    pub fn made(&mut self, context: &mut SearchContext<'_>, mut step: Step) -> Result<Answer> {
-        self.size = context.subset.selected().len();
-        step.size = self.size;
-        self.record(context, step.score)?;
-        let answer = context.observe(&step);
+    /// Tells of features, in increasing order, that have moved.
+    pub(crate) fn moved(&mut self, action: Action, features: &[Feature], score: Score, tied: Vec<Feature>) -> Flow {
+        let Some((&feature, with)) = features.split_first() else { return Ok(()) };
+        self.step(Step { action, feature, with: with.to_vec(), score, size: 0, tied, knot: None })
+    }
+
+    /// Tells of a step that the context's subset has made; its size is filled in.
+    ///
+    /// # Errors
+    /// [`End::Stop`] when the observer wants it.
+    pub fn step(&mut self, mut step: Step) -> Flow {
+        step.size = self.size();
+        self.record(step.score)?;
+        let answer = self.context.observe(&step);
         self.steps.push(step);
-        Ok(answer)
+        match answer {
+            Answer::Stop(reason) => Err(reason.into()),
+            Answer::Continue => Ok(()),
+        }
     }
 
     /// Keeps the current subset if it is the best seen of its size.
-    fn record(&mut self, context: &mut SearchContext<'_>, score: Score) -> Result<()> {
-        if self.size == 0 {
+    ///
+    /// # Errors
+    /// See [`Walk::new`].
+    pub fn record(&mut self, score: Score) -> Result<()> {
+        let size = self.size();
+        if size == 0 {
             return Ok(());
         }
-        let place = self.entries.binary_search_by_key(&self.size, |entry| entry.subset.len());
+        let place = self.entries.binary_search_by_key(&size, |entry| entry.subset.len());
         if place.is_ok_and(|at| self.entries[at].score.loss <= score.loss) {
             return Ok(());
         }
-        let subset = context.subset.selected().to_vec();
-        let entry = PathEntry { subset, score, standard_error: context.subset.standard_error()? };
+        let subset = self.context.subset.selected().to_vec();
+        let entry = PathEntry { subset, score, standard_error: self.context.subset.standard_error()? };
         match place {
             Ok(at) => self.entries[at] = entry,
             Err(at) => self.entries.insert(at, entry),
         }
         Ok(())
     }
-
-    /// Chooses the result, and polishes it when asked to and nobody has stopped the search.
-    pub fn finish(mut self, context: &mut SearchContext<'_>, mut stop_reason: StopReason) -> Result<Path> {
-        let allowed = self.entries.partition_point(|entry| entry.subset.len() <= self.frame.most);
-        let last = self.entries.partition_point(|entry| entry.subset.len() < self.size);
-        let least = self.frame.least.unwrap_or(0).max(self.frame.forced_columns());
-        let chosen = self.frame.choose.pick(&self.entries[..allowed], last, least);
-        let size = chosen.map(|entry| self.entries[entry].subset.len());
-        if let (Some(entry), Polish::Swaps, false) = (chosen, self.frame.polish, stop_reason.is_partial())
-            && let Some(reason) = swaps::polish(&mut self, context, entry)?
-        {
-            stop_reason = reason;
-        }
-        // An exchange can pass through a size that had no entry.
-        let chosen = size.and_then(|size| self.entries.iter().position(|entry| entry.subset.len() == size));
-        let Walk { empty, steps, entries, .. } = self;
-        Ok(Path { empty, steps, entries, chosen, stop_reason, certificate: None })
-    }
 }
 
-/// Counts the steps in a row that do not lower the score enough.
-pub(super) struct Failures {
+/// Counts the steps in a row that do not lower the score by the `tolerance`.
+#[derive(Debug)]
+pub struct Patience {
     tolerance: Option<f64>,
     patience: Option<usize>,
-    count: usize,
+    misses: usize,
 }
 
-impl Failures {
-    pub fn new(frame: &Frame) -> Self {
-        Failures { tolerance: frame.tolerance, patience: frame.patience, count: 0 }
+impl Patience {
+    /// With `tolerance` and `patience` of the settings.
+    pub fn new(settings: &Settings) -> Self {
+        Patience { tolerance: settings.tolerance, patience: settings.patience, misses: 0 }
     }
 
-    /// Why to stop before a step with this drop of the score, if it is to be counted and is one too many.
-    pub fn stop(&mut self, drop: f64, counted: bool) -> Option<StopReason> {
+    /// Whether a step that lowers the score by `drop` may be taken; one that does not count is always, and starts the
+    /// count anew.
+    ///
+    /// # Errors
+    /// [`StopReason::Tolerance`] or [`StopReason::Patience`] when it is one too many.
+    pub fn allow(&mut self, drop: f64, counts: bool) -> std::result::Result<(), StopReason> {
         let stops = self.tolerance.is_some() || self.patience.is_some();
         let reached = self.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
-        if !stops || reached || !counted {
-            self.count = 0;
-            return None;
+        if !stops || reached || !counts {
+            self.misses = 0;
+            return Ok(());
         }
-        self.count += 1;
+        self.misses += 1;
         let reason = if self.patience.is_some() { StopReason::Patience } else { StopReason::Tolerance };
-        (self.count > self.patience.unwrap_or(0)).then_some(reason)
+        if self.misses > self.patience.unwrap_or(0) { Err(reason) } else { Ok(()) }
     }
 }

@@ -47,7 +47,7 @@ pub fn check_search_on_standard_data(
 ) -> Result<(), Broken> {
     let mut accepted = 0;
     for (name, design) in data::standard_designs() {
-        let accepts = || criterion.check(&design).is_ok() && search.check_with(criterion, &design).is_ok();
+        let accepts = || criterion.check(&design).is_ok() && search.check(criterion, &design).is_ok();
         if design.features() <= 10 && accepts() {
             check_search(search, criterion, &design, tolerance).map_err(|broken| broken.within(name))?;
             accepted += 1;
@@ -176,7 +176,7 @@ pub fn threads(
 pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("outline");
     let (path, watched) = full(law, search, criterion, design)?;
-    let outline = search.outline(design);
+    let outline = law.ran(|| "the outline".into(), || search.outline(design))?;
     let taken = path.steps.len();
     law.must(outline.steps >= taken, || "the outline".into(), format!("at least {taken} steps"), outline)?;
     let promised = watched.promised.unwrap_or(taken);
@@ -307,7 +307,7 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
     };
     let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
     let nothing = law.ran(|| "no columns".into(), || rebuild::with_columns(design, &[]))?;
-    let bare = search.check(&nothing).is_ok().then_some(&[][..]);
+    let bare = search.check(criterion, &nothing).is_ok().then_some(&[][..]);
     for values in bare.into_iter().chain([&constants[..]]) {
         let what = format!("{} constant columns and no other", values.len());
         let design = law.ran(|| what.clone(), || none(values))?;
@@ -355,8 +355,8 @@ fn run(
     design: &Design,
     watch: &mut Watch,
 ) -> Result<Path, Broken> {
-    law.ran(|| "the columns".into(), || search.check_with(criterion, design))?;
-    let subset = law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &search.outline(design)))?;
+    law.ran(|| "the columns".into(), || search.check(criterion, design))?;
+    let subset = law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &search.outline(design)?))?;
     let mut context = SearchContext::new(criterion, design, subset, watch, SEED);
     law.ran(|| "the search".into(), || search.search(&mut context))
 }

@@ -115,9 +115,8 @@ impl ValidSelector {
         self.learner.check().map_err(|e| e.under("learner"))?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner))
             .map_err(|e| e.under("learner"))?;
-        self.search.check(&design).map_err(|e| e.under("search"))?;
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
-        self.search.check_with(&*self.criterion, &design).map_err(|e| e.under("search"))?;
+        self.search.check(&*self.criterion, &design).map_err(|e| e.under("search"))?;
         self.standardizing(design, problem)
     }
 
@@ -156,7 +155,8 @@ impl ValidSelector {
     pub(crate) fn search_on(&self, design: &Design, start: Instant, observer: &mut dyn Observer) -> Result<Searched> {
         let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
         let _entered = span.enter();
-        let subset = Subset::open(&*self.criterion, design, &self.search.outline(design))?;
+        let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+        let subset = Subset::open(&*self.criterion, design, &outline)?;
         let mut context = SearchContext::new(&*self.criterion, design, subset, observer, self.seed);
         let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
         let alpha = match (path.result(), context.subset.geometry()) {

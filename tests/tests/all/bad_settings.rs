@@ -68,7 +68,7 @@ fn a_search_that_cannot_be_made_is_refused() {
             ("search: {kind: greedy, max_features: 5}", &["p.yaml:3:38", "5 features are asked for and there are 4"]),
             ("search: {kind: greedy, max_features: 1, forced: [x0, x1]}", &["p.yaml:3:49", "2 columns are forced"]),
             ("search: {kind: greedy, forced: [x0], excluded: [x0]}", &["search.excluded`: `x0` is forced as well"]),
-            ("search: {kind: greedy, forced: [x0, 0]}", &["search.forced`: `x0` stands twice"]),
+            ("search: {kind: greedy, forced: [x0, 0]}", &["search.forced`: `x0` is listed twice"]),
             (
                 "search: {kind: greedy, forced: [x1, x11]}",
                 &["p.yaml:3:37: `search.forced[1]`: there is no column `x11`; did"],

@@ -82,10 +82,10 @@ impl SearchStrategy for Wrong {
         Ok(path)
     }
 
-    fn outline(&self, design: &Design) -> Outline {
+    fn outline(&self, design: &Design) -> Result<Outline> {
         let candidates = design.candidates().len();
         let steps = if self.fault == Fault::OutlineShort { 1 } else { candidates + 1 };
-        Outline { start: 0, largest: candidates + 1, trials: 100.0, steps }
+        Ok(Outline { start: 0, largest: candidates + 1, trials: 100.0, steps })
     }
 }
 

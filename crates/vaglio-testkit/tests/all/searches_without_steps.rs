@@ -65,8 +65,8 @@ impl SearchStrategy for BestOne {
         })
     }
 
-    fn outline(&self, _: &Design) -> Outline {
-        Outline { start: 0, largest: 1, trials: 100.0, steps: 0 }
+    fn outline(&self, _: &Design) -> Result<Outline> {
+        Ok(Outline { start: 0, largest: 1, trials: 100.0, steps: 0 })
     }
 }
 
@@ -121,9 +121,9 @@ impl SearchStrategy for Pairs {
         Ok(Path { empty, steps, entries, chosen, stop_reason: StopReason::NoCandidates, certificate: None })
     }
 
-    fn outline(&self, design: &Design) -> Outline {
+    fn outline(&self, design: &Design) -> Result<Outline> {
         let columns = design.candidates().len();
-        Outline { start: 0, largest: columns, trials: 0.0, steps: columns + 1 }
+        Ok(Outline { start: 0, largest: columns, trials: 0.0, steps: columns + 1 })
     }
 }
 

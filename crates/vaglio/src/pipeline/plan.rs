@@ -17,7 +17,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train)?;
     let constant = design.constant();
-    let outline = pipeline.search.outline(&design);
+    let outline = pipeline.search.outline(&design).map_err(|e| e.under("search"))?;
     let mut estimate = pipeline.criterion.estimate(&design, &outline);
     if let Some(tune) = &pipeline.tune {
         estimate.flops += tune.flops(pipeline, &design, estimate.flops);

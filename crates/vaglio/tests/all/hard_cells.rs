@@ -46,7 +46,7 @@ fn check(name: &str, design: &Design, tolerance: f64) {
     for (criterion_name, criterion) in criteria() {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
-            let subset = Subset::open(&*criterion, design, &search.outline(design)).unwrap();
+            let subset = Subset::open(&*criterion, design, &search.outline(design).unwrap()).unwrap();
             let found = run(&*search, &*criterion, design, subset);
             let defined = run(&*search, &*criterion, design, Subset::by_definition(&*criterion, design));
             same(&found, &defined, tolerance, &what);
@@ -109,7 +109,7 @@ fn exhaustive_search_is_enumeration() {
     for design in [design, three] {
         for (name, criterion) in criteria() {
             let search = Exhaustive::default();
-            let subset = Subset::open(&*criterion, &design, &search.outline(&design)).unwrap();
+            let subset = Subset::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
             let path = run(&search, &*criterion, &design, subset);
             let best = enumerated(&*criterion, &design);
             assert_eq!(path.entries.len(), best.len(), "{name}");

@@ -96,9 +96,9 @@ impl SearchStrategy for Forward {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn outline(&self, design: &Design) -> Outline {
+    fn outline(&self, design: &Design) -> Result<Outline> {
         let candidates = design.candidates().len();
-        Outline::forward(candidates, candidates)
+        Ok(Outline::forward(candidates, candidates))
     }
 }
 
@@ -146,8 +146,8 @@ impl SearchStrategy for Shrink {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn outline(&self, design: &Design) -> Outline {
-        Outline::backward(design.candidates().len(), 1)
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        Ok(Outline::backward(design.candidates().len(), 1))
     }
 }
 

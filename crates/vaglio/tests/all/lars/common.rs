@@ -50,8 +50,8 @@ pub fn watched(
     design: &Design,
     observer: &mut dyn Observer,
 ) -> Result<Path> {
-    search.check_with(criterion, design)?;
-    let subset = Subset::open(criterion, design, &search.outline(design))?;
+    search.check(criterion, design)?;
+    let subset = Subset::open(criterion, design, &search.outline(design)?)?;
     search.search(&mut SearchContext::new(criterion, design, subset, observer, 0))
 }
 

@@ -99,7 +99,7 @@ fn settings_without_meaning_are_refused() {
         ("blocks", Lars { blocks: Some(blocks), ..plain() }),
         ("max_features", Lars::new(5)),
     ] {
-        let error = search.check(&design).unwrap_err();
+        let error = search.check(&Loo::default(), &design).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");
     }
 }

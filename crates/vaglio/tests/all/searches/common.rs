@@ -17,8 +17,8 @@ pub fn by_definition(search: &dyn SearchStrategy, design: &Design) -> Path {
 
 pub fn fast(search: &dyn SearchStrategy, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
-    search.check(design).unwrap();
-    let subset = Subset::open(criterion, design, &search.outline(design)).unwrap();
+    search.check(criterion, design).unwrap();
+    let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
     search.search(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
 }
 

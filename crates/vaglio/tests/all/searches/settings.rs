@@ -3,6 +3,7 @@
 use super::common::{designs, fast, searches};
 use serde_json::json;
 use vaglio::core::{Answer, Observer, Outline, SearchStrategy, Step, StopReason};
+use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Floating, Greedy};
 use vaglio_testkit::data;
 
@@ -42,7 +43,7 @@ fn settings_that_cannot_be_are_refused_in_words() {
     let design = data::regression(12, 40, 44).constants(1).design(&[1.0], true);
     let refused = |settings: serde_json::Value| {
         let search: Box<dyn SearchStrategy> = serde_json::from_value(settings).unwrap();
-        search.check(&design).unwrap_err().to_string()
+        search.check(&Loo::default(), &design).unwrap_err().to_string()
     };
     let cases = [
         (
@@ -67,7 +68,7 @@ fn settings_that_cannot_be_are_refused_in_words() {
             json!({"kind": "greedy", "blocks": {"a": [1, 2], "b": [3, 2]}}),
             "`blocks.b[1]`: `x2` is in the block `a` already",
         ),
-        (json!({"kind": "greedy", "blocks": {"a": [1, 1]}}), "`blocks.a[1]`: `x1` stands twice"),
+        (json!({"kind": "greedy", "blocks": {"a": [1, 1]}}), "`blocks.a[1]`: `x1` is listed twice"),
         (json!({"kind": "greedy", "blocks": {"a": []}}), "`blocks.a`: a block needs at least one column"),
         (
             json!({"kind": "greedy", "blocks": {"a": ["y1"]}}),
@@ -91,9 +92,9 @@ fn settings_that_cannot_be_are_refused_in_words() {
         assert_eq!(refused(settings), message);
     }
     let search = Exhaustive::new(6);
-    search.check(&design).unwrap();
+    search.check(&Loo::default(), &design).unwrap();
     let wide = data::regression(5, 3000, 1).design(&[1.0], true);
-    let words = Exhaustive::default().check(&wide).unwrap_err().to_string();
+    let words = Exhaustive::default().check(&Loo::default(), &wide).unwrap_err().to_string();
     assert!(words.contains("subsets of up to 3000 columns"), "{words}");
 }
 
@@ -120,6 +121,6 @@ fn settings_read_back_as_they_are_written() {
     let words = serde_json::from_value::<Box<dyn SearchStrategy>>(wrong).unwrap_err().to_string();
     assert!(words.contains("expected `one_hot` or a map from names to lists of columns"), "{words}");
     assert_eq!(Floating::default().tolerance, Some(1e-6));
-    let outline: Outline = Greedy::new(2).outline(&designs()[0]);
+    let outline: Outline = Greedy::new(2).outline(&designs()[0]).unwrap();
     assert_eq!((outline.steps, outline.trials), (2, 11.0));
 }

@@ -153,7 +153,7 @@ fn floating_without_a_tolerance_ends() {
         for patience in [None, Some(2)] {
             let search = Floating { tolerance: None, patience, ..Floating::default() };
             let path = fast(&search, &design, &mut Silent);
-            assert!(path.steps.len() <= search.outline(&design).steps);
+            assert!(path.steps.len() <= search.outline(&design).unwrap().steps);
             if patience.is_none() {
                 assert_eq!(path.entries.len(), design.candidates().len());
             }

@@ -1,21 +1,21 @@
-//! Units that are copies of each other.
+//! Groups that are duplicates of each other.
 
 use std::collections::BTreeMap;
 use vaglio_core::{Column, Design, Feature};
 
-/// For each unit the first one whose columns are equal to its own. Cost O(rows · columns).
-pub(super) fn originals(units: &[Vec<Feature>], design: &Design) -> Vec<usize> {
+/// For each group the first one whose columns are equal to its own. Cost O(rows · columns).
+pub(crate) fn originals(groups: &[Vec<Feature>], design: &Design) -> Vec<usize> {
     let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
-    let mut originals = Vec::with_capacity(units.len());
-    for (unit, columns) in units.iter().enumerate() {
+    let mut originals = Vec::with_capacity(groups.len());
+    for (group, columns) in groups.iter().enumerate() {
         let alike = known.entry(columns.iter().map(|&f| fingerprint(design.column(f))).collect()).or_default();
         let same = |other: &usize| {
-            let pairs = units[*other].iter().zip(columns);
+            let pairs = groups[*other].iter().zip(columns);
             pairs.into_iter().all(|(&a, &b)| design.column(a) == design.column(b))
         };
-        let original = alike.iter().copied().find(same).unwrap_or(unit);
-        if original == unit {
-            alike.push(unit);
+        let original = alike.iter().copied().find(same).unwrap_or(group);
+        if original == group {
+            alike.push(group);
         }
         originals.push(original);
     }

@@ -1,0 +1,127 @@
+//! Trials of groups: the scores of a subset with a group added or removed.
+
+use crate::space::Space;
+use vaglio_core::{Branch, Feature, Result, Score, Subset, Winner};
+
+/// A group that enters or leaves, and what comes of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Move {
+    /// The group, by its place in [`Space::groups`].
+    pub group: usize,
+    /// The score of the subset after it.
+    pub score: Score,
+    /// The first features of other groups that give the same score.
+    pub tied: Vec<Feature>,
+}
+
+/// Trials leave the subset as it is. Cost: that of the evaluator for features that move alone; for a block, one of its
+/// features after another.
+impl Space<'_> {
+    /// The scores of the subset with each of the groups added, in their order.
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn score_additions(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+        let (alone, blocks) = self.apart(groups);
+        let mut alone_scores = vec![Score::WORST; alone.len()];
+        if !alone.is_empty() {
+            subset.score_additions(&alone, &mut alone_scores)?;
+        }
+        let block_scores = self.blocks_added(subset, &blocks)?;
+        let (mut alone, mut blocks) = (alone_scores.into_iter(), block_scores.into_iter());
+        let next = |&group: &usize| if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };
+        Ok(groups.iter().filter_map(next).collect())
+    }
+
+    /// The best of the groups to add, ties to the lowest first feature; `None` when there is none below +∞.
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn best_addition(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+        let (alone, blocks) = self.apart(groups);
+        let winner = if alone.is_empty() { None } else { subset.best_addition(&alone)? };
+        let scores = self.blocks_added(subset, &blocks)?;
+        Ok(self.best(winner, &blocks, &scores))
+    }
+
+    /// The best of the groups to remove, likewise.
+    ///
+    /// Of duplicates the first alone is tried: the subsets without them are equal but in another order, so that scores
+    /// would differ by rounding.
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn best_removal(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+        let originals = self.originals();
+        let mut first = vec![None; self.groups.len()];
+        let tried = |group: &usize| *first[originals[*group]].get_or_insert(*group) == *group;
+        let distinct: Vec<usize> = groups.iter().copied().filter(tried).collect();
+        let (alone, blocks) = self.apart(&distinct);
+        let winner = if alone.is_empty() { None } else { subset.best_removal(&alone)? };
+        let scores = self.blocks_removed(subset, &blocks)?;
+        Ok(self.best(winner, &blocks, &scores).map(|mut best| {
+            let winners = best.tied.iter().filter_map(|&f| self.group_of(f)).chain([best.group]);
+            let winners: Vec<usize> = winners.map(|group| originals[group]).collect();
+            let ties = groups.iter().filter(|group| winners.contains(&originals[**group]) && **group != best.group);
+            best.tied = ties.map(|&group| self.groups[group][0]).collect();
+            best
+        }))
+    }
+
+    /// The features of the groups of one, and the groups of several.
+    fn apart(&self, groups: &[usize]) -> (Vec<Feature>, Vec<usize>) {
+        let (alone, blocks): (Vec<usize>, Vec<usize>) =
+            groups.iter().partition(|&&group| self.groups[group].len() == 1);
+        (alone.into_iter().map(|group| self.groups[group][0]).collect(), blocks)
+    }
+
+    /// The best of single features and blocks together.
+    fn best(&self, alone: Option<Winner>, blocks: &[usize], block_scores: &[Score]) -> Option<Move> {
+        let (mut firsts, mut scores) = (Vec::new(), Vec::new());
+        if let Some(Winner { feature, score, tied }) = alone {
+            scores.resize(1 + tied.len(), score);
+            firsts.push(feature);
+            firsts.extend(tied);
+        }
+        firsts.extend(blocks.iter().map(|&block| self.groups[block][0]));
+        scores.extend(block_scores);
+        let Winner { feature, score, tied } = Winner::among(&firsts, &scores)?;
+        Some(Move { group: self.group_of(feature)?, score, tied })
+    }
+
+    fn blocks_added(&self, subset: &mut Subset<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
+        let mut score = |&block: &usize| {
+            let columns = &self.groups[block];
+            score_of_later(&mut *subset.tree(columns)?, 0, columns.len())
+        };
+        blocks.iter().map(&mut score).collect()
+    }
+
+    fn blocks_removed(&self, subset: &mut Subset<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
+        let before = subset.selected().to_vec();
+        let mut scores = Vec::with_capacity(blocks.len());
+        for block in blocks.iter().map(|&block| &self.groups[block]) {
+            let rest: Vec<Feature> = before.iter().copied().filter(|f| !block.contains(f)).collect();
+            subset.reset(&rest)?;
+            scores.push(subset.score()?);
+        }
+        if !blocks.is_empty() {
+            subset.reset(&before)?;
+        }
+        Ok(scores)
+    }
+}
+
+/// The score of a node with `count` of its later features, from `place` on, added.
+pub(crate) fn score_of_later(node: &mut dyn Branch, place: usize, count: usize) -> Result<Score> {
+    match count {
+        0 => node.score(),
+        // Where nodes share states the last feature is a trial; else its node is no more work, and makes no trials ready.
+        1 if !node.moves_caches() => {
+            let mut score = [Score::WORST];
+            node.score_additions(&[place], &mut score)?;
+            Ok(score[0])
+        }
+        _ => score_of_later(&mut *node.child(place)?, 0, count - 1),
+    }
+}

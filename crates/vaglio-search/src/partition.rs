@@ -1,0 +1,104 @@
+//! Which features enter and leave together.
+
+use crate::settings::{Blocks, Origin};
+use vaglio_core::{Block, Design, Error, Feature, FeatureRef, Result};
+
+/// The features of a design as they move: alone, or in a block.
+pub(crate) struct Partition {
+    blocks: Vec<Block>,
+    /// The block of each feature, if it is in one.
+    of: Vec<Option<usize>>,
+    /// Whether each feature is constant, so that it cannot be selected.
+    constant: Vec<bool>,
+}
+
+impl Partition {
+    pub fn new(blocks: Option<&Blocks>, design: &Design) -> Result<Self> {
+        let mut blocks = resolved_blocks(blocks, design)?;
+        let mut of: Vec<Option<usize>> = vec![None; design.features()];
+        for (number, block) in blocks.iter().enumerate() {
+            for (k, &feature) in block.columns.iter().enumerate() {
+                let refused = |message| Err(Error::setting(format!("blocks.{}[{k}]", block.name), message));
+                let name = &design.names()[feature];
+                match of[feature].replace(number) {
+                    Some(other) if other == number => return refused(format!("`{name}` is listed twice")),
+                    Some(other) => {
+                        return refused(format!("`{name}` is in the block `{}` already", blocks[other].name));
+                    }
+                    None => {}
+                }
+            }
+        }
+        blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
+        let constant = (0..design.features()).map(|f| design.column(f).is_constant()).collect();
+        Ok(Partition { blocks, of, constant })
+    }
+
+    fn block(&self, feature: Feature) -> Option<&Block> {
+        self.of[feature].map(|block| &self.blocks[block])
+    }
+
+    /// Refuses to exclude a feature that moves with a forced one, and to force one that is constant.
+    pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], names: &[String]) -> Result<()> {
+        for &out in excluded {
+            let Some(block) = self.block(out) else { continue };
+            if let Some(&inside) = forced.iter().find(|f| block.columns.contains(f)) {
+                let (out, inside, block) = (&names[out], &names[inside], &block.name);
+                let message = format!("`{out}` moves with `{inside}` in the block `{block}`, and `{inside}` is forced");
+                return Err(Error::setting("excluded", message));
+            }
+        }
+        match forced.iter().find(|f| self.constant[**f] && self.of[**f].is_none()) {
+            Some(&f) => Err(Error::setting("forced", format!("`{}` is constant, so it cannot be selected", names[f]))),
+            None => Ok(()),
+        }
+    }
+
+    /// The features with all others of their blocks but constant ones, in order, each once.
+    pub fn whole(&self, features: &[Feature]) -> Vec<Feature> {
+        let mut whole = Vec::new();
+        let mut seen = vec![false; self.of.len()];
+        for feature in features {
+            let together = self.block(*feature).map_or(std::slice::from_ref(feature), |block| &block.columns);
+            let moving = together.iter().filter(|f| self.of[**f].is_none() || !self.constant[**f]);
+            whole.extend(moving.filter(|f| !std::mem::replace(&mut seen[**f], true)));
+        }
+        whole
+    }
+
+    /// The groups in which the features that are neither constant nor excluded move, each in increasing order, by their
+    /// first feature.
+    pub fn groups(&self, excluded: &[Feature]) -> Vec<Vec<Feature>> {
+        let mut usable: Vec<bool> = self.constant.iter().map(|constant| !constant).collect();
+        excluded.iter().for_each(|&f| usable[f] = false);
+        let mut groups = Vec::new();
+        for feature in (0..usable.len()).filter(|&f| usable[f]) {
+            let together = self.block(feature).map_or(std::slice::from_ref(&feature), |block| &block.columns);
+            let moving: Vec<Feature> = together.iter().copied().filter(|&f| usable[f]).collect();
+            if moving[0] == feature {
+                groups.push(moving);
+            }
+        }
+        groups
+    }
+}
+
+/// The features that a setting names.
+pub(crate) fn resolved(references: &[FeatureRef], field: &str, names: &[String]) -> Result<Vec<Feature>> {
+    references.iter().enumerate().map(|(k, r)| r.resolve(names, &format!("{field}[{k}]"))).collect()
+}
+
+fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block>> {
+    let one = |(name, columns): (&String, &Vec<FeatureRef>)| {
+        let field = format!("blocks.{name}");
+        if columns.is_empty() {
+            return Err(Error::setting(field, "a block needs at least one column"));
+        }
+        Ok(Block { name: name.clone(), columns: resolved(columns, &field, design.names())? })
+    };
+    match blocks {
+        None => Ok(Vec::new()),
+        Some(Blocks::Made(Origin::OneHot)) => Ok(design.blocks().to_vec()),
+        Some(Blocks::Named(named)) => named.iter().map(one).collect(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Exchanges of groups for others, after a search: one for one, and where none helps, several for several.
+
+use crate::moves::Move;
+use crate::settings::Polish;
+use crate::space::Space;
+use crate::walk::{Flow, Walk};
+use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, Subset};
+
+/// The part of a score by which an exchange must lower it, well above rounding.
+const GAIN: f64 = 1e-10;
+
+/// The most groups that are exchanged at once.
+const DEEPEST: usize = 5;
+
+/// A subset of whole groups.
+#[derive(Clone)]
+pub(crate) struct Selected {
+    pub features: Vec<Feature>,
+    /// Whether each group is in it.
+    pub inside: Vec<bool>,
+}
+
+/// A group that leaves for another that enters.
+pub(crate) struct Exchange {
+    pub out: usize,
+    pub entering: Move,
+}
+
+impl Selected {
+    pub fn new(space: &Space<'_>, features: Vec<Feature>) -> Self {
+        let inside = space.groups.iter().map(|group| features.contains(&group[0])).collect();
+        Selected { features, inside }
+    }
+}
+
+/// The most exchanges that are made.
+fn most_exchanges(space: &Space<'_>) -> usize {
+    10 * space.groups.len()
+}
+
+impl Space<'_> {
+    /// The outline of a search with what `polish` adds to it.
+    pub fn outline(&self, outline: Outline) -> Outline {
+        if self.settings.polish == Polish::None {
+            return outline;
+        }
+        // A typical search makes few exchanges; each looks at all pairs.
+        let pairs = self.largest() as f64 * self.features() as f64;
+        let steps = outline.steps + 2 + 2 * most_exchanges(self);
+        Outline { steps, trials: outline.trials + 4.0 * pairs, ..outline }
+    }
+}
+
+/// Exchanges groups of the entry until no exchange of groups of one size lowers its score, nor any oscillation.
+///
+/// The walk goes to the entry's subset first, in at most two steps that move all features concerned, and only when there
+/// is an exchange to make. Cost O(size) best additions an exchange.
+///
+/// # Reference
+/// P. Somol, P. Pudil, *Oscillating search algorithms for feature selection*, ICPR 2000.
+pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
+    let space = walk.space;
+    let (mut at, mut score) = (Selected::new(space, entry.subset.clone()), entry.score);
+    let mut told = walk.context.subset.selected().to_vec();
+    for _ in 0..most_exchanges(space) {
+        let gains = |to: Score| score.loss - to.loss > GAIN * score.loss.abs();
+        let exchange = best_exchange(space, &mut walk.context.subset, &at)?;
+        if let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) {
+            if told != at.features {
+                walk.context.subset.reset(&told)?;
+                walk.go_to(&at.features, score)?;
+            }
+            score = exchange.entering.score;
+            make(walk, exchange)?;
+            at = Selected::new(space, walk.context.subset.selected().to_vec());
+        } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
+            walk.context.subset.reset(&told)?;
+            walk.go_to(&found.features, lower)?;
+            (at, score) = (found, lower);
+        } else {
+            return Ok(());
+        }
+        told.clone_from(&at.features);
+    }
+    Ok(())
+}
+
+/// Makes an exchange in two steps.
+fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> Flow {
+    let leaving = &walk.space.groups[exchange.out];
+    let rest: Vec<Feature> = walk.context.subset.selected().iter().copied().filter(|f| !leaving.contains(f)).collect();
+    walk.context.subset.reset(&rest)?;
+    let score = walk.context.subset.score()?;
+    walk.inside[exchange.out] = false;
+    walk.moved(Action::Remove, leaving, score, Vec::new())?;
+    walk.add(exchange.entering)
+}
+
+/// The exchange of lowest score; ties to the lowest group that leaves, and of duplicates only the first is tried. The
+/// subset is `at` in the end.
+pub(crate) fn best_exchange(space: &Space<'_>, subset: &mut Subset<'_>, at: &Selected) -> Result<Option<Exchange>> {
+    let originals = space.originals();
+    let mut best: Option<Exchange> = None;
+    subset.reset(&at.features)?;
+    for out in space.free().into_iter().filter(|&group| at.inside[group]) {
+        let group = &space.groups[out];
+        let open = |u: &usize| !at.inside[*u] && space.groups[*u].len() == group.len();
+        let others: Vec<usize> = (0..at.inside.len()).filter(open).collect();
+        let is_duplicate = (0..out).any(|other| at.inside[other] && originals[other] == originals[out]);
+        if others.is_empty() || is_duplicate {
+            continue;
+        }
+        group.iter().try_for_each(|&feature| subset.remove(feature))?;
+        let entering = space.best_addition(subset, &others)?;
+        group.iter().try_for_each(|&feature| subset.add(feature))?;
+        let Some(entering) = entering else { continue };
+        if best.as_ref().is_none_or(|best| entering.score.loss < best.entering.score.loss) {
+            best = Some(Exchange { out, entering });
+        }
+    }
+    subset.reset(&at.features)?;
+    Ok(best)
+}
+
+/// Adds the best groups and then removes those that are missed least, or the other way round, two of them, then three
+/// and so on, until that gains something. The subset is anywhere in the end.
+fn oscillate(
+    space: &Space<'_>,
+    subset: &mut Subset<'_>,
+    from: &Selected,
+    gains: impl Fn(Score) -> bool,
+) -> Result<Option<(Selected, Score)>> {
+    for depth in 2..=DEEPEST {
+        for up_first in [true, false] {
+            let mut inside = from.inside.clone();
+            let mut score = Some(Score::WORST);
+            subset.reset(&from.features)?;
+            for k in 0..2 * depth {
+                if score.is_some() {
+                    score = swing(space, subset, &mut inside, (k < depth) == up_first)?;
+                }
+            }
+            let Some(score) = score.filter(|score| gains(*score)) else { continue };
+            if subset.selected().len() == from.features.len() {
+                return Ok(Some((Selected { features: subset.selected().to_vec(), inside }, score)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the best group or removes the one that is missed least; the score, or `None` where there is no such group.
+fn swing(space: &Space<'_>, subset: &mut Subset<'_>, inside: &mut [bool], up: bool) -> Result<Option<Score>> {
+    let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
+    let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
+    if groups.is_empty() {
+        return Ok(None);
+    }
+    let chosen = if up { space.best_addition(subset, &groups)? } else { space.best_removal(subset, &groups)? };
+    let Some(chosen) = chosen else { return Ok(None) };
+    let mut features = space.groups[chosen.group].iter();
+    features.try_for_each(|&feature| if up { subset.add(feature) } else { subset.remove(feature) })?;
+    inside[chosen.group] = up;
+    Ok(Some(chosen.score))
+}

@@ -1,0 +1,67 @@
+//! A search from its start to its path.
+
+use crate::polish::polish;
+use crate::settings::Polish;
+use crate::space::Space;
+use crate::walk::{End, Flow, Walk};
+use vaglio_core::{Outline, Path, Result, SearchContext, StopReason};
+
+/// Walks the space as `steps` says until it ends, chooses the result, and polishes it where the settings ask for that
+/// and nobody has stopped the search.
+///
+/// `outline` is that of the search; the observer learns its number of steps. The path holds every step, and for each
+/// size the best subset that a step reached.
+///
+/// # Errors
+/// Those of the criterion's scores, and what else `steps` fails of.
+///
+/// # Example
+/// The whole of a greedy search:
+/// ```
+/// use vaglio_core::{Path, Result, SearchContext, SearchStrategy};
+/// use vaglio_search::{Greedy, Patience, Space, run};
+///
+/// fn greedy(search: &Greedy, context: &mut SearchContext<'_>) -> Result<Path> {
+///     let space = Space::new(search.settings(), context.design())?;
+///     let outline = search.outline(context.design())?;
+///     run(&space, context, &outline, |walk| {
+///         walk.enter_forced()?;
+///         let mut patience = Patience::new(&space.settings);
+///         loop {
+///             let best = walk.best_addition()?;
+///             patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
+///             walk.add(best)?;
+///         }
+///     })
+/// }
+/// ```
+pub fn run<'c>(
+    space: &Space<'_>,
+    context: &mut SearchContext<'c>,
+    outline: &Outline,
+    steps: impl FnOnce(&mut Walk<'_, 'c>) -> Flow<StopReason>,
+) -> Result<Path> {
+    context.begin(outline.steps);
+    let mut walk = Walk::new(space, context)?;
+    let mut stop_reason = stopped(steps(&mut walk))?;
+    let allowed = walk.entries.partition_point(|entry| entry.subset.len() <= space.most);
+    let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
+    let least = space.least.unwrap_or(0).max(space.forced_features().len());
+    let chosen = space.settings.choose.pick(&walk.entries[..allowed], last, least);
+    let chosen = chosen.map(|entry| walk.entries[entry].clone());
+    if let (Some(entry), Polish::Swaps, false) = (&chosen, space.settings.polish, stop_reason.is_partial()) {
+        stop_reason = stopped(polish(&mut walk, entry).map(|()| stop_reason))?;
+    }
+    // An exchange can pass through a size that had no entry.
+    let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
+    let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
+    let Walk { empty, steps, entries, .. } = walk;
+    Ok(Path { empty, steps, entries, chosen, stop_reason, certificate: None })
+}
+
+fn stopped(end: Flow<StopReason>) -> Result<StopReason> {
+    match end {
+        Ok(reason) | Err(End::Stop(reason)) => Ok(reason),
+        Err(End::Failure(error)) => Err(error),
+    }
+}

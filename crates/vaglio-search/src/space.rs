@@ -1,0 +1,118 @@
+//! What a search searches: groups of features, and the limits of the subsets.
+
+use crate::duplicates;
+use crate::partition::{Partition, resolved};
+use crate::settings::Settings;
+use std::cell::OnceCell;
+use vaglio_core::{Design, Error, Feature, Result};
+
+/// The subsets of a design that the settings allow.
+///
+/// Features enter and leave in groups: each alone, or all of a block. A group is named by its place in `groups`.
+#[derive(Debug)]
+pub struct Space<'d> {
+    /// What is searched.
+    pub design: &'d Design,
+    /// The groups that may be selected, each in increasing order, by their first feature.
+    pub groups: Vec<Vec<Feature>>,
+    /// The groups that enter first and never leave, in order.
+    pub forced: Vec<usize>,
+    /// The largest subset, in features.
+    pub most: usize,
+    /// The smallest subset that may be the result, in features; at most all that there are.
+    pub least: Option<usize>,
+    /// The settings that this is of.
+    pub settings: Settings,
+    /// For each group the first that is equal to it, once that was asked.
+    originals: OnceCell<Vec<usize>>,
+}
+
+impl<'d> Space<'d> {
+    /// What the settings say about a design. Cost O(features), and O(rows) for each that is constant.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
+    pub fn new(settings: Settings, design: &'d Design) -> Result<Self> {
+        let names = design.names();
+        let forced = resolved(&settings.forced, "forced", names)?;
+        let excluded = resolved(&settings.excluded, "excluded", names)?;
+        for (position, feature) in forced.iter().enumerate() {
+            if excluded.contains(feature) {
+                return Err(Error::setting("excluded", format!("`{}` is forced as well", names[*feature])));
+            }
+            if forced[..position].contains(feature) {
+                return Err(Error::setting("forced", format!("`{}` is listed twice", names[*feature])));
+            }
+        }
+        let partition = Partition::new(settings.blocks.as_ref(), design)?;
+        partition.refuse(&forced, &excluded, names)?;
+        let (forced, excluded) = (partition.whole(&forced), partition.whole(&excluded));
+        let most = most(&settings, names.len(), forced.len(), excluded.len())?;
+        let groups = partition.groups(&excluded);
+        let least = settings.min_features.map(|least| least.min(groups.iter().map(Vec::len).sum()));
+        let mut group_of = vec![None; names.len()];
+        for (number, group) in groups.iter().enumerate() {
+            group.iter().for_each(|&f| group_of[f] = Some(number));
+        }
+        let mut entering: Vec<usize> = forced.iter().filter_map(|&f| group_of[f]).collect();
+        // The features of a block follow each other.
+        entering.dedup();
+        Ok(Space { design, groups, forced: entering, most, least, settings, originals: OnceCell::new() })
+    }
+
+    /// How many features the groups have.
+    pub fn features(&self) -> usize {
+        self.groups.iter().map(Vec::len).sum()
+    }
+
+    /// The largest subset that there is within the limits.
+    pub fn largest(&self) -> usize {
+        self.most.min(self.features())
+    }
+
+    /// The features of the forced groups, one group after another.
+    pub fn forced_features(&self) -> Vec<Feature> {
+        self.forced.iter().flat_map(|&group| self.groups[group].iter().copied()).collect()
+    }
+
+    /// The groups that are not forced.
+    pub fn free(&self) -> Vec<usize> {
+        (0..self.groups.len()).filter(|group| !self.forced.contains(group)).collect()
+    }
+
+    /// The group with that first feature.
+    pub fn group_of(&self, first: Feature) -> Option<usize> {
+        self.groups.binary_search_by_key(&first, |group| group[0]).ok()
+    }
+
+    /// For each group the first that is equal to it, bit for bit. Cost O(rows · features) once.
+    pub fn originals(&self) -> &[usize] {
+        self.originals.get_or_init(|| duplicates::originals(&self.groups, self.design))
+    }
+}
+
+/// The largest subset, after the checks of what counts features.
+fn most(settings: &Settings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
+    let refused = |field, message: String| Err(Error::setting(field, message));
+    let most = settings.max_features.unwrap_or(features);
+    if settings.max_features == Some(0) {
+        return refused("max_features", "0 features cannot be selected; 1 is the least".into());
+    }
+    if most > features {
+        let message = format!("{most} features are asked for and there are {features} candidate columns");
+        return refused("max_features", message);
+    }
+    if forced > most {
+        return refused("forced", format!("{forced} columns are forced and max_features is {most}"));
+    }
+    if settings.min_features.is_some_and(|least| least > most) {
+        return refused("min_features", format!("it is larger than max_features, which is {most}"));
+    }
+    if excluded == features && features > 0 {
+        return refused("excluded", "every column is excluded".into());
+    }
+    if settings.tolerance.is_some_and(|t| !t.is_finite()) {
+        return refused("tolerance", "it must be a finite number or null".into());
+    }
+    Ok(most)
+}

@@ -2,11 +2,13 @@
 
 mod definition;
 mod evaluator;
+mod geometry;
 mod output;
 mod relations;
 
 use evaluator::NhsicEvaluator;
-use relations::{Relations, Unmade, Walk};
+use geometry::{Unmade, Walk};
+use relations::Relations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -1,11 +1,10 @@
 //! Inner products of kernel matrices, computed as they are asked for.
 
 use super::Nhsic;
-use super::evaluator::NhsicEvaluator;
 use super::output::Target;
 use rayon::prelude::*;
-use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
+use std::sync::OnceLock;
+use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardized};
 
@@ -59,6 +58,11 @@ impl Relations {
         self.total
     }
 
+    /// c of all columns.
+    pub(super) fn relevances(&self) -> &[f64] {
+        &self.relevance
+    }
+
     /// c_i.
     pub(super) fn relevance(&self, feature: Feature) -> f64 {
         self.relevance.get(feature).copied().unwrap_or(0.0)
@@ -106,57 +110,4 @@ fn scaled(nhsic: &Nhsic, level: Level, factor: Factor) -> (Factor, f64) {
         (false, _) => factor.inner(level, &factor),
     };
     (factor, own)
-}
-
-/// The relations of a criterion on a design, made when they are first asked for.
-pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<Walk>);
-
-impl<'d> Unmade<'d> {
-    pub(super) fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
-        Unmade(nhsic, design, OnceLock::new())
-    }
-
-    fn walk(&mut self) -> Result<&mut Walk> {
-        let Unmade(nhsic, design, made) = self;
-        if made.get().is_none() {
-            let _ = made.set(Walk(Arc::new(Relations::new(nhsic, design)?)));
-        }
-        made.get_mut().ok_or_else(|| Error::Numerical("the relations of the columns are not there".into()))
-    }
-}
-
-impl Geometry for Unmade<'_> {
-    fn relevance(&mut self) -> Result<Vec<f64>> {
-        self.walk()?.relevance()
-    }
-
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        self.walk()?.gram(feature)
-    }
-
-    fn signs(&self) -> Signs {
-        Signs::NonNegative
-    }
-}
-
-/// The relations as least-angle searches walk on them.
-pub(super) struct Walk(pub Arc<Relations>);
-
-impl Geometry for Walk {
-    fn relevance(&mut self) -> Result<Vec<f64>> {
-        Ok(self.0.relevance.clone())
-    }
-
-    /// Cost O(d·m·rank²).
-    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        Ok(self.0.gram(feature).to_vec())
-    }
-
-    fn signs(&self) -> Signs {
-        Signs::NonNegative
-    }
-
-    fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
-        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(&self.0), subset)))
-    }
 }

@@ -1,0 +1,60 @@
+//! Relevance and Gram columns of the kernels, as least-angle searches walk on them.
+
+use super::Nhsic;
+use super::evaluator::NhsicEvaluator;
+use super::relations::Relations;
+use std::sync::{Arc, OnceLock};
+use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
+
+/// The relations of a criterion on a design, made when they are first asked for.
+pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<Walk>);
+
+impl<'d> Unmade<'d> {
+    pub(super) fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
+        Unmade(nhsic, design, OnceLock::new())
+    }
+
+    fn walk(&mut self) -> Result<&mut Walk> {
+        let Unmade(nhsic, design, made) = self;
+        if made.get().is_none() {
+            let _ = made.set(Walk(Arc::new(Relations::new(nhsic, design)?)));
+        }
+        made.get_mut().ok_or_else(|| Error::Numerical("the relations of the columns are not there".into()))
+    }
+}
+
+impl Geometry for Unmade<'_> {
+    fn relevance(&mut self) -> Result<Vec<f64>> {
+        self.walk()?.relevance()
+    }
+
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+        self.walk()?.gram(feature)
+    }
+
+    fn signs(&self) -> Signs {
+        Signs::NonNegative
+    }
+}
+
+/// The relations as least-angle searches walk on them.
+pub(super) struct Walk(pub Arc<Relations>);
+
+impl Geometry for Walk {
+    fn relevance(&mut self) -> Result<Vec<f64>> {
+        Ok(self.0.relevances().to_vec())
+    }
+
+    /// Cost O(d·m·rank²).
+    fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
+        Ok(self.0.gram(feature).to_vec())
+    }
+
+    fn signs(&self) -> Signs {
+        Signs::NonNegative
+    }
+
+    fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(&self.0), subset)))
+    }
+}

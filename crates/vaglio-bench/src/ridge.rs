@@ -5,7 +5,7 @@ use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::pipeline::{TestFigures, load, prepare};
-use vaglio_core::{Coefficients, Columns, Problem, Result, Silent, Trained};
+use vaglio_core::{Coefficients, Problem, Result, Silent, Trained};
 
 /// A set, its file, all rows, the training rows of the paper, and its errors × 10: RR, FFS, BFS, LARS, OP-LR, OP-RR.
 struct Set {
@@ -131,7 +131,7 @@ fn least_angle(bench: &Bench<'_>, set: &Set, seed: u64) -> Result<(f64, f64, f64
     let model = design.model(&all, Trained { lambda: 1.0, coefficients: zero })?;
     let made = |problem: &Problem| -> Result<Problem> {
         let inputs = problem.columns().select(model.inputs());
-        let columns: Columns = model.columns(&inputs, None)?.unwrap_or(inputs);
+        let columns = model.features(&inputs, None)?.into_owned();
         let names = all.iter().map(|&feature| design.names()[feature].clone()).collect();
         let targets = problem.targets().as_ref().clone();
         Problem::new(columns, names, targets, problem.target_names().to_vec(), problem.task().clone())

@@ -48,7 +48,7 @@ impl Bench<'_> {
         let start = Instant::now();
         let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
         let seconds = start.elapsed().as_secs_f64();
-        let test = prepared.figures(&*selection.model)?;
+        let test = prepared.figures(&selection.model)?;
         Ok(Run { prepared, selection, test, seconds })
     }
 }

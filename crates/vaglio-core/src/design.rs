@@ -1,10 +1,10 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
 use crate::decisions::Decisions;
-use crate::linear::Identity;
+use crate::model::Identity;
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Learner, Loss, Model, Problem, Readout, Result, Score, Task,
-    Trained, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, Loss, Model, Problem, Readout, Result, Score,
+    Task, Trained, lambda,
 };
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Design {
     /// # Errors
     /// Those of the learner's linear form.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
-        if let Some(form) = learner.linear_form() {
+        if let Form::Linear(form) = learner.form() {
             return form.design(problem);
         }
         let problem = problem.clone();
@@ -287,7 +287,7 @@ impl Design {
     ///
     /// # Errors
     /// Those of the learner's map; [`Error::Setting`] where there is no readout.
-    pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Box<dyn Model>> {
+    pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
         match &self.training {
             Training::Ridge(_, map) => map.model(subset, trained),
             Training::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),

@@ -138,6 +138,23 @@ impl Error {
         Error::Setting { field: field.into(), message: message.into(), place: None }
     }
 
+    /// Refuses a setting that is not in a range.
+    ///
+    /// # Errors
+    /// [`Error::Setting`].
+    pub fn unless_between<T: PartialOrd + std::fmt::Display>(
+        field: &str,
+        value: T,
+        range: std::ops::RangeInclusive<T>,
+    ) -> Result<()> {
+        match range.contains(&value) {
+            true => Ok(()),
+            false => {
+                Err(Error::setting(field, format!("{value} is not between {} and {}", range.start(), range.end())))
+            }
+        }
+    }
+
     /// A name that is not among `known`, with the nearest of them suggested.
     pub fn unknown<'a>(
         field: impl Into<String>,

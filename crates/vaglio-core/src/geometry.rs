@@ -61,10 +61,9 @@ impl Correlation {
                 "a least-angle path belongs to one output, and there are several; use `greedy` or `floating`",
             ));
         }
-        let scaled = |values: &[f64]| scaled(values, design.weights());
-        let column = |feature: Feature| scaled(&design.column(feature).values());
-        let columns = (0..design.features()).map(column).collect();
-        Ok(Correlation { columns, target: scaled(&design.targets().row(0).to_vec()) })
+        let unit = |values: &[f64]| standardized(values, design.weights());
+        let columns = design.columns().iter().map(|column| unit(&column.values())).collect();
+        Ok(Correlation { columns, target: unit(&design.targets().row(0).to_vec()) })
     }
 }
 
@@ -87,15 +86,18 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Values of mean 0 and norm 1, scaled by the roots of the weights; nothing for equal values.
-fn scaled(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
+/// √r_j (x_j − mean)/norm of a column with row weights r, all 1 when absent: the inner product of two is their correlation.
+///
+/// Nothing for a constant column, so that its correlation with any is 0. No square or sum over- or underflows. Cost O(m).
+pub fn standardized(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
     let Some(&first) = values.first() else { return Vec::new() };
     if values.iter().all(|v| *v == first) {
         return Vec::new();
     }
     let total: f64 = (0..values.len()).map(weight).sum();
-    let mut scaled = values.to_vec();
+    let unit = magnitude(values);
+    let mut scaled: Vec<f64> = values.iter().map(|v| v / unit).collect();
     // The second pass takes off what rounding left in the first.
     for _ in 0..2 {
         let mean = scaled.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
@@ -106,6 +108,12 @@ fn scaled(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     let norm = dot(&scaled, &scaled).sqrt();
     scaled.iter_mut().for_each(|v| *v /= norm);
     scaled
+}
+
+/// The power of two nearest below the largest absolute value: dividing by it is exact, and then no square overflows.
+pub fn magnitude<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
+    let largest = values.into_iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
+    largest.min(f64::MAX / 2.0).log2().floor().exp2()
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Design {
     ///
     /// # Errors
     /// Those of [`Design::retrain`] and of the learner.
-    pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
+    pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.training {
             Training::Ridge(readout, _) => readout,
             Training::Learner(learner, problem) => return learner.fit(problem, subset, lambda),

@@ -3,7 +3,8 @@
 use crate::broken::{Law, Near};
 use crate::{Broken, data, rebuild};
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, Learner, Model, Problem};
+use serde_json::Value;
+use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, Problem};
 
 /// All laws of a learner on a problem.
 ///
@@ -16,7 +17,7 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     retrained(learner, problem, tolerance)?;
     whole_weights(learner, problem, tolerance)?;
     degenerate(learner, problem)?;
-    wrong_shape(learner, problem)
+    damaged(learner, problem)
 }
 
 /// All laws of a learner on every one of [`data::standard_problems`] whose task it does not refuse as a setting.
@@ -24,10 +25,7 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
 /// # Errors
 /// The first law that does not hold; a learner that refuses every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
-    let refuses = |problem: &Problem| {
-        let made = learner.linear_form().map(|form| form.design(problem));
-        matches!(made, Some(Err(Error::Setting { .. })))
-    };
+    let refuses = |problem: &Problem| matches!(learner.form(), Form::Linear(form) if matches!(form.design(problem), Err(Error::Setting { .. })));
     let taken: Vec<_> = data::standard_problems().into_iter().filter(|(_, problem)| !refuses(problem)).collect();
     Law("tasks").must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
     for (name, problem) in taken {
@@ -45,8 +43,7 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
     let text = serde_json::to_string(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
-    let loaded: Box<dyn Model> =
-        serde_json::from_str(&text).map_err(|e| law.broken(on(), "a model that is loaded", e))?;
+    let loaded: Model = serde_json::from_str(&text).map_err(|e| law.broken(on(), "a model that is loaded", e))?;
     law.must(loaded.inputs() == model.inputs(), on, format!("{:?}", model.inputs()), loaded.inputs())?;
     law.must(
         loaded.coefficients() == model.coefficients(),
@@ -54,7 +51,7 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
         format!("{:?}", model.coefficients()),
         loaded.coefficients(),
     )?;
-    let (before, after) = (predicted(law, &*model, problem)?, predicted(law, &*loaded, problem)?);
+    let (before, after) = (predicted(law, &model, problem)?, predicted(law, &loaded, problem)?);
     for (row, (a, b)) in before.iter().zip(&after).enumerate() {
         law.must(
             a.to_bits() == b.to_bits(),
@@ -78,17 +75,17 @@ pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
     let Some(coefficients) = model.coefficients() else {
-        return law.must(learner.linear_form().is_none(), on, "coefficients of the linear form", "none");
+        return law.must(matches!(learner.form(), Form::Refit(_)), on, "coefficients of the linear form", "none");
     };
     let sizes = (coefficients.weights.dim(), coefficients.intercept.len());
     let outputs = problem.targets().nrows();
     law.must(sizes == ((subset.len(), outputs), outputs), on, format!("{} x {outputs}", subset.len()), sizes)?;
-    let columns = match learner.linear_form() {
-        Some(form) => law.ran(on, || form.design(problem))?.columns().select(&subset),
-        None => problem.columns().select(&subset),
+    let columns = match learner.form() {
+        Form::Linear(form) => law.ran(on, || form.design(problem))?.columns().select(&subset),
+        Form::Refit(_) => problem.columns().select(&subset),
     };
     let x = Array2::from_shape_fn((subset.len(), problem.rows()), |(k, row)| columns.column(k).get(row));
-    alike(law, on, tolerance, &coefficients.predict(x.view()), &predicted(law, &*model, problem)?)
+    alike(law, on, tolerance, &coefficients.predict(x.view()), &predicted(law, &model, problem)?)
 }
 
 /// The linear form's design, retrained on all rows, predicts what `fit` predicts.
@@ -99,17 +96,17 @@ pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 /// [`Broken`].
 pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("retrained");
-    let Some(form) = learner.linear_form() else {
+    let Form::Linear(form) = learner.form() else {
         let (first, second) = (fitted(law, learner, problem)?.0, fitted(law, learner, problem)?.0);
         let on = || "a second fit".to_owned();
-        return alike(law, on, 0.0, &predicted(law, &*first, problem)?, &predicted(law, &*second, problem)?);
+        return alike(law, on, 0.0, &predicted(law, &first, problem)?, &predicted(law, &second, problem)?);
     };
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("all rows and subset {subset:?}");
     let design = law.ran(on, || form.design(problem))?;
     let rows: Vec<usize> = (0..problem.rows()).collect();
     let expected = law.ran(on, || design.retrain(&rows, &rows, &subset, design.lambdas()[0]))?;
-    alike(law, on, tolerance, &expected, &predicted(law, &*model, problem)?)
+    alike(law, on, tolerance, &expected, &predicted(law, &model, problem)?)
 }
 
 /// A row of weight 2 is that row given twice.
@@ -122,7 +119,7 @@ pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     let (by_weight, subset) = fitted(law, learner, &weighted)?;
     let (by_rows, _) = fitted(law, learner, &repeated)?;
     let on = || format!("weights from 1 to 3 and subset {subset:?}");
-    alike(law, on, tolerance, &predicted(law, &*by_rows, problem)?, &predicted(law, &*by_weight, problem)?)
+    alike(law, on, tolerance, &predicted(law, &by_rows, problem)?, &predicted(law, &by_weight, problem)?)
 }
 
 /// Duplicate columns, fewer rows than columns, the empty subset and a λ left to the learner give finite predictions.
@@ -143,37 +140,81 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken
         for lambda in [lambda, None] {
             let on = || format!("{what}, lambda {lambda:?}");
             let model = law.ran(on, || learner.fit(problem, &subset, lambda))?;
-            finite(law, on, &predicted(law, &*model, problem)?)?;
+            finite(law, on, &predicted(law, &model, problem)?)?;
         }
     }
     Ok(())
 }
 
-/// A model refuses a number of columns that is not its own, and does not panic.
+/// A saved model with one of its lists shorter or longer, or one of its whole numbers huge, is refused, or predicts all
+/// the same; one that would read another number of columns is refused.
 ///
 /// # Errors
 /// [`Broken`].
-pub fn wrong_shape(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
-    let law = Law("wrong_shape");
+pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("damaged");
     let (model, subset) = fitted(law, learner, problem)?;
-    let right = problem.columns().select(model.inputs());
-    let mut more = right.clone();
-    more.push(vec![1.0; problem.rows()]);
-    let mut wrong: Vec<Columns> = vec![more];
-    if !model.inputs().is_empty() {
-        wrong.push(right.select(&(1..right.len()).collect::<Vec<_>>()));
-    }
-    for columns in wrong {
-        let on = || format!("the model of subset {subset:?}, given {} columns", columns.len());
-        let refused = law.ran(on, || Ok(model.predict(&columns, None).is_err()))?;
-        law.must(refused, on, format!("an error that asks for {}", right.len()), "predictions")?;
+    let on = || format!("the model of subset {subset:?}");
+    let whole = serde_json::to_value(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
+    let mut places = Vec::new();
+    collect(&whole, &mut String::new(), &mut places);
+    for place in places {
+        for (what, damage) in DAMAGES {
+            let mut value = whole.clone();
+            if !value.pointer_mut(&place).is_some_and(|part| damage(part)) {
+                continue;
+            }
+            let on = || format!("{}, its {place} {what}", on());
+            let Ok(loaded) = serde_json::from_value::<Model>(value) else { continue };
+            let (before, now) = (model.inputs().len(), loaded.inputs().len());
+            law.must(before == now, on, format!("to be refused, or a model of {before} columns"), now)?;
+            let mut columns = Columns::new(problem.rows());
+            loaded.inputs().iter().for_each(|_| columns.push(vec![0.5; problem.rows()]));
+            law.ran(on, || Ok(loaded.predict(&columns, None).is_ok()))?;
+        }
     }
     Ok(())
 }
 
+/// What may have become of a part of a file; `false`: this part cannot be damaged so.
+const DAMAGES: [(&str, fn(&mut Value) -> bool); 3] = [
+    ("shorter", |part| part.as_array_mut().is_some_and(|list| list.pop().is_some())),
+    ("longer", |part| {
+        let last = part.as_array().and_then(|list| list.last()).cloned();
+        part.as_array_mut().zip(last).map(|(list, last)| list.push(last)).is_some()
+    }),
+    ("huge", |part| {
+        let is_whole = part.is_u64();
+        if is_whole {
+            *part = Value::from(1u64 << 40);
+        }
+        is_whole
+    }),
+];
+
+/// The pointers to every list and whole number of a value; of a long list, to the first and last.
+fn collect(value: &Value, at: &mut String, places: &mut Vec<String>) {
+    let mut inside = |key: &str, value: &Value| {
+        let length = at.len();
+        *at += &format!("/{key}");
+        collect(value, at, places);
+        at.truncate(length);
+    };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| inside(key, value)),
+        Value::Array(list) => {
+            let ends = [0, list.len().saturating_sub(1)];
+            ends.iter().filter_map(|&k| Some((k, list.get(k)?))).for_each(|(k, value)| inside(&k.to_string(), value));
+            places.push(at.clone());
+        }
+        Value::Number(_) => places.push(at.clone()),
+        _ => {}
+    }
+}
+
 /// How many columns are to be selected from, and the first λ.
 fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, Option<f64>), Broken> {
-    let Some(form) = learner.linear_form() else { return Ok((problem.columns().len(), None)) };
+    let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
     let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
     law.must(
         design.rows() == problem.rows(),
@@ -185,7 +226,7 @@ fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, 
 }
 
 /// A model of at most three columns, spread over all.
-fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Box<dyn Model>, Vec<Feature>), Broken> {
+fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Model, Vec<Feature>), Broken> {
     let (count, lambda) = extent(law, learner, problem)?;
     law.must(count >= 3, || "the problem".into(), "at least three columns", count)?;
     let subset = vec![count - 1, 0, count / 2];
@@ -201,7 +242,7 @@ fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Box<dyn
 }
 
 /// Predictions on the columns of a problem, one a row and output, all finite.
-fn predicted(law: Law, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>, Broken> {
+fn predicted(law: Law, model: &Model, problem: &Problem) -> Result<Array2<f64>, Broken> {
     let on = || "predictions on the training columns".to_owned();
     let values =
         law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series().map(|s| &s[..])))?;

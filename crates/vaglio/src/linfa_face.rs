@@ -5,6 +5,7 @@ use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use linfa::traits::{Fit, PredictInplace, Transformer};
 use linfa::{Float, ParamGuard};
 use ndarray::{Array, Array2, ArrayBase, Axis, Data, Ix2};
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use vaglio_core::{Columns, Error, Feature, Path, Problem, Silent, Task};
 
@@ -198,11 +199,13 @@ fn predictions<F: Float, D: Data<Elem = F>>(selection: &Selection, x: &ArrayBase
 
 /// The chosen columns of `columns`, rows × chosen: those that the model's map makes where it has one.
 pub(crate) fn chosen<F: Float>(selection: &Selection, inputs: &Columns, plain: impl Fn() -> Array2<F>) -> Array2<F> {
-    let made = selection.model.columns(inputs, None);
+    let made = selection.model.features(inputs, None);
     assert!(made.is_ok(), "the model takes the columns it names: {:?}", made.err());
     match made.unwrap_or_default() {
-        Some(made) => Array2::from_shape_fn((made.rows(), made.len()), |(row, k)| F::cast(made.column(k).get(row))),
-        None => plain(),
+        Cow::Owned(made) => {
+            Array2::from_shape_fn((made.rows(), made.len()), |(row, k)| F::cast(made.column(k).get(row)))
+        }
+        Cow::Borrowed(_) => plain(),
     }
 }
 

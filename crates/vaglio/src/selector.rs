@@ -59,7 +59,7 @@ pub struct Selection {
     /// Names of the columns that were selected from: the learner's where it maps, else the problem's.
     pub names: Vec<String>,
     /// The learner trained on the chosen subset and all rows.
-    pub model: Box<dyn Model>,
+    pub model: Model,
     /// The word for the way the criterion computed.
     pub engine: &'static str,
     /// The word for the criterion's approximation, if it made one.

@@ -12,7 +12,7 @@ use vaglio_kernels::ridge::Ridge;
 ///
 /// # Errors
 /// [`Error::Numerical`] when numbers overflow; those of the learner.
-pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
+pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
     let lambda = match lambda {
         Some(lambda) => lambda,

@@ -6,13 +6,12 @@ mod hidden;
 mod model;
 
 pub use hidden::Activation;
-pub use model::ElmModel;
 
 use model::RandomLayer;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
 
 /// An extreme learning machine: ridge on hidden units whose weights are drawn at random and never trained.
 ///
@@ -26,7 +25,7 @@ use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, 
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Learner, Model};
+/// use vaglio_core::Learner;
 /// use vaglio_elm::Elm;
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let model = Elm { units: 10, ..Elm::default() }.fit(&problem, &[0, 7, 12], None)?;
@@ -118,14 +117,12 @@ fn unlike(mut name: String, known: &HashSet<&str>) -> String {
 
 #[typetag::serde(name = "elm")]
 impl Learner for Elm {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        Some(self)
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
     }
 
     fn check(&self) -> Result<()> {
-        if !(1..=MOST_UNITS).contains(&self.units) {
-            return Err(Error::setting("units", format!("{} is not between 1 and {MOST_UNITS}", self.units)));
-        }
+        Error::unless_between("units", self.units, 1..=MOST_UNITS)?;
         if !(self.input_scaling.is_finite() && self.input_scaling > 0.0) {
             return Err(Error::setting("input_scaling", format!("{} is not a positive number", self.input_scaling)));
         }

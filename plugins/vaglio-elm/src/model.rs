@@ -2,7 +2,9 @@
 
 use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained, check_inputs};
+use vaglio_core::{
+    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, Parts, Predictor, ReadoutMap, Result, Trained,
+};
 
 /// The hidden layer as it was drawn, with all its units.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub(crate) struct RandomLayer {
 }
 
 impl FeatureMap for RandomLayer {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Box<dyn Model>> {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
         let own = |feature: Feature| feature.checked_sub(self.units.len()).filter(|i| self.direct && *i < self.inputs);
         if let Some(unknown) = subset.iter().find(|f| **f >= self.units.len() && own(**f).is_none()) {
             return Err(Error::Shape(format!("the hidden layer makes no column {unknown}")));
@@ -38,7 +40,7 @@ impl FeatureMap for RandomLayer {
             });
         }
         let Trained { lambda, coefficients } = readout;
-        Ok(Box::new(ElmModel { inputs, activation: self.activation, units, columns, lambda, coefficients }))
+        Model::new(ElmModel { inputs, activation: self.activation, units, columns, lambda, coefficients })
     }
 }
 
@@ -54,20 +56,8 @@ enum Source {
 
 /// A readout of some hidden units and inputs: no other unit is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
-pub struct ElmModel {
-    inputs: Vec<Feature>,
-    activation: Activation,
-    units: Vec<Unit>,
-    columns: Vec<Source>,
-    lambda: f64,
-    coefficients: Coefficients,
-}
-
-/// What a file holds, not yet checked.
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct ElmModel {
     inputs: Vec<Feature>,
     activation: Activation,
     units: Vec<Unit>,
@@ -76,11 +66,17 @@ struct Stored {
     coefficients: Coefficients,
 }
 
-impl TryFrom<Stored> for ElmModel {
-    type Error = Error;
+#[typetag::serde(name = "elm_model")]
+impl ModelData for ElmModel {
+    fn parts(&self) -> Parts<'_> {
+        let ElmModel { inputs, lambda, coefficients, .. } = self;
+        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    }
+}
 
-    fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { inputs, activation, units, columns, lambda, coefficients } = stored;
+impl ReadoutMap for ElmModel {
+    fn check(&self) -> Result<()> {
+        let ElmModel { inputs, units, columns, .. } = self;
         let refused = |what: &str| Err(Error::Shape(what.into()));
         if !inputs.is_sorted_by(|a, b| a < b) {
             return refused("the inputs are not in increasing order");
@@ -95,44 +91,29 @@ impl TryFrom<Stored> for ElmModel {
         if !columns.iter().all(is_there) {
             return refused("a column comes from a unit or an input that is not there");
         }
-        coefficients.check(columns.len())?;
-        let finite = |all: &[f64]| all.iter().all(|v| v.is_finite());
-        let layer = units.iter().all(|unit| unit.bias.is_finite() && finite(&unit.weights));
-        if !(layer && lambda.is_finite()) {
-            return refused("the model holds a number that is not finite");
+        if !units.iter().flat_map(|unit| unit.weights.iter().chain([&unit.bias])).all(|v| v.is_finite()) {
+            return refused("a hidden unit holds a number that is not finite");
         }
-        Ok(ElmModel { inputs, activation, units, columns, lambda, coefficients })
-    }
-}
-
-#[typetag::serde(name = "elm_model")]
-impl Model for ElmModel {
-    fn inputs(&self) -> &[Feature] {
-        &self.inputs
+        Ok(())
     }
 
-    fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
-        check_inputs(inputs, self.inputs.len())?;
+    fn count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {
         let mut all = hidden::outputs(self.activation, &self.units, inputs)?;
         let mut places = Vec::with_capacity(self.columns.len());
         for source in &self.columns {
             places.push(match *source {
                 Source::Unit(unit) => unit,
                 Source::Input(input) => {
-                    all.push(inputs.column(input).values().into_owned());
+                    all.push(inputs.column(input));
                     all.len() - 1
                 }
             });
         }
-        // Each stands in the order of the subset already, unless units and inputs alternate.
-        Ok(Some(if places.is_sorted_by(|a, b| a < b) && places.len() == all.len() { all } else { all.select(&places) }))
-    }
-
-    fn lambda(&self) -> Option<f64> {
-        Some(self.lambda)
-    }
-
-    fn coefficients(&self) -> Option<&Coefficients> {
-        Some(&self.coefficients)
+        // They are in the order of the subset already, unless units and inputs alternate.
+        Ok(if places.is_sorted_by(|a, b| a < b) && places.len() == all.len() { all } else { all.select(&places) })
     }
 }

@@ -94,7 +94,7 @@ fn threads_change_no_bit() {
     }
 }
 
-fn predicted(model: &dyn Model, columns: &Columns) -> Vec<u64> {
+fn predicted(model: &Model, columns: &Columns) -> Vec<u64> {
     model.predict(&columns.select(model.inputs()), None).unwrap().iter().map(|v| v.to_bits()).collect()
 }
 
@@ -111,17 +111,17 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
         let design = learner.design(&problem).unwrap();
         let model = learner.fit(&problem, &subset, None).unwrap();
         assert_eq!(model.inputs(), inputs);
-        let columns = model.columns(&problem.columns().select(&inputs), None).unwrap().unwrap();
+        let columns = model.features(&problem.columns().select(&inputs), None).unwrap().into_owned();
         assert_eq!(bits(&columns), bits(&design.columns().select(&subset)));
         let text = serde_json::to_string(&model).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["units"].as_array().unwrap().len(), units);
-        let loaded: Box<dyn Model> = serde_json::from_str(&text).unwrap();
+        let loaded: Model = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&loaded).unwrap(), text);
-        let all = predicted(&*loaded, problem.columns());
-        assert_eq!(all, predicted(&*model, problem.columns()));
+        let all = predicted(&loaded, problem.columns());
+        assert_eq!(all, predicted(&model, problem.columns()));
         for row in [0, 131, 299] {
-            let one = predicted(&*model, &problem.columns().select_rows(&[row]));
+            let one = predicted(&model, &problem.columns().select_rows(&[row]));
             assert!((0..3).all(|o| one[o] == all[o * 300 + row]));
         }
     }
@@ -175,7 +175,7 @@ fn models_whose_parts_do_not_fit_are_refused() {
     let problem = data::regression(12, 3, 1).problem();
     let model = elm(4, Activation::Tanh).fit(&problem, &[1, 5], None).unwrap();
     let good = serde_json::to_value(&model).unwrap();
-    let read = |value: &Value| serde_json::from_str::<Box<dyn Model>>(&value.to_string());
+    let read = |value: &Value| serde_json::from_str::<Model>(&value.to_string());
     assert!(read(&good).is_ok());
     for (path, bad) in [
         ("/inputs", json!([0, 1])),

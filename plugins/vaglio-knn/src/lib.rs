@@ -5,16 +5,14 @@
 mod model;
 mod neighbours;
 
-pub use model::NeighboursModel;
-
-use model::Stored;
+use model::NeighboursModel;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, Learner, Model, Problem, Result, describe};
+use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, describe};
 
 /// Neighbours that are asked for, at most.
 const MOST: usize = 1_000_000;
 
-/// k nearest neighbours, in the Euclidean distance of the chosen columns.
+/// k nearest neighbours, in the Euclidean distance of the selected columns.
 ///
 /// The prediction for x is Σ_j s_j v_j y_j / Σ_j s_j v_j over the nearest training rows. A row of weight r is r rows in
 /// one place: rows are taken in order of distance, the lowest row first among equals, until the weights that were taken
@@ -72,27 +70,25 @@ pub enum Weights {
 
 #[typetag::serde(name = "knn")]
 impl Learner for Knn {
-    fn fit(&self, problem: &Problem, subset: &[Feature], _lambda: Option<f64>) -> Result<Box<dyn Model>> {
-        self.check()?;
-        if let Some(feature) = subset.iter().find(|feature| **feature >= problem.columns().len()) {
-            return Err(Error::Shape(format!("there is no column {feature}")));
-        }
-        let stored = Stored {
+    fn form(&self) -> Form<'_> {
+        Form::Refit(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        Error::unless_between("neighbours", self.neighbours, 1..=MOST)
+    }
+}
+
+impl Refit for Knn {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        Model::new(NeighboursModel {
             inputs: subset.to_vec(),
             neighbours: self.neighbours,
             weights: self.weights,
             rows: problem.columns().matrix(subset),
             targets: problem.targets().as_ref().clone(),
             row_weights: problem.weights().map(|weights| weights.to_vec()),
-        };
-        Ok(Box::new(NeighboursModel::try_from(stored)?))
-    }
-
-    fn check(&self) -> Result<()> {
-        if (1..=MOST).contains(&self.neighbours) {
-            return Ok(());
-        }
-        Err(Error::setting("neighbours", format!("{} is not between 1 and {MOST}", self.neighbours)))
+        })
     }
 }
 

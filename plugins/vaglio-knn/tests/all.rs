@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 use std::sync::Arc;
 use vaglio::Selector;
-use vaglio::core::{Criterion, Learner, Problem, SearchStrategy, Silent, Task};
-use vaglio_knn::{Knn, NeighboursModel, Weights};
+use vaglio::core::{Columns, Criterion, Learner, Model, Problem, SearchStrategy, Silent, Task};
+use vaglio_knn::{Knn, Weights};
 use vaglio_testkit::{check_learner_on_standard_data, data, registry};
 
 fn knn(neighbours: usize, weights: Weights) -> Knn {
@@ -20,7 +20,7 @@ fn line(targets: &[f64]) -> Problem {
 
 fn predicted(knn: Knn, problem: &Problem, at: &[f64]) -> Vec<f64> {
     let model = knn.fit(problem, &[0], None).unwrap();
-    let mut columns = vaglio::core::Columns::new(at.len());
+    let mut columns = Columns::new(at.len());
     columns.push(at.to_vec());
     model.predict(&columns, None).unwrap().row(0).to_vec()
 }
@@ -55,7 +55,7 @@ fn the_values_are_those_worked_out_by_hand() {
     // A quarter of row 3, 1 of row 2, and 0.75 of row 1.
     assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[3.0]), [(12.5 + 20.0 + 7.5) / 2.0]);
     let model = knn(1, Weights::Uniform).fit(&weighted, &[], None).unwrap();
-    let mean = model.predict(&vaglio::core::Columns::new(2), None).unwrap();
+    let mean = model.predict(&Columns::new(2), None).unwrap();
     assert!(mean.iter().all(|p| (p - 42.5 / 3.75).abs() < 1e-12), "{mean}");
 }
 
@@ -105,6 +105,46 @@ fn linfa_check(selector: Selector) -> vaglio::ValidSelector {
 }
 
 #[test]
+fn many_points_and_one_have_the_same_neighbours_ties_included() {
+    // Points of a small lattice, each several times: most distances tie.
+    let column = |k: usize| (0..60).map(|row| ((row * (7 + 4 * k)) % 5) as f64).collect::<Vec<f64>>();
+    let targets: Vec<f64> = (0..60).map(|row| f64::from(row).exp2()).collect();
+    let problem = data::given(&[&column(0), &column(1)], &[&targets], Task::Regression).unwrap();
+    let mut points = Columns::new(20);
+    (0..2).for_each(|k| points.push((0..20).map(|row| ((row * (3 + k)) % 9) as f64 / 2.0).collect::<Vec<f64>>()));
+    for k in [1, 2, 5, 17, 59, 60] {
+        let model = knn(k, Weights::Uniform).fit(&problem, &[0, 1], None).unwrap();
+        let together = model.predict(&points, None).unwrap();
+        for point in 0..20 {
+            let square =
+                |row: usize, c: usize| (problem.columns().column(c).get(row) - points.column(c).get(point)).powi(2);
+            let mut order: Vec<usize> = (0..60).collect();
+            order.sort_by(|a, b| (square(*a, 0) + square(*a, 1)).total_cmp(&(square(*b, 0) + square(*b, 1))));
+            // Powers of two: the mean says which rows it is of.
+            let expected = order[..k].iter().map(|row| targets[*row]).sum::<f64>() / k as f64;
+            let alone = model.predict(&points.select_rows(&[point]), None).unwrap()[[0, 0]];
+            assert_eq!(alone.to_bits(), together[[0, point]].to_bits(), "{point} {k}");
+            assert!((alone - expected).abs() <= 1e-14 * expected, "{point} {k}: {alone} {expected}");
+        }
+    }
+}
+
+#[test]
+fn huge_and_tiny_columns_keep_their_order() {
+    for factor in [1e-310, 1e-200, 1.0, 1e200, 1e307] {
+        let x: Vec<f64> = (0..9).map(|row| factor * (f64::from(row) - 4.0)).collect();
+        let targets: Vec<f64> = (0..9).map(|row| f64::from(row).exp2()).collect();
+        let problem = data::given(&[&x], &[&targets], Task::Regression).unwrap();
+        // Rows 6, 7 and 5.
+        let points = [2.2 * factor; 10];
+        for count in [1, 10] {
+            let found = predicted(knn(3, Weights::Uniform), &problem, &points[..count]);
+            assert!(found.iter().all(|v| (v - (64.0 + 128.0 + 32.0) / 3.0).abs() < 1e-12), "{factor}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     for neighbours in [0, 1_000_001] {
         let error = knn(neighbours, Weights::Uniform).check().unwrap_err();
@@ -118,10 +158,8 @@ fn settings_out_of_range_are_refused() {
 fn a_stored_model_whose_parts_do_not_fit_is_refused() {
     let problem = line(&[0.0, 10.0, 20.0]).with_weights(vec![1.0, 2.0, 3.0]).unwrap();
     let model = knn(2, Weights::Distance).fit(&problem, &[0], None).unwrap();
-    let good: Value = serde_json::to_value(&*model).unwrap();
-    let mut good = good;
-    good.as_object_mut().unwrap().remove("kind");
-    let read = |value: &Value| serde_json::from_value::<NeighboursModel>(value.clone());
+    let good: Value = serde_json::to_value(&model).unwrap();
+    let read = |value: &Value| serde_json::from_value::<Model>(value.clone());
     assert_eq!(serde_json::to_value(read(&good).unwrap()).unwrap(), good);
     let huge = 1u64 << 62;
     for (path, bad) in [

@@ -72,7 +72,7 @@ impl ComponentMap {
 }
 
 impl FeatureMap for ComponentMap {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Box<dyn Model>> {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
         let component = |&feature: &Feature| {
             let found = self.components.get(feature).cloned();
             found.ok_or_else(|| Error::Shape(format!("there is no component {}", feature + 1)))
@@ -84,7 +84,8 @@ impl FeatureMap for ComponentMap {
         } else {
             (self.inputs.clone(), self.landmarks.clone())
         };
-        Ok(Box::new(LsSvmModel::new(inputs, self.kernel, landmarks, components, readout)))
+        let Trained { lambda, coefficients } = readout;
+        Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
     }
 }
 

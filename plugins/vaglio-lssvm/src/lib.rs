@@ -10,11 +10,10 @@ mod landmarks;
 mod model;
 
 pub use kernel::{Bandwidth, KernelKind, KernelSettings};
-pub use model::LsSvmModel;
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
 
 /// A fixed-size least-squares support vector machine: ridge on the components of a kernel, as they are seen on a few
 /// landmark rows ũ_1, …, ũ_N.
@@ -36,7 +35,7 @@ use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, 
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Learner, Model};
+/// use vaglio_core::Learner;
 /// use vaglio_lssvm::FsLsSvm;
 /// let problem = vaglio_testkit::data::regression(60, 4, 1).problem();
 /// let model = FsLsSvm { landmarks: 20, ..FsLsSvm::default() }.fit(&problem, &[0, 1, 2, 3, 4], None)?;
@@ -111,17 +110,12 @@ impl LinearForm for FsLsSvm {
 
 #[typetag::serde(name = "fs_ls_svm")]
 impl Learner for FsLsSvm {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        Some(self)
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
     }
 
     fn check(&self) -> Result<()> {
-        if !(2..=MOST_LANDMARKS).contains(&self.landmarks) {
-            return Err(Error::setting(
-                "landmarks",
-                format!("{} is not between 2 and {MOST_LANDMARKS}", self.landmarks),
-            ));
-        }
+        Error::unless_between("landmarks", self.landmarks, 2..=MOST_LANDMARKS)?;
         self.kernel.check().map_err(|error| error.under("kernel"))?;
         self.readout().map(|_| ())
     }

@@ -3,39 +3,33 @@
 use crate::components::columns_of;
 use crate::kernel::Fixed;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, Model, Result, Trained, check_inputs};
+use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Parts, Predictor, ReadoutMap, Result};
 
 /// A readout of some components of a kernel: no other component is kept, and no row but the landmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
-pub struct LsSvmModel {
-    inputs: Vec<Feature>,
-    kernel: Fixed,
-    /// Landmarks × inputs.
-    landmarks: Vec<Vec<f64>>,
-    /// Components × landmarks.
-    components: Vec<Vec<f64>>,
-    lambda: f64,
-    coefficients: Coefficients,
-}
-
-/// What a file holds, not yet checked.
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
-    inputs: Vec<Feature>,
-    kernel: Fixed,
-    landmarks: Vec<Vec<f64>>,
-    components: Vec<Vec<f64>>,
-    lambda: f64,
-    coefficients: Coefficients,
+pub(crate) struct LsSvmModel {
+    pub inputs: Vec<Feature>,
+    pub kernel: Fixed,
+    /// Landmarks × inputs.
+    pub landmarks: Vec<Vec<f64>>,
+    /// Components × landmarks.
+    pub components: Vec<Vec<f64>>,
+    pub lambda: f64,
+    pub coefficients: Coefficients,
 }
 
-impl TryFrom<Stored> for LsSvmModel {
-    type Error = Error;
+#[typetag::serde(name = "fs_ls_svm_model")]
+impl ModelData for LsSvmModel {
+    fn parts(&self) -> Parts<'_> {
+        let LsSvmModel { inputs, lambda, coefficients, .. } = self;
+        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    }
+}
 
-    fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { inputs, kernel, landmarks, components, lambda, coefficients } = stored;
+impl ReadoutMap for LsSvmModel {
+    fn check(&self) -> Result<()> {
+        let LsSvmModel { inputs, kernel, landmarks, components, .. } = self;
         let refused = |what: &str| Err(Error::Shape(what.into()));
         if !inputs.is_sorted_by(|a, b| a < b) {
             return refused("the inputs are not in increasing order");
@@ -49,46 +43,18 @@ impl TryFrom<Stored> for LsSvmModel {
         if components.iter().any(|component| component.len() != landmarks.len()) {
             return refused("a component has not one number for each landmark");
         }
-        coefficients.check(components.len())?;
-        let finite = |all: &[f64]| all.iter().all(|v| v.is_finite());
-        let map = landmarks.iter().chain(&components).all(|row| finite(row));
-        if !(map && lambda.is_finite()) {
-            return refused("the model holds a number that is not finite");
+        if !landmarks.iter().chain(components).flatten().all(|v| v.is_finite()) {
+            return refused("a landmark or a component holds a number that is not finite");
         }
-        Ok(LsSvmModel { inputs, kernel, landmarks, components, lambda, coefficients })
-    }
-}
-
-impl LsSvmModel {
-    pub(crate) fn new(
-        inputs: Vec<Feature>,
-        kernel: Fixed,
-        landmarks: Vec<Vec<f64>>,
-        components: Vec<Vec<f64>>,
-        readout: Trained,
-    ) -> Self {
-        let Trained { lambda, coefficients } = readout;
-        LsSvmModel { inputs, kernel, landmarks, components, lambda, coefficients }
-    }
-}
-
-#[typetag::serde(name = "fs_ls_svm_model")]
-impl Model for LsSvmModel {
-    fn inputs(&self) -> &[Feature] {
-        &self.inputs
+        Ok(())
     }
 
-    fn columns(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Option<Columns>> {
-        check_inputs(inputs, self.inputs.len())?;
+    fn count(&self) -> usize {
+        self.components.len()
+    }
+
+    fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {
         let columns: Vec<_> = inputs.iter().collect();
-        columns_of(self.kernel, &self.landmarks, &self.components, &columns, inputs.rows()).map(Some)
-    }
-
-    fn lambda(&self) -> Option<f64> {
-        Some(self.lambda)
-    }
-
-    fn coefficients(&self) -> Option<&Coefficients> {
-        Some(&self.coefficients)
+        columns_of(self.kernel, &self.landmarks, &self.components, &columns, inputs.rows())
     }
 }

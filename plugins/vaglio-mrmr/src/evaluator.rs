@@ -1,105 +1,70 @@
-//! The shortcut: sums of correlations, kept as columns enter and leave.
+//! The shortcut: correlations with the selected columns are kept.
 
-use crate::Scheme;
-use crate::correlation::{Scale, Standardised};
+use crate::{Scheme, columns, correlation, relevance};
 use vaglio_core::{Design, Evaluator, Feature, Result, Score};
 
-/// The evaluator of [`crate::Mrmr`]: O(1) a trial, O(mn) to add or remove, O(n) memory beside the data.
+/// The evaluator of [`crate::Mrmr`]: O(mn) for a column that is selected the first time, O(|S|) a trial.
 ///
-/// For S with Σᵢⱼ |ρᵢⱼ| = P, adding i makes P + 2 Σⱼ |ρᵢⱼ| + |ρᵢᵢ|, and removing it makes P − 2 Σⱼ |ρᵢⱼ| − |ρᵢᵢ|, the
-/// sums over j ∈ S other than i.
-pub(crate) struct Sums<'d> {
+/// For S with Σᵢⱼ |ρᵢⱼ| = P, adding i makes P + 2 Σⱼ |ρᵢⱼ| + |ρᵢᵢ|, and removing it P − 2 Σⱼ |ρᵢⱼ| + |ρᵢᵢ|, the sums over
+/// j ∈ S.
+pub(crate) struct Correlations {
     scheme: Scheme,
-    design: &'d Design,
-    candidates: Vec<Candidate>,
-    /// Σᵢ rᵢ over the current subset.
-    relevance: f64,
-    /// Σᵢⱼ |ρᵢⱼ| over the current subset.
-    redundancy: f64,
+    columns: Vec<Vec<f64>>,
+    /// rᵢ of every column.
+    relevance: Vec<f64>,
+    /// |ρᵢᵢ| of every column.
+    own: Vec<f64>,
+    /// For every column j, |ρᵢⱼ| with every column i; empty until j is selected.
+    with: Vec<Vec<f64>>,
 }
 
-/// What is kept of each column.
-struct Candidate {
-    scale: Scale,
-    /// rᵢ, the mean over outputs of |ρ(xᵢ, yₒ)|.
-    relevance: f64,
-    /// |ρᵢᵢ|: 1, or 0 for a constant column.
-    own: f64,
-    /// Σⱼ |ρᵢⱼ| over the current subset without i.
-    shared: f64,
-}
-
-impl<'d> Sums<'d> {
+impl Correlations {
     /// Starts at the empty subset. Cost O(mn · outputs).
-    pub(crate) fn new(scheme: Scheme, design: &'d Design) -> Self {
-        let weights = design.weights();
-        let outputs: Vec<Standardised> =
-            design.targets().rows().into_iter().map(|y| Standardised::of(&y.to_vec(), weights)).collect();
-        let candidate = |feature: Feature| {
-            let values = design.column(feature).values();
-            let scale = Scale::of(&values, weights);
-            let relevance = outputs.iter().map(|y| y.with(&values, &scale)).sum::<f64>() / outputs.len() as f64;
-            Candidate { scale, relevance, own: if scale.is_constant() { 0.0 } else { 1.0 }, shared: 0.0 }
-        };
-        let candidates = (0..design.features()).map(candidate).collect();
-        Sums { scheme, design, candidates, relevance: 0.0, redundancy: 0.0 }
+    pub(crate) fn new(scheme: Scheme, design: &Design) -> Self {
+        let columns = columns(design, &(0..design.features()).collect::<Vec<_>>());
+        let own = columns.iter().map(|x| correlation(x, x)).collect();
+        let with = vec![Vec::new(); columns.len()];
+        Correlations { scheme, relevance: relevance(design, &columns), columns, own, with }
     }
 
-    /// Adds (`sign` 1) or takes away (`sign` −1) the correlations with `feature`.
-    fn shift(&mut self, feature: Feature, sign: f64) {
-        let entered = Standardised::of(&self.design.column(feature).values(), self.design.weights());
-        for (other, candidate) in self.candidates.iter_mut().enumerate().filter(|(other, _)| *other != feature) {
-            candidate.shared += sign * entered.with(&self.design.column(other).values(), &candidate.scale);
+    /// Σⱼ |ρᵢⱼ| over j ∈ S.
+    fn shared(&self, subset: &[Feature], i: Feature) -> f64 {
+        subset.iter().map(|&j| self.with[j][i]).sum()
+    }
+
+    /// Σᵢ rᵢ and Σᵢⱼ |ρᵢⱼ| over S.
+    fn sums(&mut self, subset: &[Feature]) -> (f64, f64) {
+        for &j in subset {
+            if self.with[j].is_empty() {
+                self.with[j] = self.columns.iter().map(|x| correlation(x, &self.columns[j])).collect();
+            }
         }
-    }
-
-    /// Σᵢ rᵢ and Σᵢⱼ |ρᵢⱼ| from what is kept of the selected columns, so that only the `shared` carry rounding on.
-    fn sum(&mut self, subset: &[Feature]) {
-        let members = || subset.iter().filter_map(|&f| self.candidates.get(f));
-        self.relevance = members().map(|c| c.relevance).sum();
-        self.redundancy = members().map(|c| c.shared + c.own).sum();
-    }
-
-    /// The score with a column more (`sign` 1) or less (`sign` −1).
-    fn trial(&self, size: usize, feature: Feature, sign: f64) -> Score {
-        let Some(candidate) = self.candidates.get(feature) else { return Score::WORST };
-        let relevance = self.relevance + sign * candidate.relevance;
-        let redundancy = self.redundancy + sign * (2.0 * candidate.shared + candidate.own);
-        self.scheme.score(size, relevance, redundancy)
+        let sum = |of: &dyn Fn(Feature) -> f64| subset.iter().map(|&i| of(i)).sum();
+        (sum(&|i| self.relevance[i]), sum(&|i| self.shared(subset, i)))
     }
 }
 
-impl Evaluator for Sums<'_> {
+impl Evaluator for Correlations {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        self.sum(subset);
-        Ok(self.scheme.score(subset.len(), self.relevance, self.redundancy))
-    }
-
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.candidates.iter_mut().for_each(|candidate| candidate.shared = 0.0);
-        subset.iter().for_each(|&feature| self.shift(feature, 1.0));
-        Ok(())
+        let (relevance, redundancy) = self.sums(subset);
+        Ok(self.scheme.score(subset.len(), relevance, redundancy))
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.sum(subset);
-        candidates.iter().zip(scores).for_each(|(&f, score)| *score = self.trial(subset.len() + 1, f, 1.0));
+        let (relevance, redundancy) = self.sums(subset);
+        for (&i, score) in candidates.iter().zip(scores) {
+            let redundancy = redundancy + 2.0 * self.shared(subset, i) + self.own[i];
+            *score = self.scheme.score(subset.len() + 1, relevance + self.relevance[i], redundancy);
+        }
         Ok(())
     }
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.sum(subset);
-        candidates.iter().zip(scores).for_each(|(&f, score)| *score = self.trial(subset.len() - 1, f, -1.0));
-        Ok(())
-    }
-
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.shift(feature, 1.0);
-        Ok(())
-    }
-
-    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.shift(feature, -1.0);
+        let (relevance, redundancy) = self.sums(subset);
+        for (&i, score) in candidates.iter().zip(scores) {
+            let redundancy = redundancy - 2.0 * self.shared(subset, i) + self.own[i];
+            *score = self.scheme.score(subset.len() - 1, relevance - self.relevance[i], redundancy);
+        }
         Ok(())
     }
 }

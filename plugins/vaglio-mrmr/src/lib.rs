@@ -2,15 +2,13 @@
 //!
 //! `use vaglio_mrmr as _;` in a program makes `criterion: mrmr` known to its pipeline files; [`Mrmr`] is the criterion.
 
-mod correlation;
 mod evaluator;
 
-use correlation::{Standardised, correlation};
-use evaluator::Sums;
+use evaluator::Correlations;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
+use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, describe, standardized};
 
-/// The word for this way of computing in `selection.json` and in plans.
+/// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "correlation";
 
 /// Minimum redundancy, maximum relevance, in its form for numbers: correlations take the place of mutual information.
@@ -78,35 +76,48 @@ impl Scheme {
 impl Criterion for Mrmr {
     /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let weights = design.weights();
-        let columns: Vec<_> = subset.iter().map(|&f| Standardised::of(&design.column(f).values(), weights)).collect();
-        let outputs: Vec<_> =
-            design.targets().rows().into_iter().map(|y| Standardised::of(&y.to_vec(), weights)).collect();
-        let relevance =
-            |x: &Standardised| outputs.iter().map(|y| correlation(x, y)).sum::<f64>() / outputs.len() as f64;
-        let redundancy = |x: &Standardised| columns.iter().map(|z| correlation(x, z)).sum::<f64>();
-        let total = |of: &dyn Fn(&Standardised) -> f64| columns.iter().map(of).sum::<f64>();
-        Ok(self.scheme.score(subset.len(), total(&relevance), total(&redundancy)))
+        let columns = columns(design, subset);
+        let redundancy = columns.iter().map(|x| columns.iter().map(|z| correlation(x, z)).sum::<f64>()).sum();
+        let relevance = relevance(design, &columns).iter().sum();
+        Ok(self.scheme.score(subset.len(), relevance, redundancy))
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        Ok(Some(Shortcut::new(ENGINE, Sums::new(self.scheme, design))))
+        Ok(Some(Shortcut::new(ENGINE, Correlations::new(self.scheme, design))))
     }
 
-    /// Relevance once, then one pass over all columns for each column that enters or leaves; a trial is O(1).
+    /// Relevance once, then one pass over all columns for each column that is selected the first time.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.rows() as f64, design.features() as f64);
         // A search that tries every column at each step takes trials / features steps.
-        let passes = (largest as f64).max(trials / features.max(1.0));
-        let relevance = (6.0 + 4.0 * design.targets().nrows() as f64) * rows * features;
+        let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
+        let once = (8.0 + 2.0 * design.targets().nrows() as f64) * rows * features;
         Estimate {
             engine: ENGINE,
-            reason: "correlations with the selected columns are summed as columns enter and leave".into(),
-            flops: relevance + 4.0 * rows * features * passes + 8.0 * trials,
-            bytes: 8.0 * (6.0 * features + 3.0 * rows),
+            reason: "correlations with the selected columns are kept".into(),
+            flops: once + 2.0 * rows * features * passes + trials * largest as f64,
+            bytes: 8.0 * features * (rows + passes),
         }
     }
+}
+
+/// The columns `features`, standardized. Cost O(m) each.
+fn columns(design: &Design, features: &[Feature]) -> Vec<Vec<f64>> {
+    features.iter().map(|&f| standardized(&design.column(f).values(), design.weights())).collect()
+}
+
+/// rᵢ of standardized columns. Cost O(m · outputs) each.
+fn relevance(design: &Design, columns: &[Vec<f64>]) -> Vec<f64> {
+    let (targets, unit) = (design.targets(), |y: &[f64]| standardized(y, design.weights()));
+    let outputs: Vec<_> = targets.rows().into_iter().map(|y| unit(&y.to_vec())).collect();
+    let mean = |x: &Vec<f64>| outputs.iter().map(|y| correlation(x, y)).sum::<f64>() / outputs.len() as f64;
+    columns.iter().map(mean).collect()
+}
+
+/// |ρ| of standardized columns, which only rounding can carry above 1; 0 where one is constant. Cost O(m).
+fn correlation(x: &[f64], z: &[f64]) -> f64 {
+    x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0)
 }
 
 describe!(

@@ -6,13 +6,11 @@
 mod model;
 mod network;
 
-pub use model::EchoState;
-
 use model::States;
 use network::Network;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
 
 /// A leaky echo-state network with a ridge readout; selection walks its nodes.
 ///
@@ -195,14 +193,12 @@ impl Reservoir {
 
 #[typetag::serde(name = "reservoir")]
 impl Learner for Reservoir {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        Some(self)
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
     }
 
     fn check(&self) -> Result<()> {
-        if !(1..=MOST_UNITS).contains(&self.units) {
-            return Err(Error::setting("units", format!("{} is not between 1 and {MOST_UNITS}", self.units)));
-        }
+        Error::unless_between("units", self.units, 1..=MOST_UNITS)?;
         for (field, share) in [("connectivity", self.connectivity), ("leak_rate", self.leak_rate)] {
             if !(share > 0.0 && share <= 1.0) {
                 return Err(Error::setting(field, format!("{share} is not above 0 and at most 1")));

@@ -4,87 +4,87 @@ use crate::network::Network;
 use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, FeatureMap, Model, Result, Trained, check_inputs};
+use vaglio_core::{
+    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, Parts, Predictor, ReadoutMap, Result, Trained,
+};
 
 /// A linear readout of the states of a network, with the part of the network that it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
-pub struct EchoState {
-    inputs: Vec<Feature>,
-    leak_rate: f64,
-    warmup: usize,
-    decision: Decision,
-    network: Network,
-    /// What the readout stands on: nodes of the network, and after these its inputs.
-    chosen: Vec<usize>,
-    lambda: f64,
-    coefficients: Coefficients,
-}
-
-/// What a file holds, not yet checked.
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct EchoState {
     inputs: Vec<Feature>,
     leak_rate: f64,
     warmup: usize,
     decision: Decision,
     network: Network,
+    /// The features of the readout: nodes of the network, and after these its inputs.
     chosen: Vec<usize>,
     lambda: f64,
     coefficients: Coefficients,
 }
 
-impl TryFrom<Stored> for EchoState {
-    type Error = Error;
+#[typetag::serde(name = "reservoir")]
+impl ModelData for EchoState {
+    fn parts(&self) -> Parts<'_> {
+        let EchoState { inputs, lambda, coefficients, .. } = self;
+        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    }
 
-    fn try_from(stored: Stored) -> Result<Self> {
-        let Stored { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients } = stored;
-        network.check(inputs.len())?;
-        coefficients.check(chosen.len())?;
-        let known = network.nodes() + inputs.len();
-        if let Some(unknown) = chosen.iter().find(|&&column| column >= known) {
-            return Err(Error::Shape(format!("the readout stands on column {unknown} of {known}")));
+    fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
+        if self.decision == Decision::Step && self.warmup == 0 {
+            return None;
         }
-        if !(lambda.is_finite() && leak_rate > 0.0 && leak_rate <= 1.0) {
-            return Err(Error::Shape("a number of the model is out of its range".into()));
-        }
-        Ok(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })
+        let of_series = |length: usize| {
+            (0..length).map(move |step| match self.decision {
+                Decision::Step if step < self.warmup => 0.0,
+                Decision::Step => 1.0,
+                Decision::Series => 1.0 / length as f64,
+            })
+        };
+        Some(lengths(rows, series).ok()?.into_iter().flat_map(of_series).collect())
     }
 }
 
-impl EchoState {
-    /// The columns that the readout stands on. Cost O(rows · (connections + nodes · inputs)).
-    fn chosen(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns> {
-        check_inputs(inputs, self.inputs.len())?;
+impl ReadoutMap for EchoState {
+    fn check(&self) -> Result<()> {
+        self.network.check(self.inputs.len())?;
+        let known = self.network.nodes() + self.inputs.len();
+        if let Some(unknown) = self.chosen.iter().find(|&&column| column >= known) {
+            return Err(Error::Shape(format!("the readout stands on column {unknown} of {known}")));
+        }
+        if !(self.leak_rate > 0.0 && self.leak_rate <= 1.0) {
+            return Err(Error::Shape(format!("the leak rate {} is not between 0 and 1", self.leak_rate)));
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// Cost O(rows · (connections + nodes · inputs)).
+    fn features(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns> {
         let lengths = lengths(inputs.rows(), series)?;
         let nodes = self.network.nodes();
         let wanted: Vec<usize> = self.chosen.iter().copied().filter(|&column| column < nodes).collect();
         let mut states = self.network.states(self.leak_rate, inputs, &lengths, &wanted)?.into_iter();
-        let mut columns = Columns::new(inputs.rows());
+        let mut features = Columns::new(inputs.rows());
         for &column in &self.chosen {
             match column.checked_sub(nodes) {
-                Some(input) => columns.push(inputs.column(input).values().into_owned()),
-                None => columns.push(states.next().unwrap_or_default()),
+                Some(input) => features.push(inputs.column(input)),
+                None => features.push(states.next().unwrap_or_default()),
             }
         }
-        Ok(columns)
-    }
-}
-
-#[typetag::serde(name = "reservoir")]
-impl Model for EchoState {
-    fn inputs(&self) -> &[Feature] {
-        &self.inputs
+        Ok(features)
     }
 
-    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
-        let mut predictions = self.coefficients.of_columns(&self.chosen(inputs, series)?)?;
+    /// With `decision: series`, the mean over the rows of each series after the warm-up.
+    fn decide(&self, mut predictions: Array2<f64>, series: Option<&[u32]>) -> Result<Array2<f64>> {
         if self.decision == Decision::Step {
             return Ok(predictions);
         }
         let mut start = 0;
-        for (k, length) in lengths(inputs.rows(), series)?.into_iter().enumerate() {
+        for (k, length) in lengths(predictions.ncols(), series)?.into_iter().enumerate() {
             if length <= self.warmup {
                 return Err(Error::Shape(format!(
                     "series {} has {length} rows, and the model decides by those after {} of warm-up",
@@ -102,32 +102,6 @@ impl Model for EchoState {
         }
         Ok(predictions)
     }
-
-    fn columns(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Option<Columns>> {
-        self.chosen(inputs, series).map(Some)
-    }
-
-    fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
-        if self.decision == Decision::Step && self.warmup == 0 {
-            return None;
-        }
-        let of_series = |length: usize| {
-            (0..length).map(move |step| match self.decision {
-                Decision::Step if step < self.warmup => 0.0,
-                Decision::Step => 1.0,
-                Decision::Series => 1.0 / length as f64,
-            })
-        };
-        Some(lengths(rows, series).ok()?.into_iter().flat_map(of_series).collect())
-    }
-
-    fn lambda(&self) -> Option<f64> {
-        Some(self.lambda)
-    }
-
-    fn coefficients(&self) -> Option<&Coefficients> {
-        Some(&self.coefficients)
-    }
 }
 
 /// The map from a problem's columns to the states of a network, followed by the columns themselves.
@@ -142,7 +116,7 @@ pub(crate) struct States {
 }
 
 impl FeatureMap for States {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Box<dyn Model>> {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
         let nodes = self.network.nodes();
         if let Some(unknown) = subset.iter().find(|&&column| column >= nodes + self.inputs) {
             return Err(Error::Shape(format!("the map makes no column {unknown}")));
@@ -158,6 +132,6 @@ impl FeatureMap for States {
         let chosen = chosen.map_err(|at| Error::Shape(format!("the map has lost column {at}")))?;
         let Trained { lambda, coefficients } = readout;
         let States { leak_rate, warmup, decision, .. } = *self;
-        Ok(Box::new(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients }))
+        Model::new(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })
     }
 }

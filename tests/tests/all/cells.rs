@@ -46,7 +46,7 @@ struct Cell {
     problem: Problem,
     design: Design,
     path: Path,
-    model: Box<dyn Model>,
+    model: Model,
 }
 
 impl Cell {
@@ -92,16 +92,16 @@ impl Cell {
         let (subset, lambda) =
             self.path.result().map_or((Vec::new(), self.path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
         let plain = self.learner.fit(&self.problem, &subset, lambda).unwrap();
-        let (ours, expected) = (self.predictions(&*self.model), self.predictions(&*plain));
+        let (ours, expected) = (self.predictions(&self.model), self.predictions(&plain));
         ours.iter().zip(&expected).for_each(|(a, b)| near(*a, *b, on));
         let text = serde_json::to_string(&self.model).unwrap();
-        let loaded: Box<dyn Model> = serde_json::from_str(&text).unwrap();
-        let again = self.predictions(&*loaded);
+        let loaded: Model = serde_json::from_str(&text).unwrap();
+        let again = self.predictions(&loaded);
         assert!(ours.iter().zip(&again).all(|(a, b)| a.to_bits() == b.to_bits()), "{on}");
         assert_eq!(serde_json::to_string(&loaded).unwrap(), text, "{on}");
     }
 
-    fn predictions(&self, model: &dyn Model) -> Vec<f64> {
+    fn predictions(&self, model: &Model) -> Vec<f64> {
         let inputs: Columns = self.problem.columns().select(model.inputs());
         model.predict(&inputs, self.problem.series().map(|s| &s[..])).unwrap().iter().copied().collect()
     }

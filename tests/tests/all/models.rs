@@ -1,6 +1,6 @@
 //! Model files of every learner: what is saved is what predicts, and nothing else is taken for a model.
 
-use crate::common::{Folder, Ran, pipeline, ran, table};
+use crate::common::{Folder, Ran, pipeline, ran, root, table};
 use serde_json::{Value, json};
 use std::process::Command;
 use vaglio::core::{Cells, Description, Role, descriptions};
@@ -310,4 +310,16 @@ fn a_text_column_in_place_of_numbers_is_told() {
     let columns = table.columns().iter().map(|(name, old)| cells(name, old.clone())).collect();
     let wrong = vaglio::core::Table::new(columns).unwrap();
     assert_eq!(model.predict(wrong).unwrap_err().class() as u8, 3);
+}
+
+#[test]
+fn files_of_an_earlier_program_are_read_and_written_and_predict_as_they_did() {
+    let folder = root().join("tests/models");
+    for kind in ["rls", "elm", "fs_ls_svm", "reservoir", "knn"] {
+        let text = |ending: &str| std::fs::read_to_string(folder.join(format!("{kind}.{ending}"))).unwrap();
+        let model = SavedModel::read(&folder.join(format!("{kind}.json"))).unwrap();
+        assert_eq!(model.to_text().unwrap(), text("json"), "{kind}");
+        let predictions = model.predict_file(&folder.join("rows.csv")).unwrap();
+        assert_eq!(predictions.to_csv().unwrap(), text("csv"), "{kind}");
+    }
 }

@@ -2,7 +2,10 @@
 
 use crate::common::{Fitted, Plain, TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
-use vaglio_core::{Coefficients, Columns, Error, Feature, Learner, LinearForm, Model, Problem, Readout, Result};
+use vaglio_core::{
+    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Parts, Predict, Predictor, Problem, Readout,
+    ReadoutMap, Refit, Result,
+};
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
 /// What is wrong.
@@ -18,8 +21,8 @@ enum Fault {
     NanWithoutRows,
     FailsOnCopies,
     FailsOnEmpty,
-    AnyShape,
-    PanicsOnShape,
+    AnyFile,
+    PanicsOnFile,
     WrongRows,
     OddSettings,
     Restless,
@@ -41,11 +44,11 @@ static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::n
 
 #[typetag::serde(name = "wrong")]
 impl Learner for Wrong {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        if matches!(self.fault, Fault::NoForm | Fault::Restless) { None } else { Some(self) }
+    fn form(&self) -> Form<'_> {
+        if matches!(self.fault, Fault::NoForm | Fault::Restless) { Form::Refit(self) } else { Form::Linear(self) }
     }
 
-    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
+    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let copies = (1..subset.len()).any(|k| {
             let bits = |at: usize| problem.columns().column(subset[at]).values().to_vec();
             (0..k).any(|l| bits(k) == bits(l))
@@ -62,11 +65,17 @@ impl Learner for Wrong {
         if self.fault == Fault::NanWithoutRows && problem.rows() < problem.columns().len() {
             inner.coefficients.intercept[0] = f64::NAN;
         }
-        Ok(Box::new(WrongModel { fault: self.fault, rounded: inner.coefficients.intercept.clone(), inner }))
+        Model::new(WrongModel { fault: self.fault, rounded: inner.coefficients.intercept.clone(), inner })
     }
 
     fn check(&self) -> Result<()> {
         if self.fault == Fault::OddSettings { Err(Error::setting("units", "0 is not positive")) } else { Ok(()) }
+    }
+}
+
+impl Refit for Wrong {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        self.fit(problem, subset, None)
     }
 }
 
@@ -84,31 +93,50 @@ fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S
 }
 
 #[typetag::serde(name = "wrong_model")]
-impl Model for WrongModel {
-    fn inputs(&self) -> &[Feature] {
-        &self.inner.inputs
+impl ModelData for WrongModel {
+    fn parts(&self) -> Parts<'_> {
+        let Fitted { inputs, lambda, coefficients } = &self.inner;
+        let readout = Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) };
+        Parts { inputs, predictor: if self.fault == Fault::NoCoefficients { Predictor::Own(self) } else { readout } }
+    }
+}
+
+impl ReadoutMap for WrongModel {
+    fn check(&self) -> Result<()> {
+        match self.rounded.is_empty() && self.fault != Fault::PanicsOnFile {
+            true => Err(Error::Shape("nothing is rounded".into())),
+            false => Ok(()),
+        }
+    }
+
+    fn count(&self) -> usize {
+        if self.fault == Fault::AnyFile { self.inner.coefficients.weights.nrows() } else { self.inner.inputs.len() }
+    }
+
+    fn features(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<Columns> {
+        let mut features = inputs.clone();
+        (inputs.len()..self.count()).for_each(|_| features.push(vec![0.0; inputs.rows()]));
+        Ok(features)
+    }
+
+    fn decide(&self, values: ndarray::Array2<f64>, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
+        Ok(match self.fault {
+            Fault::LosesADigit => values + (self.rounded[0] - self.inner.coefficients.intercept[0]),
+            Fault::PanicsOnFile => values + 0.0 * self.rounded[0],
+            Fault::ShiftedPredictions => values + 1e-3,
+            Fault::WrongRows => values.reversed_axes(),
+            _ => values,
+        })
+    }
+}
+
+impl Predict for WrongModel {
+    fn check(&self) -> Result<()> {
+        self.inner.coefficients.check(self.inner.inputs.len())
     }
 
     fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        if inputs.len() != self.inner.inputs.len() {
-            match self.fault {
-                Fault::AnyShape => return Ok(ndarray::Array2::zeros((1, inputs.rows()))),
-                Fault::PanicsOnShape => panic!("an index is out of bounds"),
-                _ => {}
-            }
-        }
-        let mut values = self.inner.apply(inputs)?;
-        match self.fault {
-            Fault::LosesADigit => values += self.rounded[0] - self.inner.coefficients.intercept[0],
-            Fault::ShiftedPredictions => values += 1e-3,
-            Fault::WrongRows => return Ok(values.reversed_axes()),
-            _ => {}
-        }
-        Ok(values)
-    }
-
-    fn coefficients(&self) -> Option<&Coefficients> {
-        if self.fault == Fault::NoCoefficients { None } else { Some(&self.inner.coefficients) }
+        self.inner.coefficients.of_columns(inputs)
     }
 }
 
@@ -118,9 +146,15 @@ struct Unsaved {}
 
 #[typetag::serde(name = "unsaved")]
 impl Learner for Unsaved {
-    fn fit(&self, problem: &Problem, subset: &[Feature], _: Option<f64>) -> Result<Box<dyn Model>> {
+    fn form(&self) -> Form<'_> {
+        Form::Refit(self)
+    }
+}
+
+impl Refit for Unsaved {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         let inner = Fitted::of(problem, subset, 1.0, None)?;
-        Ok(Box::new(Infinite { bound: f64::INFINITY, inner }))
+        Model::new(Infinite { bound: f64::INFINITY, inner })
     }
 }
 
@@ -132,13 +166,19 @@ struct Infinite {
 }
 
 #[typetag::serde(name = "infinite")]
-impl Model for Infinite {
-    fn inputs(&self) -> &[Feature] {
-        &self.inner.inputs
+impl ModelData for Infinite {
+    fn parts(&self) -> Parts<'_> {
+        Parts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }
+    }
+}
+
+impl Predict for Infinite {
+    fn check(&self) -> Result<()> {
+        self.inner.coefficients.check(self.inner.inputs.len())
     }
 
     fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        Ok(self.inner.apply(inputs)?.mapv(|v| v.min(self.bound)))
+        Ok(self.inner.coefficients.of_columns(inputs)?.mapv(|v| v.min(self.bound)))
     }
 }
 
@@ -199,9 +239,9 @@ fn predictions_that_are_no_numbers_or_no_predictions_are_found() {
 }
 
 #[test]
-fn a_model_that_takes_any_number_of_columns_is_found() {
-    assert_eq!(law_of(Fault::AnyShape), "wrong_shape");
-    assert_eq!(law_of(Fault::PanicsOnShape), "wrong_shape");
+fn a_model_of_a_damaged_file_that_is_not_refused_is_found() {
+    assert_eq!(law_of(Fault::AnyFile), "damaged");
+    assert_eq!(law_of(Fault::PanicsOnFile), "damaged");
 }
 
 #[test]

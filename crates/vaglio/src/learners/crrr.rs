@@ -1,7 +1,7 @@
 //! Class-reweighted ridge regression.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, Lambda, Learner, LinearForm, Problem, Readout, Result, Task};
+use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task};
 
 /// Class-reweighted ridge regression: every class counts alike, however few rows it has.
 ///
@@ -52,7 +52,7 @@ impl LinearForm for Crrr {
 
 #[typetag::serde(name = "crrr")]
 impl Learner for Crrr {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        Some(self)
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
     }
 }

@@ -5,4 +5,4 @@ mod rls;
 
 pub use crrr::Crrr;
 pub use rls::Rls;
-pub use vaglio_core::{Lambda, Linear};
+pub use vaglio_core::Lambda;

@@ -1,7 +1,7 @@
 //! Regularised least squares.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Lambda, Learner, LinearForm, Readout, Result};
+use vaglio_core::{Form, Lambda, Learner, LinearForm, Readout, Result};
 
 /// Regularised least squares, also called ridge regression.
 ///
@@ -39,7 +39,7 @@ impl LinearForm for Rls {
 
 #[typetag::serde(name = "rls")]
 impl Learner for Rls {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        Some(self)
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
     }
 }

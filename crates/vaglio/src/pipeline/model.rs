@@ -35,7 +35,7 @@ pub struct SavedModel {
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
     /// The trained model.
-    pub model: Box<dyn Model>,
+    pub model: Model,
     /// The column that says which time series a row belongs to, if the training rows had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
@@ -78,7 +78,7 @@ impl SavedModel {
         target_scales: Option<Vec<TargetScale>>,
         maps: Vec<Box<dyn FittedMap>>,
         inputs: Vec<String>,
-        model: Box<dyn Model>,
+        model: Model,
     ) -> Self {
         let sources = sources(&maps, &inputs);
         SavedModel { task, outputs, target_scales, sources, maps, inputs, model, series: None, time: None }

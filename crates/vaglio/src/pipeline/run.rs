@@ -75,9 +75,9 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let searched = selector.search_on(&design, search_start, observer)?;
     let Selection { path, names, model, engine, approximation, alpha, search_seconds, fit_seconds } =
         selector.fit_on(&design, searched)?;
-    let test = prepared.figures(model.as_ref())?;
+    let test = prepared.figures(&model)?;
     let correlations = Correlations::new(&design, path.result().map_or(&[], |e| &e.subset));
-    let curve = curve(&design, &prepared, &path, model.as_ref())?;
+    let curve = curve(&design, &prepared, &path, &model)?;
     let standard_errors: Vec<Option<f64>> = in_order(&path).iter().map(|e| e.standard_error).collect();
     let facts = Facts {
         pipeline: words(pipeline, engine, approximation),
@@ -161,7 +161,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Those of [`Model::predict`].
-    pub fn figures(&self, model: &dyn Model) -> Result<Option<TestFigures>> {
+    pub fn figures(&self, model: &Model) -> Result<Option<TestFigures>> {
         let Some(test) = &self.test else { return Ok(None) };
         let predictions = self.predict(model, test)?;
         let counting = counting(test, model);
@@ -172,7 +172,7 @@ impl Prepared {
     }
 
     /// Predictions for the rows of a problem, in the target's units.
-    fn predict(&self, model: &dyn Model, problem: &Problem) -> Result<Array2<f64>> {
+    fn predict(&self, model: &Model, problem: &Problem) -> Result<Array2<f64>> {
         let series = problem.series().map(|series| &series[..]);
         let mut predictions = model.predict(&problem.columns().select(model.inputs()), series)?;
         unscale(&mut predictions, self.target_scales.as_deref());
@@ -181,7 +181,7 @@ impl Prepared {
 }
 
 /// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
-fn counting(problem: &Problem, model: &dyn Model) -> Option<Vec<f64>> {
+fn counting(problem: &Problem, model: &Model) -> Option<Vec<f64>> {
     let weights = problem.weights().map(|w| w.to_vec());
     let counts = model.counts(problem.rows(), problem.series().map(|series| &series[..]));
     match (weights, counts) {
@@ -199,7 +199,7 @@ fn curve(
     design: &Design,
     prepared: &Prepared,
     path: &vaglio_core::Path,
-    chosen_model: &dyn Model,
+    chosen_model: &Model,
 ) -> Result<Vec<SizePoint>> {
     let (entries, chosen) = (&path.entries, path.chosen);
     let mut train_targets = prepared.train.targets().as_ref().clone();
@@ -221,7 +221,7 @@ fn curve(
             true => None,
             false => Some(train(design, &entry.subset, entry.score.lambda)?),
         };
-        let model = refitted.as_deref().unwrap_or(chosen_model);
+        let model = refitted.as_ref().unwrap_or(chosen_model);
         type Losses = (Option<f64>, Option<f64>);
         let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>, predictions: Array2<f64>| -> Losses {
             let counting = counting(problem, model);

@@ -134,9 +134,7 @@ impl Tune {
     /// # Errors
     /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside this block.
     pub fn check(&self, learner: &dyn Learner) -> Result<()> {
-        if !(1..=MOST_EVALUATIONS).contains(&self.budget) {
-            return Err(Error::setting("budget", format!("{} is not between 1 and {MOST_EVALUATIONS}", self.budget)));
-        }
+        Error::unless_between("budget", self.budget, 1..=MOST_EVALUATIONS)?;
         if self.parameters.is_empty() {
             return Err(Error::setting(
                 "parameters",

@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Error, Feature, Learner, LinearForm, Loss, Model,
-    Outline, Path, PathEntry, Problem, Readout, Result, Score, SearchContext, SearchStrategy, Step, StopReason, Subset,
-    ridge,
+    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, Learner, LinearForm, Loss, Model,
+    ModelData, Outline, Parts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchContext,
+    SearchStrategy, Step, StopReason, Subset, ridge,
 };
 use vaglio_testkit::{Broken, data};
 
@@ -179,18 +179,19 @@ impl LinearForm for Plain {
 
 #[typetag::serde(name = "plain")]
 impl Learner for Plain {
-    fn linear_form(&self) -> Option<&dyn LinearForm> {
-        Some(self)
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
     }
 
-    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Box<dyn Model>> {
-        Ok(Box::new(Fitted::of(problem, subset, lambda.unwrap_or(self.lambda), problem.weights().map(|w| &w[..]))?))
+    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+        Model::new(Fitted::of(problem, subset, lambda.unwrap_or(self.lambda), problem.weights().map(|w| &w[..]))?)
     }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Fitted {
     pub inputs: Vec<Feature>,
+    pub lambda: f64,
     pub coefficients: Coefficients,
 }
 
@@ -198,29 +199,15 @@ impl Fitted {
     pub fn of(problem: &Problem, subset: &[Feature], lambda: f64, weights: Option<&[f64]>) -> Result<Self> {
         let x = entries(&problem.columns().select(subset));
         let coefficients = ridge::ridge(x.view(), problem.targets().view(), weights, lambda, true)?;
-        Ok(Fitted { inputs: subset.to_vec(), coefficients })
-    }
-
-    pub fn apply(&self, inputs: &Columns) -> Result<ndarray::Array2<f64>> {
-        if inputs.len() != self.inputs.len() {
-            return Err(Error::Shape(format!("{} columns for {}", inputs.len(), self.inputs.len())));
-        }
-        Ok(self.coefficients.predict(entries(inputs).view()))
+        Ok(Fitted { inputs: subset.to_vec(), lambda, coefficients })
     }
 }
 
 #[typetag::serde(name = "fitted")]
-impl Model for Fitted {
-    fn inputs(&self) -> &[Feature] {
-        &self.inputs
-    }
-
-    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        self.apply(inputs)
-    }
-
-    fn coefficients(&self) -> Option<&Coefficients> {
-        Some(&self.coefficients)
+impl ModelData for Fitted {
+    fn parts(&self) -> Parts<'_> {
+        let Fitted { inputs, lambda, coefficients } = self;
+        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
     }
 }
 

@@ -1,0 +1,250 @@
+//! Trained models: what a learner has learned, checked.
+
+use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Result, Trained};
+use ndarray::Array2;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+/// A trained model, whose parts fit together: those of a file are checked as those of a learner are.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Model(Box<dyn ModelData>);
+
+/// What a learner has learned: data only, with no reference to what it was trained on.
+///
+/// A struct that derives `Serialize` and `Deserialize`, with `#[serde(deny_unknown_fields)]`; its parts are checked by
+/// [`ReadoutMap::check`] or [`Predict::check`], so that no file makes predicting panic, or take more memory than the file and
+/// the rows are large.
+#[typetag::serde(tag = "kind")]
+pub trait ModelData: Debug + Send + Sync {
+    /// The parts of the model, from which follows all that [`Model`] says.
+    fn parts(&self) -> Parts<'_>;
+
+    /// How much each row counts in a mean over predictions; `None`: all alike.
+    ///
+    /// Rows on which the model had not yet warmed up count 0; the rows of a series that is decided as one count one
+    /// over their number.
+    fn counts(&self, _rows: usize, _series: Option<&[u32]>) -> Option<Vec<f64>> {
+        None
+    }
+}
+
+/// The parts of a model.
+#[derive(Debug)]
+pub struct Parts<'m> {
+    /// The problem's columns that the model reads, in the order in which it takes them.
+    pub inputs: &'m [Feature],
+    /// What predicts from these.
+    pub predictor: Predictor<'m>,
+}
+
+/// What predicts from the inputs of a model.
+#[derive(Debug)]
+pub enum Predictor<'m> {
+    /// A ridge readout.
+    Readout {
+        /// The penalty that it was trained with.
+        lambda: f64,
+        /// Features × outputs, in the order of the subset.
+        coefficients: &'m Coefficients,
+        /// The map that makes the features; `None`: they are the inputs themselves.
+        map: Option<&'m dyn ReadoutMap>,
+    },
+    /// The model by itself.
+    Own(&'m dyn Predict),
+}
+
+/// The fitted map of a model from its inputs to the features of its readout.
+pub trait ReadoutMap: Debug {
+    /// Refuses parts that do not fit together.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    fn check(&self) -> Result<()>;
+
+    /// Number of features, as many as the model has selected.
+    fn count(&self) -> usize;
+
+    /// The features, from as many columns as the model has inputs.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot map.
+    fn features(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns>;
+
+    /// What becomes of the readout's predictions, outputs × rows: they stay as they are, unless rows are decided together.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for rows on which nothing can be decided.
+    fn decide(&self, predictions: Array2<f64>, _series: Option<&[u32]>) -> Result<Array2<f64>> {
+        Ok(predictions)
+    }
+}
+
+/// A model that predicts by itself.
+pub trait Predict: Debug {
+    /// Refuses parts that do not fit together.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    fn check(&self) -> Result<()>;
+
+    /// Predictions, outputs × rows, from as many columns as the model has inputs.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot predict.
+    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>>;
+}
+
+impl Model {
+    /// The model of what a learner has learned.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for parts that do not fit together, or hold a number that is not finite.
+    pub fn new(data: impl ModelData + 'static) -> Result<Self> {
+        Model(Box::new(data)).checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        let Parts { inputs, predictor } = self.0.parts();
+        match predictor {
+            Predictor::Own(own) => own.check()?,
+            Predictor::Readout { lambda, coefficients, map } => {
+                map.map_or(Ok(()), ReadoutMap::check)?;
+                coefficients.check(map.map_or(inputs.len(), ReadoutMap::count))?;
+                if !lambda.is_finite() {
+                    return Err(Error::Shape(format!("lambda is {lambda}")));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The problem's columns that the model reads, in the order in which [`Model::predict`] takes them.
+    pub fn inputs(&self) -> &[Feature] {
+        self.0.parts().inputs
+    }
+
+    /// The penalty that the model was trained with, if it has a readout.
+    pub fn lambda(&self) -> Option<f64> {
+        match self.0.parts().predictor {
+            Predictor::Readout { lambda, .. } => Some(lambda),
+            Predictor::Own(_) => None,
+        }
+    }
+
+    /// The readout's coefficients, features × outputs in the order of the subset, if the model has one.
+    pub fn coefficients(&self) -> Option<&Coefficients> {
+        match self.0.parts().predictor {
+            Predictor::Readout { coefficients, .. } => Some(coefficients),
+            Predictor::Own(_) => None,
+        }
+    }
+
+    /// Predictions, outputs × rows, from the columns named by [`Model::inputs`], in that order.
+    ///
+    /// `series` is the series that each row belongs to; rows of one series stand together, in the order of time. `None`:
+    /// all rows are one series. Models of rows that stand for themselves ignore it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when the number of columns differs, and the model's own.
+    pub fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
+        match self.0.parts().predictor {
+            Predictor::Own(own) => own.predict(self.read(inputs)?, series),
+            Predictor::Readout { coefficients, map, .. } => {
+                let predictions = coefficients.of_columns(&*self.features(inputs, series)?)?;
+                match map {
+                    Some(map) => map.decide(predictions, series),
+                    None => Ok(predictions),
+                }
+            }
+        }
+    }
+
+    /// The selected features: those that a map makes of the inputs, or the inputs themselves.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn features<'c>(&self, inputs: &'c Columns, series: Option<&[u32]>) -> Result<Cow<'c, Columns>> {
+        let inputs = self.read(inputs)?;
+        match self.0.parts().predictor {
+            Predictor::Readout { map: Some(map), .. } => map.features(inputs, series).map(Cow::Owned),
+            _ => Ok(Cow::Borrowed(inputs)),
+        }
+    }
+
+    /// How much each row counts in a mean over predictions; `None`: all alike. See [`ModelData::counts`].
+    pub fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
+        self.0.counts(rows, series)
+    }
+
+    /// The columns, if they are as many as the model reads.
+    fn read<'c>(&self, columns: &'c Columns) -> Result<&'c Columns> {
+        let wanted = self.inputs().len();
+        match columns.len() == wanted {
+            true => Ok(columns),
+            false => Err(Error::Shape(format!("{} columns, and the model reads {wanted}", columns.len()))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Model {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Model(Box::deserialize(deserializer)?).checked().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A ridge readout of columns as they are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Linear {
+    inputs: Vec<Feature>,
+    lambda: f64,
+    coefficients: Coefficients,
+}
+
+#[typetag::serde(name = "linear")]
+impl ModelData for Linear {
+    fn parts(&self) -> Parts<'_> {
+        let Linear { inputs, lambda, coefficients } = self;
+        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+    }
+}
+
+/// No map at all: columns stand for themselves.
+#[derive(Debug)]
+pub(crate) struct Identity;
+
+impl FeatureMap for Identity {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+        let Trained { lambda, coefficients } = readout;
+        Model::new(Linear { inputs: subset.to_vec(), lambda, coefficients })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"kind":"linear","inputs":[3,1],"lambda":0.5,"coefficients":{"weights":{"v":1,"dim":[2,1],"data":[1.0,2.0]},"intercept":[0.5]}}"#;
+
+    #[test]
+    fn a_file_whose_parts_do_not_fit_is_refused() {
+        let linear: Model = serde_json::from_str(GOOD).unwrap();
+        assert_eq!(serde_json::to_string(&linear).unwrap(), GOOD);
+        for (from, to) in [("[3,1]", "[3]"), ("[0.5]", "[]"), ("[2,1]", "[1,2]"), ("\"lambda\"", "\"lamda\"")] {
+            assert!(serde_json::from_str::<Model>(&GOOD.replacen(from, to, 1)).is_err(), "{to}");
+        }
+    }
+
+    #[test]
+    fn a_model_takes_as_many_columns_as_it_reads() {
+        let model: Model = serde_json::from_str(GOOD).unwrap();
+        let mut columns = Columns::new(1);
+        for count in 0..4 {
+            assert_eq!(model.predict(&columns, None).is_ok(), count == 2);
+            assert_eq!(model.features(&columns, None).is_ok(), count == 2);
+            columns.push(vec![1.0]);
+        }
+    }
+}

@@ -12,6 +12,8 @@ mod commands;
 mod failure;
 mod progress;
 
+#[cfg(feature = "beam")]
+use vaglio_beam as _;
 #[cfg(feature = "elm")]
 use vaglio_elm as _;
 #[cfg(feature = "knn")]

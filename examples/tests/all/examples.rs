@@ -4,6 +4,8 @@
 mod linfa_interop;
 #[path = "../../own_criterion.rs"]
 mod own_criterion;
+#[path = "../../own_search.rs"]
+mod own_search;
 #[path = "../../quickstart.rs"]
 mod quickstart;
 
@@ -22,4 +24,9 @@ fn linfa_interop_runs() -> Outcome {
 #[test]
 fn own_criterion_runs() -> Outcome {
     own_criterion::main()
+}
+
+#[test]
+fn own_search_runs() -> Outcome {
+    own_search::main()
 }

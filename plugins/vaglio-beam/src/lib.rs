@@ -1,0 +1,163 @@
+//! Beam search, a search to copy: written on the public pieces of `vaglio-search`.
+//!
+//! `use vaglio_beam as _;` makes it known to pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
+
+use std::collections::BTreeSet;
+use vaglio_core::{Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason};
+use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
+
+vaglio_search::settings! {
+    /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
+    ///
+    /// The steps lead to the best subset after each addition: by that feature where it extends the best before, else
+    /// the features that it lacks leave in one step and the others enter one by one. Subsets that are equal but for duplicates take one place. Of
+    /// equals the extension of the better subset is taken, then the one by the feature of lowest index. `tolerance` and
+    /// `patience` judge the best subsets, as in a greedy search.
+    ///
+    /// With n features and s of them selected, O(width · n · s) trials, and `width` resets of the evaluator a step. A width
+    /// of 1 is the greedy search.
+    ///
+    /// # Reference
+    /// B. T. Lowerre, *The HARPY speech recognition system*, Carnegie Mellon University (1976).
+    pub struct Beam {
+        /// How many subsets are kept.
+        width: usize = 5,
+    }
+}
+
+vaglio_core::describe!(
+    Search,
+    Beam,
+    "beam",
+    "beam search: keep the best subsets after each addition, and extend each of them by every column",
+    "search: {kind: beam, width: 5, max_features: 10}"
+);
+
+/// A subset of the beam.
+struct Kept {
+    /// In order of entry.
+    features: Vec<Feature>,
+    groups: Vec<usize>,
+}
+
+/// A subset of the beam with a group added.
+struct Extension {
+    /// Its place in the beam.
+    of: usize,
+    by: Move,
+}
+
+impl Beam {
+    /// The `width` best of the subsets with a group more, the best first. The walk is at the first of the beam before and
+    /// after.
+    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Kept]) -> Result<Vec<Extension>> {
+        let space = walk.space;
+        let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
+        for kept in beam.iter().rev() {
+            if walk.context.subset.selected() != kept.features {
+                walk.context.subset.reset(&kept.features)?;
+            }
+            let room = space.most - kept.features.len();
+            let can = |group: &usize| !kept.groups.contains(group) && space.groups[*group].len() <= room;
+            let open: Vec<usize> = (0..space.groups.len()).filter(can).collect();
+            let scores = space.score_additions(&mut walk.context.subset, &open)?;
+            trials.push(open.into_iter().zip(scores).collect());
+        }
+        trials.reverse();
+
+        let mut seen = BTreeSet::new();
+        let mut found: Vec<(Score, usize, usize)> = Vec::new();
+        for (of, kept) in beam.iter().enumerate() {
+            for &(group, score) in &trials[of] {
+                let members = kept.groups.iter().chain([&group]);
+                let mut originals: Vec<usize> = members.map(|&member| space.originals()[member]).collect();
+                originals.sort_unstable();
+                if score.loss < f64::INFINITY && seen.insert(originals) {
+                    found.push((score, of, group));
+                }
+            }
+        }
+        // Stable: among equals the first that was found.
+        found.sort_by(|(a, ..), (b, ..)| a.loss.total_cmp(&b.loss));
+        found.truncate(self.width);
+        let extension = |(score, of, group): (Score, usize, usize)| {
+            let equal = trials[of].iter().filter(|(other, trial)| *other != group && trial.loss == score.loss);
+            let tied = equal.map(|&(other, _)| space.groups[other][0]).collect();
+            Extension { of, by: Move { group, score, tied } }
+        };
+        Ok(found.into_iter().map(extension).collect())
+    }
+}
+
+/// Goes from the first of the beam to the first of the extensions, and makes these the beam.
+fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -> Flow<Vec<Kept>> {
+    let extended = |Extension { of, by }: &Extension| {
+        let Kept { features, groups } = &beam[*of];
+        let features = [&features[..], &walk.space.groups[by.group]].concat();
+        Kept { features, groups: groups.iter().copied().chain([by.group]).collect() }
+    };
+    let mut next: Vec<Kept> = extensions.iter().map(extended).collect();
+    if let Some(Extension { of, by }) = extensions.into_iter().next() {
+        if of > 0 {
+            leave_for(walk, &beam[of])?;
+        }
+        walk.add(by)?;
+        next[0].features = walk.context.subset.selected().to_vec();
+    }
+    Ok(next)
+}
+
+/// Goes from the current subset to another of the beam.
+fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
+    let space = walk.space;
+    let before = walk.context.subset.selected().to_vec();
+    let common: Vec<Feature> = before.iter().copied().filter(|f| kept.features.contains(f)).collect();
+    walk.context.subset.reset(&common)?;
+    let score = walk.context.subset.score()?;
+    walk.context.subset.reset(&before)?;
+    walk.go_to(&common, score)?;
+    for &group in &kept.groups {
+        if !walk.inside[group] {
+            let score = walk.addition(group)?;
+            let originals = space.originals();
+            let equal = walk.outside().into_iter().filter(|&g| g != group && originals[g] == originals[group]);
+            let tied = equal.map(|g| space.groups[g][0]).collect();
+            walk.add(Move { group, score, tied })?;
+        }
+    }
+    Ok(())
+}
+
+#[typetag::serde(name = "beam")]
+impl SearchStrategy for Beam {
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        let space = Space::new(self.settings(), design)?;
+        if self.width == 0 {
+            return Err(Error::setting("width", "0 subsets cannot be kept; 1 is the least"));
+        }
+        let forward = Outline::forward(space.features(), space.most);
+        let trials = self.width as f64 * forward.trials;
+        // At worst every subset is left for one that has nothing in common with it.
+        let steps = forward.steps * (forward.steps + 3) / 2;
+        Ok(space.outline(Outline { trials, steps, ..forward }))
+    }
+
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let space = Space::new(self.settings(), context.design())?;
+        run(&space, context, &self.outline(context.design())?, |walk| {
+            walk.enter_forced()?;
+            let mut patience = Patience::new(&space.settings);
+            let mut beam =
+                vec![Kept { features: walk.context.subset.selected().to_vec(), groups: space.forced.clone() }];
+            loop {
+                let extensions = self.extensions(walk, &beam)?;
+                let Some(best) = extensions.first() else {
+                    walk.fitting()?;
+                    return Ok(StopReason::NoCandidates);
+                };
+                patience.allow(walk.lowest() - best.by.score.loss, walk.has_least())?;
+                beam = advance(walk, &beam, extensions)?;
+            }
+        })
+    }
+}

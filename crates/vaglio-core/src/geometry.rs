@@ -13,7 +13,7 @@ pub trait Geometry: Send {
     /// [`Error::Numerical`].
     fn relevance(&mut self) -> Result<Vec<f64>>;
 
-    /// Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalised geometry.
+    /// Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalized geometry.
     ///
     /// # Errors
     /// [`Error::Numerical`].

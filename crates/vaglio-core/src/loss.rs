@@ -31,7 +31,7 @@ impl Loss {
         (Loss::Auc, "auc", "1 - area under the ROC curve (two classes)"),
     ];
 
-    /// The word for it in pipeline files.
+    /// Its identifier in pipeline files.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(loss, ..)| *loss == self).map_or("", |(_, name, _)| name)
     }

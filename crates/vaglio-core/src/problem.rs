@@ -26,7 +26,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// The word for it in pipeline files.
+    /// Its identifier in pipeline files.
     pub fn name(&self) -> &'static str {
         match self {
             Task::Regression => "regression",
@@ -80,7 +80,7 @@ impl Problem {
     /// `targets` is outputs × rows.
     ///
     /// # Errors
-    /// [`Error::Shape`] when lengths differ, there is no row, or a name stands twice; [`Error::NonFinite`] for NaN or an
+    /// [`Error::Shape`] when lengths differ, there is no row, or a name is listed twice; [`Error::NonFinite`] for NaN or an
     /// infinite value.
     ///
     /// # Example

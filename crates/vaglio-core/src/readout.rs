@@ -9,7 +9,7 @@ pub struct Readout {
     pub lambdas: Vec<f64>,
     /// Whether the λ between the best of them and its neighbours are searched as well.
     pub refine: bool,
-    /// Whether there is an intercept, which is never penalised.
+    /// Whether there is an intercept, which is never penalized.
     pub intercept: bool,
     /// Whether rows of each class are weighed by one over their weight in the rows that are trained on.
     pub balanced: bool,

@@ -69,7 +69,7 @@ impl Coefficients {
     }
 }
 
-/// Minimises Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output; b is not penalised.
+/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output; b is not penalized.
 ///
 /// `x` is features × rows, `y` outputs × rows, `weights` one per row (all 1 when absent); without `intercept` b = 0.
 /// The least-squares problem of the rows stacked on √λ·I is solved by Householder QR with column pivoting, never by

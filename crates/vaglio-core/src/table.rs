@@ -57,7 +57,7 @@ impl Table {
     /// A table of these columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] when lengths differ or a name stands twice.
+    /// [`Error::Shape`] when lengths differ or a name is listed twice.
     pub fn new(columns: Vec<(String, Cells)>) -> Result<Self> {
         let rows = columns.first().map_or(0, |(_, cells)| cells.len());
         if let Some((name, cells)) = columns.iter().find(|(_, cells)| cells.len() != rows) {

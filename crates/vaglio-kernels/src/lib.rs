@@ -6,10 +6,10 @@
 mod data;
 pub mod distinct;
 pub mod elementary;
-pub mod entropy;
 mod folds;
 pub mod hsic;
 pub mod kfold;
+pub mod landmarks;
 pub mod lars;
 pub mod level;
 pub mod linalg;

@@ -3,16 +3,16 @@
 use crate::linalg::{self, Failure};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
-/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centred rows.
+/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
 /// The rows with their targets are reduced to a triangle once; for each λ the triangle stacked on √λ·I is reduced again.
 /// Neither forms normal equations, and rounding in a column stays relative to that column, so small λ, high condition
 /// numbers and columns of unlike scale cost no digits.
 #[derive(Debug, Clone)]
 pub struct Ridge {
-    /// Scaled, centred rows: rows × features.
+    /// Scaled, centered rows: rows × features.
     x: Array2<f64>,
-    /// Scaled, centred targets: rows × outputs.
+    /// Scaled, centered targets: rows × outputs.
     y: Array2<f64>,
     /// The triangle of x with Qᵀy beside it: min(rows, features) × (features + outputs).
     triangle: Array2<f64>,

@@ -16,7 +16,7 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 /// An extreme learning machine: ridge on hidden units whose weights are drawn at random and never trained.
 ///
 /// Unit k of a row u is h_k(u) = g(w_kᵀu + b_k) with every entry of w_k uniform in ±`input_scaling` and b_k uniform in
-/// ±`bias_scaling`; an `rbf` unit is exp(−|b_k|·‖u − w_k‖²), with w_k its centre. The columns that are searched are
+/// ±`bias_scaling`; an `rbf` unit is exp(−|b_k|·‖u − w_k‖²), with w_k its center. The columns that are searched are
 /// `unit1`, `unit2`, … and, with `direct`, the problem's own after them. Inputs should be of like scale: standardize.
 ///
 /// A unit is drawn from a stream of its own, its bias first, so fewer units are the first of more, and a column that is
@@ -58,7 +58,7 @@ pub struct Elm {
     pub seed: Option<u64>,
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalised.
+    /// Whether there is an intercept; it is not penalized.
     pub intercept: bool,
 }
 

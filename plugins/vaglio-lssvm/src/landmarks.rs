@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
 use vaglio_kernels::distinct::distinct_rows;
-use vaglio_kernels::{Column, Level, entropy};
+use vaglio_kernels::{Column, Level, landmarks};
 
 /// Pairs of rows whose median distance is the bandwidth.
 const PAIRS: usize = 2048;
@@ -36,7 +36,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
         tracing::info!(rows = distinct.len(), landmarks = count, "fewer distinct rows than landmarks: all are taken");
     }
     let order = shuffled(distinct, seed);
-    let found = entropy::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
+    let found = landmarks::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let entries = |&row: &usize| seen.iter().map(|column| column.get(row)).collect();
     Ok(Chosen { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel })

@@ -61,7 +61,7 @@ pub struct FsLsSvm {
     pub seed: Option<u64>,
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalised.
+    /// Whether there is an intercept; it is not penalized.
     pub intercept: bool,
 }
 

@@ -15,7 +15,7 @@ use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Pro
 /// A leaky echo-state network with a ridge readout; selection walks its nodes.
 ///
 /// With u(t) the columns of a row and x = 0 before the first row of each series,
-/// x(t) = (1 − a)·x(t−1) + a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimises Σ (y − wᵀx − v)² + λ‖w‖². Each entry of
+/// x(t) = (1 − a)·x(t−1) + a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimizes Σ (y − wᵀx − v)² + λ‖w‖². Each entry of
 /// W is there with probability `connectivity` and then normal; W is rescaled so that its largest |eigenvalue| is
 /// `spectral_radius`. W_in and b are uniform in [−1, 1] times their scaling. All are drawn from the seed: W, row after row,
 /// for each entry first whether it is there; then b; then W_in, column after column.
@@ -63,7 +63,7 @@ pub struct Reservoir {
     pub seed: Option<u64>,
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalised.
+    /// Whether there is an intercept; it is not penalized.
     pub intercept: bool,
 }
 

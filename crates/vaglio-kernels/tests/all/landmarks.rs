@@ -1,7 +1,7 @@
 //! Landmarks against the plain definition of their entropy.
 
 use vaglio_kernels::distinct::distinct_rows;
-use vaglio_kernels::entropy::landmarks;
+use vaglio_kernels::landmarks::landmarks;
 use vaglio_kernels::similarity::Kernel;
 use vaglio_kernels::{Column, Level};
 

@@ -5,7 +5,7 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 
 /// Class-reweighted ridge regression: every class counts alike, however few rows it has.
 ///
-/// Minimises Σ_j (r_j/n_c(j)) (y_j − wᵀx_j − b)² + λ‖w‖², where n_c is the weight of the rows of class c. It is counted
+/// Minimizes Σ_j (r_j/n_c(j)) (y_j − wᵀx_j − b)² + λ‖w‖², where n_c is the weight of the rows of class c. It is counted
 /// in the rows that are trained on, anew for every fold. Its natural loss is `balanced_error`. Classes alone; several
 /// are regressed one against the others, with these weights for all.
 ///
@@ -19,7 +19,7 @@ pub struct Crrr {
     /// The penalty λ, or several of which the criterion takes the best for every subset. The weights of the rows of a
     /// class add up to 1, so λ is of another order than that of `rls`.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalised.
+    /// Whether there is an intercept; it is not penalized.
     pub intercept: bool,
 }
 

@@ -1,19 +1,19 @@
-//! Regularised least squares.
+//! Regularized least squares.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Form, Lambda, Learner, LinearForm, Readout, Result};
 
-/// Regularised least squares, also called ridge regression.
+/// Regularized least squares, also called ridge regression.
 ///
-/// Minimises Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output, with b free (or 0 without `intercept`). Classes are
+/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output, with b free (or 0 without `intercept`). Classes are
 /// regressed on ±1, several classes one against the others. Cost of the final fit O(rows · features²), by
-/// reflections, so that small λ and dependent columns lose no digits.
+/// reflections, so that small λ and dependent columns lose nothing to cancellation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rls {
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalised.
+    /// Whether there is an intercept; it is not penalized.
     pub intercept: bool,
 }
 

@@ -5,6 +5,7 @@ use ndarray::Axis;
 use std::path::Path;
 use vaglio::pipeline::{load, prepare};
 use vaglio_core::{Columns, Feature, Loss, Problem, Result};
+use vaglio_testkit::Random;
 
 impl Bench<'_> {
     /// All rows of a file of two classes, as they are.
@@ -65,35 +66,13 @@ pub fn test_figures(
     Ok([Loss::Squared, Loss::ZeroOne].map(|loss| loss.mean(test.targets().view(), predictions.view(), None)))
 }
 
-/// Numbers that follow from a seed, evenly spread: the mixer of splitmix64.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Random(seed)
+/// 0, …, `count` − 1 in another order.
+pub fn order(seed: u64, count: usize) -> Vec<usize> {
+    let (mut random, mut order) = (Random::new(seed), (0..count).collect::<Vec<usize>>());
+    for last in (1..count).rev() {
+        order.swap(last, (random.bits() % (last as u64 + 1)) as usize);
     }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Between 0 and 1.
-    pub fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// 0, …, `count` − 1 in another order.
-    pub fn order(&mut self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..count).collect();
-        for last in (1..count).rev() {
-            order.swap(last, (self.next() % (last as u64 + 1)) as usize);
-        }
-        order
-    }
+    order
 }
 
 /// Folds in which each class is spread evenly: training and test rows of each.
@@ -102,7 +81,7 @@ pub fn stratified(problem: &Problem, folds: usize, seed: u64) -> Vec<(Vec<usize>
     let mut next = 0;
     for positive in [true, false] {
         let is_member = |row: &usize| (problem.targets()[[0, *row]] > 0.0) == positive;
-        for row in Random::new(seed).order(problem.rows()).into_iter().filter(is_member) {
+        for row in order(seed, problem.rows()).into_iter().filter(is_member) {
             of_row[row] = next % folds;
             next += 1;
         }

@@ -1,7 +1,7 @@
 //! Greedy and floating RLS.
 
 use crate::baselines::{low_rank, wrapper};
-use crate::data::{Random, split, stratified, test_figures, together};
+use crate::data::{order, split, stratified, test_figures, together};
 use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, mean};
 use linfa::ParamGuard;
@@ -11,6 +11,7 @@ use vaglio::learners::{Lambda, Rls};
 use vaglio::search::{Backward, Greedy};
 use vaglio::{Selection, Selector};
 use vaglio_core::{Choose, Columns, Feature, Loss, Problem, Result, Silent, Task};
+use vaglio_testkit::Random;
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.
 const MNIST: &str = "version: 1\ndata: {train: mnist_train.parquet, test: mnist_test.parquet, target: target, task: binary, \
@@ -167,7 +168,7 @@ fn fold(
     let learner = Rls { lambda: Lambda::Fixed(lambda), intercept: true };
     let found = select(&train, Selector::params(criterion, greedy, learner))?;
     let seconds = start.elapsed().as_secs_f64();
-    let orders: Vec<Vec<Feature>> = (0..5).map(|k| Random::new(17 * seed + k).order(train.columns().len())).collect();
+    let orders: Vec<Vec<Feature>> = (0..5).map(|k| order(17 * seed + k, train.columns().len())).collect();
     let accuracy = |subset: &[Feature]| test_figures(&train, &test, subset, lambda, true).map(|[_, error]| 1.0 - error);
     let figures = |&size: &usize| {
         let entry = found.path.entries.iter().find(|entry| entry.subset.len() == size);
@@ -243,12 +244,11 @@ fn chosen(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> 
 /// Two overlapping classes, of which half of the columns tell something.
 fn synthetic(rows: usize, columns: usize) -> Result<Problem> {
     let mut random = Random::new(7);
-    let mut normal = || (0..12).map(|_| random.uniform()).sum::<f64>() - 6.0;
     let y: Vec<f64> = (0..rows).map(|row| if row % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let mut x = Columns::new(rows);
     for k in 0..columns {
         let shift = if k % 2 == 0 { 0.3 / (1.0 + k as f64).sqrt() } else { 0.0 };
-        x.push(y.iter().map(|y| shift * y + normal()).collect::<Vec<_>>());
+        x.push(y.iter().map(|y| shift * y + random.normal()).collect::<Vec<_>>());
     }
     let names = (0..columns).map(|k| format!("x{k}")).collect();
     let task = Task::Binary { negative: Some("-1".into()), positive: "1".into() };

@@ -1,11 +1,11 @@
 //! Reservoir readouts on series.
 
-use crate::data::Random;
 use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::pipeline::{TestFigures, load};
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
+use vaglio_testkit::Random;
 
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
     let mut text = String::from(

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_kernels::loo::{Basis, Bounded, Full};
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
+use vaglio_testkit::data::sparse_linear;
 
 const COLUMNS: usize = 780;
 
 fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     let (rows, steps) = (*numbers.first().unwrap_or(&60_000), *numbers.get(1).unwrap_or(&20));
-    let (x, y) = sparse_linear(rows);
+    let (x, y) = sparse_linear(1, rows, COLUMNS, 50, 1.0);
     println!("{rows} x {COLUMNS}, {steps} steps, {} threads, {}", rayon::current_num_threads(), Level::best().name());
     let limit = read_and_write(&x);
     println!("memory   one read and write of the data: {:.1} ms", 1e3 * limit);
@@ -88,28 +89,4 @@ fn read_and_write(x: &[Vec<f64>]) -> f64 {
         start.elapsed().as_secs_f64()
     };
     (0..5).map(|_| pass(&mut copy)).fold(f64::INFINITY, f64::min)
-}
-
-fn uniform(seed: u64, counter: u64) -> f64 {
-    let mut z = seed.wrapping_add((counter + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53) * 2.0 - 1.0) * 3f64.sqrt()
-}
-
-fn sparse_linear(rows: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let mut x: Vec<Vec<f64>> =
-        (0..COLUMNS).map(|j| (0..rows).map(|i| uniform(1, (i * COLUMNS + j) as u64)).collect()).collect();
-    for j in 1..COLUMNS {
-        let (before, after) = x.split_at_mut(j);
-        for (now, last) in after[0].iter_mut().zip(&before[j - 1]) {
-            *now = 0.5 * last + 0.75f64.sqrt() * *now;
-        }
-    }
-    let mut y: Vec<f64> = (0..rows).map(|i| uniform(1001, i as u64)).collect();
-    for t in 0..50 {
-        let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
-        y.iter_mut().zip(&x[(t * 37 + 5) % COLUMNS]).for_each(|(y, x)| *y += effect * x);
-    }
-    (x, y)
 }

@@ -292,6 +292,28 @@ pub fn given(columns: &[&[f64]], targets: &[&[f64]], task: Task) -> Result<Probl
     Problem::new(stored, names, targets, target_names, task)
 }
 
+/// Columns of uniform noise of unit variance, neighbours correlated by 0.5, and a target: the sum of `effects` columns of
+/// falling effect, and noise. The NumPy programs of the benchmarks make the same.
+pub fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize, noise: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let unit = |random: &mut Random| (random.uniform() * 2.0 - 1.0) * 3f64.sqrt();
+    let mut random = Random::new(seed);
+    let mut x = vec![Vec::with_capacity(rows); columns];
+    for _ in 0..rows {
+        x.iter_mut().for_each(|column| column.push(unit(&mut random)));
+    }
+    for j in 1..columns {
+        let (before, after) = x.split_at_mut(j);
+        after[0].iter_mut().zip(&before[j - 1]).for_each(|(now, last)| *now = 0.5 * last + 0.75f64.sqrt() * *now);
+    }
+    let mut random = Random::new(seed + 1000);
+    let mut y: Vec<f64> = (0..rows).map(|_| noise * unit(&mut random)).collect();
+    for t in 0..effects.min(columns) {
+        let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
+        y.iter_mut().zip(&x[(t * 37 + 5) % columns]).for_each(|(y, x)| *y += effect * x);
+    }
+    (x, y)
+}
+
 /// The designs on which a criterion is tried when none is given: one for each thing that data can be like.
 pub fn standard_designs() -> Vec<(&'static str, Design)> {
     let one = |recipe: Recipe| recipe.groups(5).design(&[0.7], true);

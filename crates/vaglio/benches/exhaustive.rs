@@ -6,16 +6,16 @@
 //! effect. One thread.
 #![allow(clippy::unwrap_used)]
 
-use ndarray::Array2;
 use std::time::Instant;
-use vaglio::core::{Branch, Columns, Design, Feature, Outline, Problem, Readout, Score, Subset, Task};
+use vaglio::core::{Branch, Design, Feature, Outline, Readout, Score, Subset, Task};
 use vaglio::criteria::Loo;
+use vaglio_testkit::data;
 
 fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     let (rows, columns) = (*numbers.first().unwrap_or(&500), *numbers.get(1).unwrap_or(&20));
     let bounded = std::env::args().any(|a| a == "bounded");
-    let design = sparse_linear(rows, columns, 6);
+    let design = design(rows, columns);
     for round in 0..3 {
         let start = Instant::now();
         let criterion = Loo::default();
@@ -68,31 +68,9 @@ impl Walk {
     }
 }
 
-fn uniform(seed: u64, counter: u64) -> f64 {
-    let mut z = seed.wrapping_add((counter + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53) * 2.0 - 1.0) * 3f64.sqrt()
-}
-
-fn sparse_linear(rows: usize, count: usize, seed: u64) -> Design {
-    let mut x: Vec<Vec<f64>> =
-        (0..count).map(|j| (0..rows).map(|i| uniform(seed, (i * count + j) as u64)).collect()).collect();
-    for j in 1..count {
-        let (before, after) = x.split_at_mut(j);
-        for (now, last) in after[0].iter_mut().zip(&before[j - 1]) {
-            *now = 0.5 * last + 0.75f64.sqrt() * *now;
-        }
-    }
-    let mut y: Vec<f64> = (0..rows).map(|i| 2.0 * uniform(seed + 1000, i as u64)).collect();
-    for t in 0..10.min(count) {
-        let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
-        y.iter_mut().zip(&x[(t * 37 + 5) % count]).for_each(|(y, x)| *y += effect * x);
-    }
-    let mut columns = Columns::new(rows);
-    x.into_iter().for_each(|column| columns.push(column));
-    let names = (0..count).map(|j| format!("x{j}")).collect();
-    let targets = Array2::from_shape_vec((1, rows), y).unwrap();
-    let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
+fn design(rows: usize, count: usize) -> Design {
+    let (x, y) = data::sparse_linear(6, rows, count, 10, 2.0);
+    let columns: Vec<&[f64]> = x.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&columns, &[&y], Task::Regression).unwrap();
     Design::identity(&problem, Readout::new(vec![1.0], false).unwrap())
 }

@@ -8,6 +8,7 @@ use vaglio::core::{
 };
 use vaglio::pipeline::{load, prepare};
 use vaglio_cli as _;
+use vaglio_testkit::Random;
 
 /// Settings that make five columns or fewer of the four that the data have.
 const LEARNERS: [(&str, &str); 6] = [
@@ -23,11 +24,8 @@ const SEARCHES: [&str; 6] = ["greedy", "backward", "floating", "exhaustive", "la
 
 /// Two classes in six series of five steps, in long format.
 fn series(folder: &Folder) {
-    let mut state = 11u64;
-    let mut noise = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / (1u64 << 24) as f64 - 0.5
-    };
+    let mut random = Random::new(11);
+    let mut noise = || random.uniform() - 0.5;
     let mut text = String::from("id,t,a,b,c,d,class\n");
     for id in 0..6 {
         for t in 0..5 {

@@ -1,21 +1,22 @@
 //! Time series from YAML to predictions.
 
-use crate::common::{Folder, Numbers, names};
+use crate::common::{Folder, names};
+use vaglio_testkit::Random;
 
 /// Rows of a table in long format, one line each: 9 series of 14 steps, of which every third series is `fall`.
 fn lines(prefix: &str, series: usize, seed: u64) -> Vec<String> {
-    let mut numbers = Numbers::new(seed);
+    let mut random = Random::new(seed);
     let mut lines = Vec::new();
     for s in 0..series {
-        let (mut level, slope) = (numbers.normal(), if s % 3 == 0 { -0.6 } else { 0.6 });
+        let (mut level, slope) = (random.normal(), if s % 3 == 0 { -0.6 } else { 0.6 });
         for t in 0..14 {
-            let step = slope + 0.1 * numbers.normal();
+            let step = slope + 0.1 * random.normal();
             level += step;
             let kind = if s % 3 == 0 { "fall" } else { "rise" };
             lines.push(format!(
                 "{prefix}{s},{},{level},{},{kind},{}",
                 t as f64 / 2.0,
-                numbers.normal(),
+                random.normal(),
                 step + 0.01 * level
             ));
         }
@@ -31,8 +32,8 @@ fn file(lines: &[String]) -> String {
 
 /// The same lines in another order, with the series in the order in which they first appear kept.
 fn shuffled(lines: &[String]) -> Vec<String> {
-    let mut numbers = Numbers::new(77);
-    let mut keyed: Vec<(f64, &String)> = lines.iter().map(|line| (numbers.uniform(), line)).collect();
+    let mut random = Random::new(77);
+    let mut keyed: Vec<(f64, &String)> = lines.iter().map(|line| (random.uniform(), line)).collect();
     keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut out: Vec<String> = lines.iter().filter(|line| line.split(',').nth(1) == Some("3.5")).cloned().collect();
     out.extend(keyed.into_iter().map(|(_, line)| line.clone()).filter(|line| line.split(',').nth(1) != Some("3.5")));

@@ -1,52 +1,27 @@
 //! The hold-out state against refitting without each fold.
 
-use ndarray::{Array2, Axis};
+use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::kfold::{Refitted, Rows};
-use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, Trial};
+use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, Trial};
+use vaglio_testkit::Random;
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 31) as f64
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() * bound as f64) as usize
-    }
-}
-
-struct Sample {
-    columns: Vec<Vec<f64>>,
-    targets: Vec<Vec<f64>>,
-    weights: Vec<f64>,
-}
-
 /// Random columns, `outputs` classes of targets that the first columns tell, whole weights.
 fn sample(rows: usize, columns: usize, outputs: usize) -> Sample {
-    let mut random = Random(11);
-    let columns: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.next() - 0.3).collect()).collect();
+    let mut random = Random::new(11);
+    let columns: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.uniform() - 0.3).collect()).collect();
     let sign = |v: f64| if v > 0.2 { 1.0 } else { -1.0 };
     let target = |k: usize| (0..rows).map(|j| sign(columns[k][j] + 0.5 * columns[k + 2][j])).collect();
     let targets = (0..outputs).map(target).collect();
-    let weights = (0..rows).map(|_| 1.0 + (random.next() * 3.0).floor()).collect();
-    Sample { columns, targets, weights }
+    let weights = (0..rows).map(|_| 1.0 + (random.uniform() * 3.0).floor()).collect();
+    Sample { weights, ..Sample::new(columns, targets) }
 }
 
-impl Sample {
-    fn rows(&self, level: Level, folds: &[u32], weighted: bool, intercept: bool) -> Arc<Rows<'_>> {
-        let columns: Vec<Column<'_>> = self.columns.iter().map(|x| Column::Double(x)).collect();
-        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
-        let active = vec![true; columns.len()];
-        let data = Data::new(level, columns, active, &targets, weighted.then_some(&self.weights), intercept).unwrap();
-        Arc::new(Rows::new(data, Folds::new(folds), intercept, false))
-    }
+fn folded<'s>(sample: &'s Sample, level: Level, folds: &[u32], weighted: bool, intercept: bool) -> Arc<Rows<'s>> {
+    Arc::new(sample.rows(level, folds, weighted, intercept, false))
 }
 
 fn state<'d>(rows: &Arc<Rows<'d>>, lambda: f64) -> HoldOut<'d> {
@@ -61,7 +36,7 @@ fn scorers(rows: &Rows<'_>, measure: Measure) -> (Scorer, Scorer) {
 
 /// The four kinds of folds: contiguous, shuffled of uneven size with one empty, rows alone, and two.
 fn folds(rows: usize) -> Vec<Vec<u32>> {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let uneven = (0..rows).map(|_| [0, 0, 0, 1, 2, 2, 4][random.below(7)]).collect();
     let half = (0..rows).map(|j| u32::from(j % 3 == 1)).collect();
     vec![(0..rows).map(|j| (j * 4 / rows) as u32).collect(), uneven, (0..rows as u32).collect(), half]
@@ -119,7 +94,7 @@ impl Distance {
 fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut Random, adds: f64) {
     let selected = state.selected().to_vec();
     let open: Vec<usize> = (0..columns).filter(|i| !selected.contains(i)).collect();
-    if !open.is_empty() && (selected.is_empty() || random.next() < adds) {
+    if !open.is_empty() && (selected.is_empty() || random.uniform() < adds) {
         state.add(open[random.below(open.len())]);
     } else {
         state.remove(selected[random.below(selected.len())]);
@@ -132,9 +107,9 @@ fn trials_and_commits_equal_refitting_for_every_measure() {
         let sample = sample(33, 9, outputs);
         for (kind, folds) in folds(33).iter().enumerate() {
             for (weighted, intercept) in [(false, false), (false, true), (true, false), (true, true)] {
-                let rows = sample.rows(Level::best(), folds, weighted, intercept);
+                let rows = folded(&sample, Level::best(), folds, weighted, intercept);
                 for (at, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
-                    let (mut state, mut random) = (state(&rows, lambda), Random((10 * kind + at) as u64));
+                    let (mut state, mut random) = (state(&rows, lambda), Random::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
                     for turn in 0..8 {
                         distance.look(&mut state, &rows, MEASURES[turn % 4]);
@@ -153,20 +128,15 @@ fn trials_and_commits_equal_refitting_for_every_measure() {
 fn residuals_are_those_of_a_fit_without_the_fold() {
     let (sample, lambda, subset) = (sample(33, 9, 2), 1e-3, [4, 1, 7]);
     let folds = &folds(33)[1];
-    let rows = sample.rows(Level::best(), folds, true, true);
+    let rows = folded(&sample, Level::best(), folds, true, true);
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
     let (residuals, refitted) = (state.residuals(), Refitted::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
-    let x = Array2::from_shape_fn((33, 3), |(j, k)| sample.columns[subset[k]][j]);
-    let y = Array2::from_shape_fn((2, 33), |(o, j)| sample.targets[o][j]);
     for row in 0..33 {
         let training: Vec<usize> = (0..33).filter(|&j| folds[j] != folds[row]).collect();
-        let weights: Vec<f64> = training.iter().map(|&j| sample.weights[j]).collect();
-        let (x_training, y_training) = (x.select(Axis(0), &training), y.select(Axis(1), &training));
-        let (w, b) =
-            Ridge::new(x_training, y_training.view(), Some(&weights), true).unwrap().coefficients(lambda).unwrap();
+        let defined = sample.residuals(&training, &[row], &subset, lambda, true, true);
         for o in 0..2 {
-            let defined = sample.weights[row].sqrt() * (y[[o, row]] - x.row(row).dot(&w.column(o)) - b[o]);
+            let defined = sample.weights[row].sqrt() * defined[[o, 0]];
             assert!((residuals[o][row] - defined).abs() < 1e-12);
             assert!((refitted[o][row] - defined).abs() < 1e-12);
         }
@@ -177,8 +147,8 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
 fn a_long_walk_does_not_drift() {
     let sample = sample(61, 14, 1);
     for (intercept, lambda) in [(true, 1e-9), (false, 1e-3)] {
-        let rows = sample.rows(Level::best(), &folds(61)[1], intercept, intercept);
-        let (mut state, mut random, mut distance) = (state(&rows, lambda), Random(8), Distance::default());
+        let rows = folded(&sample, Level::best(), &folds(61)[1], intercept, intercept);
+        let (mut state, mut random, mut distance) = (state(&rows, lambda), Random::new(8), Distance::default());
         let scorer = scorers(&rows, Measure::Squared).0;
         for turn in 0..400 {
             if turn % 8 == 0 {
@@ -198,18 +168,18 @@ fn a_long_walk_does_not_drift() {
 /// Columns that are equal to others but for 10^-1 to 10^-5, equal, sums of others, and nearly 0 outside a fold.
 fn troubled(rows: usize, folds: &[u32]) -> Sample {
     let mut sample = sample(rows, 6, 1);
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for power in 1..6 {
         let small = 0.1f64.powi(power);
-        let near = sample.columns[power as usize].iter().map(|x| x + small * random.next()).collect();
-        sample.columns.push(near);
-        let alone = (0..rows).map(|j| random.next() * if folds[j] == 1 { 1.0 } else { small * small }).collect();
-        sample.columns.push(alone);
+        let near = sample.doubles[power as usize].iter().map(|x| x + small * random.uniform()).collect();
+        sample.doubles.push(near);
+        let alone = (0..rows).map(|j| random.uniform() * if folds[j] == 1 { 1.0 } else { small * small }).collect();
+        sample.doubles.push(alone);
     }
-    let alone = (0..rows).map(|j| if folds[j] == 1 { random.next() } else { 0.0 }).collect();
-    let sum = (0..rows).map(|j| sample.columns[0][j] + sample.columns[1][j]).collect();
-    let equal = sample.columns[2].clone();
-    sample.columns.extend([alone, sum, equal]);
+    let alone = (0..rows).map(|j| if folds[j] == 1 { random.uniform() } else { 0.0 }).collect();
+    let sum = (0..rows).map(|j| sample.doubles[0][j] + sample.doubles[1][j]).collect();
+    let equal = sample.doubles[2].clone();
+    sample.doubles.extend([alone, sum, equal]);
     sample
 }
 
@@ -219,9 +189,9 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
         for (intercept, lambda) in [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)] {
-            let rows = sample.rows(Level::best(), folds, !intercept, intercept);
+            let rows = folded(&sample, Level::best(), folds, !intercept, intercept);
             let mut distance = Distance::default();
-            let (mut state, mut random) = (state(&rows, lambda), Random(21));
+            let (mut state, mut random) = (state(&rows, lambda), Random::new(21));
             for _ in 0..turns {
                 distance.look(&mut state, &rows, Measure::Squared);
                 step(&mut state, 19, &mut random, 0.75);
@@ -238,7 +208,7 @@ fn backward_from_all_columns_needs_no_candidates() {
     for (rows, lambda) in [(47, 1e-9), (47, 1.0), (13, 1e-6), (13, 1e-3)] {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
-        let rows = sample.rows(Level::best(), folds, true, true);
+        let rows = folded(&sample, Level::best(), folds, true, true);
         let (scorer, plain) = scorers(&rows, Measure::Squared);
         let mut state = state(&rows, lambda);
         state.reset(&(0..19).collect::<Vec<_>>());
@@ -264,9 +234,9 @@ fn backward_from_all_columns_needs_no_candidates() {
 fn equal_columns_tie_bit_for_bit() {
     for outputs in [1, 2] {
         let mut sample = sample(45, 10, outputs);
-        (0..4).for_each(|k| sample.columns[9 - k] = sample.columns[k].clone());
+        (0..4).for_each(|k| sample.doubles[9 - k] = sample.doubles[k].clone());
         for (intercept, folds) in [(true, &folds(45)[1]), (false, &folds(45)[2])] {
-            let rows = sample.rows(Level::best(), folds, true, intercept);
+            let rows = folded(&sample, Level::best(), folds, true, intercept);
             let mut state = state(&rows, 1e-3);
             for (turn, measure) in MEASURES.into_iter().cycle().take(8).enumerate() {
                 let scorer = scorers(&rows, measure).0;
@@ -289,7 +259,7 @@ fn equal_columns_tie_bit_for_bit() {
 
 /// All losses, as bits, of a few steps of additions and removals, with decomposition and without.
 fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure) -> Vec<u64> {
-    let rows = sample.rows(level, folds, true, true);
+    let rows = folded(sample, level, folds, true, true);
     let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);
     let all: Vec<usize> = (0..rows.columns()).collect();
     let mut out = Vec::new();
@@ -327,7 +297,7 @@ fn levels_and_threads_give_the_same_bits() {
 #[test]
 fn a_branch_adds_later_columns_alone() {
     let sample = sample(33, 9, 1);
-    let rows = sample.rows(Level::best(), &folds(33)[1], false, true);
+    let rows = folded(&sample, Level::best(), &folds(33)[1], false, true);
     let (scorer, mut parent) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     parent.add(0);
     parent.additions(&scorer, &[2, 5, 7]);
@@ -348,9 +318,8 @@ fn a_branch_adds_later_columns_alone() {
 fn columns_that_cannot_change_are_not_tried() {
     let sample = sample(33, 9, 1);
     let targets: Vec<&[f64]> = sample.targets.iter().map(Vec::as_slice).collect();
-    let columns: Vec<Column<'_>> = sample.columns.iter().map(|x| Column::Double(x)).collect();
     let active = (0..9).map(|i| i != 4).collect();
-    let data = Data::new(Level::best(), columns, active, &targets, None, true).unwrap();
+    let data = Data::new(Level::best(), sample.columns(), active, &targets, None, true).unwrap();
     let rows = Arc::new(Rows::new(data, Folds::new(&folds(33)[1]), true, false));
     let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     state.reset(&[4, 1, 1, 3]);

@@ -4,14 +4,11 @@ use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks, Quadratic, classes, gaussian, shares, standardized};
 use vaglio_kernels::linalg::solve;
+use vaglio_testkit::Random;
 
 fn noise(seed: u64, count: usize) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
-    (0..count).map(|_| (0..12).map(|_| uniform()).sum::<f64>() - 6.0).collect()
+    let mut random = Random::new(seed);
+    (0..count).map(|_| random.normal()).collect()
 }
 
 fn centered(k: Array2<f64>, p: &[f64]) -> Array2<f64> {

@@ -4,18 +4,13 @@ use vaglio_kernels::distinct::distinct_rows;
 use vaglio_kernels::landmarks::landmarks;
 use vaglio_kernels::similarity::Kernel;
 use vaglio_kernels::{Column, Level};
-
-/// Numbers in [0, 1) that follow from their place.
-fn noise(row: usize, column: usize) -> f64 {
-    let mut z = (row as u64 * 1_000_003 + column as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    ((z ^ (z >> 29)) >> 11) as f64 / (1u64 << 53) as f64
-}
+use vaglio_testkit::Random;
 
 /// Three columns with most of the rows in one cluster.
 fn clustered(rows: usize) -> Vec<Vec<f64>> {
-    let centre = |row: usize| if row % 20 < 17 { 0.0 } else { (row % 20) as f64 - 13.0 };
-    (0..3).map(|i| (0..rows).map(|row| centre(row) + 0.5 * noise(row, i)).collect()).collect()
+    let mut random = Random::new(1);
+    let center = |row: usize| if row % 20 < 17 { 0.0 } else { (row % 20) as f64 - 13.0 };
+    (0..3).map(|_| (0..rows).map(|row| center(row) + 0.5 * random.uniform()).collect()).collect()
 }
 
 fn sum(kernel: Kernel, columns: &[Vec<f64>], rows: &[usize]) -> f64 {

@@ -1,26 +1,16 @@
 //! The leave-one-out states against refitting without each row, on every instruction set.
 
-use ndarray::{Array2, Axis};
+use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::{Decomposition, Rows};
 use vaglio_kernels::loo::{Basis, Bounded, Change, Full, careful};
-use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
-
-struct Sample {
-    doubles: Vec<Vec<f64>>,
-    bytes: Vec<Vec<u8>>,
-    targets: Vec<Vec<f64>>,
-    weights: Vec<f64>,
-}
+use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, is_unreliable};
+use vaglio_testkit::Random;
 
 /// Columns of both types, two outputs, whole weights; `rows` is no multiple of the lanes.
 fn sample(rows: usize) -> Sample {
-    let mut state = 3u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as f64 / (1u64 << 31) as f64
-    };
+    let mut random = Random::new(3);
+    let mut next = || random.uniform();
     let doubles: Vec<Vec<f64>> = (0..6).map(|_| (0..rows).map(|_| next() - 0.3).collect()).collect();
     let bytes: Vec<Vec<u8>> = (0..4).map(|_| (0..rows).map(|_| (next() * 9.0) as u8).collect()).collect();
     let target = |k: usize| (0..rows).map(|j| doubles[k][j] + 0.1 * f64::from(bytes[k][j])).collect::<Vec<f64>>();
@@ -28,45 +18,6 @@ fn sample(rows: usize) -> Sample {
     targets.iter_mut().flatten().for_each(|y| *y += 0.5 * next());
     let weights = (0..rows).map(|_| 1.0 + (next() * 3.0).floor()).collect();
     Sample { doubles, bytes, targets, weights }
-}
-
-impl Sample {
-    fn columns(&self) -> Vec<Column<'_>> {
-        let doubles = self.doubles.iter().map(|x| Column::Double(x));
-        doubles.chain(self.bytes.iter().map(|x| Column::Byte(x))).collect()
-    }
-
-    fn data(&self, level: Level, weighted: bool, intercept: bool) -> Arc<Data<'_>> {
-        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
-        let weights = weighted.then_some(&self.weights[..]);
-        Arc::new(Data::new(level, self.columns(), vec![true; 10], &targets, weights, intercept).unwrap())
-    }
-
-    fn entry(&self, column: usize, row: usize) -> f64 {
-        if column < 6 { self.doubles[column][row] } else { f64::from(self.bytes[column - 6][row]) }
-    }
-
-    /// Mean squared error of every row from a fit without it.
-    fn defined(&self, subset: &[usize], lambda: f64, weighted: bool, intercept: bool) -> f64 {
-        let rows = self.weights.len();
-        let x = Array2::from_shape_fn((rows, subset.len()), |(j, k)| self.entry(subset[k], j));
-        let y = Array2::from_shape_fn((2, rows), |(o, j)| self.targets[o][j]);
-        let weight = |row: usize| if weighted { self.weights[row] } else { 1.0 };
-        let (mut sum, mut total) = (0.0, 0.0);
-        for row in 0..rows {
-            let others: Vec<usize> = (0..rows).filter(|&r| r != row).collect();
-            let weights: Vec<f64> = others.iter().map(|&r| weight(r)).collect();
-            let (x_others, y_others) = (x.select(Axis(0), &others), y.select(Axis(1), &others));
-            let ridge = Ridge::new(x_others, y_others.view(), Some(&weights), intercept).unwrap();
-            let (w, b) = ridge.coefficients(lambda).unwrap();
-            for o in 0..2 {
-                let error = y[[o, row]] - x.row(row).dot(&w.column(o)) - b[o];
-                sum += weight(row) * error * error;
-            }
-            total += weight(row);
-        }
-        sum / (2.0 * total)
-    }
 }
 
 /// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
@@ -109,7 +60,7 @@ fn trials_equal_refitting_without_each_row() {
                 let open = (0..10).filter(|f| !chosen[..step].contains(f));
                 for (candidate, loss) in open.zip(losses) {
                     let subset: Vec<usize> = chosen[..step].iter().copied().chain([candidate]).collect();
-                    let defined = sample.defined(&subset, lambda, weighted, intercept);
+                    let defined = sample.leave_one_out(&subset, lambda, weighted, intercept);
                     assert!((loss - defined).abs() <= 1e-10 * defined, "{loss} is not {defined}");
                 }
             }
@@ -202,13 +153,13 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
             let all: Vec<usize> = (0..83).collect();
             let (residuals, conditioning) = Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &all);
             assert!(!is_unreliable(conditioning));
-            let (loss, defined) = (scorer.loss(&residuals), sample.defined(&subset, lambda, weighted, intercept));
+            let (loss, defined) = (scorer.loss(&residuals), sample.leave_one_out(&subset, lambda, weighted, intercept));
             assert!((loss - defined).abs() <= 1e-9 * defined, "at once, lambda {lambda}: {loss} is not {defined}");
         }
         let removals = subset.iter().map(|&feature| Change::Remove(feature));
         let changes: Vec<Change> = std::iter::once(Change::None).chain(removals).collect();
         for (change, loss) in changes.iter().zip(careful(&basis, &scorer, &changes)) {
-            let defined = sample.defined(&change.of(subset.into_iter()), lambda, weighted, intercept);
+            let defined = sample.leave_one_out(&change.of(subset.into_iter()), lambda, weighted, intercept);
             assert!((loss - defined).abs() <= 1e-9 * defined, "{change:?}, lambda {lambda}: {loss} is not {defined}");
         }
     }

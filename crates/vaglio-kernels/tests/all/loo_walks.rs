@@ -1,34 +1,21 @@
 //! Leave-one-out states on walks of additions and removals, against an orthogonal decomposition of every subset.
 
-use ndarray::Array2;
+use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::loo::{Basis, Bounded, Full};
 use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Level, Measure, Scorer, Trial};
+use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
+use vaglio_testkit::Random;
 
-struct Sample {
-    columns: Vec<Vec<f64>>,
-    targets: Vec<Vec<f64>>,
-    weights: Vec<f64>,
+/// Weighted rows, fitted with or without an intercept.
+struct Walked {
+    sample: Sample,
     intercept: bool,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 31) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.uniform() * count as f64) as usize
-    }
-}
-
 /// The last column equals column 1; every second column is the one before it plus `distance` times noise.
-fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Sample {
-    let mut random = Random(17);
+fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Walked {
+    let mut random = Random::new(17);
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for j in 0..count - 1 {
         let noise = (0..rows).map(|_| random.uniform() - 0.4);
@@ -43,22 +30,18 @@ fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Sample {
     };
     let targets = vec![target(0, &mut random), target(1, &mut random)];
     let weights = (0..rows).map(|_| 0.5 + random.uniform()).collect();
-    Sample { columns, targets, weights, intercept }
+    Walked { sample: Sample { weights, ..Sample::new(columns, targets) }, intercept }
 }
 
-impl Sample {
+impl Walked {
     fn data(&self, level: Level) -> Arc<Data<'_>> {
-        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
-        let columns: Vec<Column<'_>> = self.columns.iter().map(|x| Column::Double(x)).collect();
-        let active = vec![true; columns.len()];
-        Arc::new(Data::new(level, columns, active, &targets, Some(&self.weights), self.intercept).unwrap())
+        self.sample.data(level, true, self.intercept)
     }
 
     fn defined(&self, subset: &[usize], lambda: f64) -> f64 {
-        let rows = self.weights.len();
-        let x = Array2::from_shape_fn((rows, subset.len()), |(j, k)| self.columns[subset[k]][j]);
-        let y = Array2::from_shape_fn((2, rows), |(o, j)| self.targets[o][j]);
-        Ridge::new(x, y.view(), Some(&self.weights), self.intercept).unwrap().leave_one_out(lambda).unwrap()
+        let rows: Vec<usize> = (0..self.sample.count()).collect();
+        let (x, y) = (self.sample.matrix(subset, &rows), self.sample.outputs());
+        Ridge::new(x, y.view(), Some(&self.sample.weights), self.intercept).unwrap().leave_one_out(lambda).unwrap()
     }
 
     /// Walks with all three states and returns the largest relative error of a score, and every loss on the way.
@@ -67,7 +50,7 @@ impl Sample {
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), lambda));
         let mut full = Full::new(Basis::new(Arc::clone(&data), lambda));
-        let (mut random, mut subset) = (Random(5), Vec::new());
+        let (mut random, mut subset) = (Random::new(5), Vec::new());
         let (mut error, mut seen) = (0.0f64, Vec::new());
         for _ in 0..steps {
             let open: Vec<usize> = (0..data.columns()).filter(|f| !subset.contains(f)).collect();

@@ -9,4 +9,5 @@ mod loo_branch;
 mod loo_walks;
 mod moments;
 mod reservoir;
+mod sample;
 mod spectrum;

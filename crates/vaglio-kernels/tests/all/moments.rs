@@ -1,18 +1,18 @@
 //! The moment engines of K-fold validation against refitting from the rows.
 
+use crate::sample::Sample;
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_kernels::kfold::{Backward, Forward, Moments, Refitted, Rows, Spectrum, Tree, Trials};
 use vaglio_kernels::linalg::triangle;
-use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
+use vaglio_kernels::{Level, Measure, Scorer, is_unreliable};
+use vaglio_testkit::Random;
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
 
-struct Sample {
-    doubles: Vec<Vec<f64>>,
-    bytes: Vec<Vec<u8>>,
-    targets: Vec<Vec<f64>>,
-    weights: Vec<f64>,
+/// Rows in folds.
+struct Folded {
+    sample: Sample,
     fold: Vec<u32>,
 }
 
@@ -28,12 +28,9 @@ fn settings() -> impl Iterator<Item = Setting> {
 }
 
 /// Seven columns of doubles, three of bytes, two outputs and uneven, scattered folds; the means are not 0.
-fn sample(rows: usize, folds: u32) -> Sample {
-    let mut state = 5u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as f64 / (1u64 << 31) as f64
-    };
+fn sample(rows: usize, folds: u32) -> Folded {
+    let mut random = Random::new(5);
+    let mut next = || random.uniform();
     let doubles: Vec<Vec<f64>> = (0..7).map(|k| (0..rows).map(|_| next() + k as f64).collect()).collect();
     let bytes: Vec<Vec<u8>> = (0..3).map(|_| (0..rows).map(|_| (next() * 9.0) as u8).collect()).collect();
     let mut target = |k: usize| -> Vec<f64> {
@@ -42,34 +39,21 @@ fn sample(rows: usize, folds: u32) -> Sample {
     let targets = vec![target(0), target(1)];
     let weights = (0..rows).map(|_| 1.0 + (next() * 3.0).floor()).collect();
     let fold = (0..rows).map(|_| ((next() * next() * f64::from(folds)) as u32).min(folds - 1)).collect();
-    Sample { doubles, bytes, targets, weights, fold }
+    Folded { sample: Sample { doubles, bytes, targets, weights }, fold }
 }
 
-impl Sample {
+impl Folded {
     fn rows(&self, level: Level, setting: Setting) -> Rows<'_> {
-        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
-        let doubles = self.doubles.iter().map(|x| Column::Double(x));
-        let columns: Vec<Column<'_>> = doubles.chain(self.bytes.iter().map(|x| Column::Byte(x))).collect();
-        let active = vec![true; columns.len()];
-        let weights = setting.weighted.then_some(&self.weights[..]);
-        let data = Data::new(level, columns, active, &targets, weights, setting.intercept).unwrap();
-        Rows::new(data, Folds::new(&self.fold), setting.intercept, setting.standardize)
-    }
-}
-
-impl Sample {
-    fn entry(&self, column: usize, row: usize) -> f64 {
-        let bytes = self.doubles.len();
-        if column < bytes { self.doubles[column][row] } else { f64::from(self.bytes[column - bytes][row]) }
+        self.sample.rows(level, &self.fold, setting.weighted, setting.intercept, setting.standardize)
     }
 
     fn weight(&self, setting: Setting, row: usize) -> f64 {
-        if setting.weighted { self.weights[row] } else { 1.0 }
+        self.sample.weight(setting.weighted, row)
     }
 
     /// A column less its training mean, and by its training deviation, as the setting says: over all rows.
     fn framed(&self, setting: Setting, column: usize, training: &[usize]) -> Vec<f64> {
-        let mut x: Vec<f64> = (0..self.weights.len()).map(|j| self.entry(column, j)).collect();
+        let mut x: Vec<f64> = (0..self.fold.len()).map(|j| self.sample.entry(column, j)).collect();
         if !(setting.intercept || setting.standardize) {
             return x;
         }
@@ -94,27 +78,28 @@ impl Sample {
     }
 
     fn refit(&self, setting: Setting, subset: &[usize], lambda: f64) -> f64 {
-        let (m, s) = (self.weights.len(), subset.len());
+        let (m, s) = (self.fold.len(), subset.len());
         let (mut sum, mut total) = (0.0, 0.0);
         for fold in 0..=self.fold.iter().copied().max().unwrap() {
             let training: Vec<usize> = (0..m).filter(|&j| self.fold[j] != fold).collect();
             let x: Vec<Vec<f64>> = subset.iter().map(|&c| self.framed(setting, c, &training)).collect();
             let weights: f64 = training.iter().map(|&j| self.weight(setting, j)).sum();
             let mean = |y: &[f64]| training.iter().map(|&j| self.weight(setting, j) * y[j]).sum::<f64>() / weights;
-            let means: Vec<f64> = self.targets.iter().map(|y| if setting.intercept { mean(y) } else { 0.0 }).collect();
+            let means: Vec<f64> =
+                self.sample.targets.iter().map(|y| if setting.intercept { mean(y) } else { 0.0 }).collect();
             let size = |x: &Vec<f64>| lambda + training.iter().map(|&j| x[j] * x[j]).sum::<f64>();
             let scale: Vec<f64> = x.iter().map(|x| (-0.5 * size(x).log2()).round().exp2()).collect();
             let rows = training.len();
             let stacked = Array2::from_shape_fn((rows + s, s + 2), |(j, k)| match (j < rows, k < s) {
                 (true, true) => self.weight(setting, training[j]).sqrt() * x[k][training[j]] * scale[k],
                 (true, false) => {
-                    self.weight(setting, training[j]).sqrt() * (self.targets[k - s][training[j]] - means[k - s])
+                    self.weight(setting, training[j]).sqrt() * (self.sample.targets[k - s][training[j]] - means[k - s])
                 }
                 (false, true) if j - rows == k => lambda.sqrt() * scale[k],
                 _ => 0.0,
             });
             let r = triangle(stacked.view()).unwrap();
-            for (o, (y, mean)) in self.targets.iter().zip(&means).enumerate() {
+            for (o, (y, mean)) in self.sample.targets.iter().zip(&means).enumerate() {
                 let mut w = vec![0.0; s];
                 for i in (0..s).rev() {
                     let rest: f64 = (i + 1..s).map(|k| r[[i, k]] * w[k]).sum();
@@ -243,9 +228,9 @@ fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], nam
 
 #[test]
 fn every_trial_equals_refitting() {
-    let sample = sample(83, 5);
+    let folded = sample(83, 5);
     for setting in settings() {
-        let rows = sample.rows(Level::best(), setting);
+        let rows = folded.rows(Level::best(), setting);
         let (_, weak) = every_engine(&rows, &by_residuals(&rows), &LAMBDAS, &format!("{setting:?}"));
         assert_eq!(weak, 0, "plain data keep their digits");
     }
@@ -253,28 +238,28 @@ fn every_trial_equals_refitting() {
 
 #[test]
 fn hard_columns_are_weak_or_right() {
-    let mut sample = sample(90, 4);
-    let noise: Vec<f64> = sample.doubles[6].clone();
-    let (first, second) = (sample.doubles[0].clone(), sample.doubles[1].clone());
-    sample.doubles[3] = first.iter().zip(&noise).map(|(x, e)| x + 1e-3 * e).collect();
-    sample.doubles[4] = second.iter().map(|x| 1e10 * x).collect();
-    sample.doubles[5] = second.iter().zip(&noise).map(|(x, e)| 1e-10 * (x + e)).collect();
-    sample.bytes[1] = sample.fold.iter().map(|&f| u8::from(f == 1)).collect();
-    sample.doubles.push(first);
+    let mut folded = sample(90, 4);
+    let noise: Vec<f64> = folded.sample.doubles[6].clone();
+    let (first, second) = (folded.sample.doubles[0].clone(), folded.sample.doubles[1].clone());
+    folded.sample.doubles[3] = first.iter().zip(&noise).map(|(x, e)| x + 1e-3 * e).collect();
+    folded.sample.doubles[4] = second.iter().map(|x| 1e10 * x).collect();
+    folded.sample.doubles[5] = second.iter().zip(&noise).map(|(x, e)| 1e-10 * (x + e)).collect();
+    folded.sample.bytes[1] = folded.fold.iter().map(|&f| u8::from(f == 1)).collect();
+    folded.sample.doubles.push(first);
     for setting in settings() {
-        let rows = sample.rows(Level::best(), setting);
+        let rows = folded.rows(Level::best(), setting);
         let (strong, weak) =
-            every_engine(&rows, &sample.by_reflections(setting), &LAMBDAS, &format!("hard {setting:?}"));
+            every_engine(&rows, &folded.by_reflections(setting), &LAMBDAS, &format!("hard {setting:?}"));
         assert!(strong > 0 && weak > 0);
     }
 }
 
 #[test]
 fn fewer_rows_than_columns_are_weak_or_right() {
-    let sample = sample(9, 3);
+    let folded = sample(9, 3);
     for setting in settings() {
-        let rows = sample.rows(Level::best(), setting);
-        every_engine(&rows, &sample.by_reflections(setting), &[1e-9, 1e-2, 10.0], &format!("few rows {setting:?}"));
+        let rows = folded.rows(Level::best(), setting);
+        every_engine(&rows, &folded.by_reflections(setting), &[1e-9, 1e-2, 10.0], &format!("few rows {setting:?}"));
     }
 }
 
@@ -301,11 +286,11 @@ fn bits(rows: &Rows<'_>) -> Vec<u64> {
 #[test]
 fn threads_and_levels_leave_the_bits() {
     // Several chunks of rows in a fold.
-    let sample = sample(70_001, 2);
+    let folded = sample(70_001, 2);
     let setting = Setting { weighted: true, intercept: true, standardize: true };
     let mut first = None;
     for level in Level::available() {
-        let rows = sample.rows(level, setting);
+        let rows = folded.rows(level, setting);
         for threads in 1..=3 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let now = pool.install(|| bits(&rows));
@@ -316,13 +301,13 @@ fn threads_and_levels_leave_the_bits() {
 
 #[test]
 fn equal_columns_tie() {
-    let mut sample = sample(83, 5);
-    sample.doubles[6] = sample.doubles[1].clone();
-    sample.doubles.extend((0..30).map(|k| (0..83).map(|j| (((k + 1) * j) as f64).sin()).collect()));
-    sample.bytes[2] = sample.bytes[0].clone();
-    let n = sample.doubles.len() + 3;
+    let mut folded = sample(83, 5);
+    folded.sample.doubles[6] = folded.sample.doubles[1].clone();
+    folded.sample.doubles.extend((0..30).map(|k| (0..83).map(|j| (((k + 1) * j) as f64).sin()).collect()));
+    folded.sample.bytes[2] = folded.sample.bytes[0].clone();
+    let n = folded.sample.doubles.len() + 3;
     for setting in settings() {
-        let rows = sample.rows(Level::best(), setting);
+        let rows = folded.rows(Level::best(), setting);
         let moments = Arc::new(Moments::new(&rows).unwrap());
         let mut forward = Forward::new(&moments, &LAMBDAS, &[]);
         let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
@@ -357,9 +342,8 @@ fn long_backward_walks_stay_right() {
     let n = 60;
     let x: Vec<Vec<f64>> = (0..n).map(|k| (0..400).map(|j| ((k * 37 + j * j) as f64).sin() + 0.3).collect()).collect();
     let y: Vec<f64> = (0..400).map(|j| x[3][j] - x[40][j] + (j as f64).cos()).collect();
-    let columns = x.iter().map(|x| Column::Double(x)).collect();
-    let data = Data::new(Level::best(), columns, vec![true; n], &[&y], None, true).unwrap();
-    let rows = Rows::new(data, Folds::new(&(0..400).map(|j| j % 7).collect::<Vec<u32>>()), true, false);
+    let (sample, folds) = (Sample::new(x, vec![y]), (0..400).map(|j| j % 7).collect::<Vec<u32>>());
+    let rows = sample.rows(Level::best(), &folds, false, true, false);
     let moments = Arc::new(Moments::new(&rows).unwrap());
     let reference = by_residuals(&rows);
     let mut check = Check::new(&moments, &reference);

@@ -2,15 +2,11 @@
 
 use vaglio_kernels::Level;
 use vaglio_kernels::reservoir::{Connections, Reservoir};
+use vaglio_testkit::Random;
 
-/// A fixed sequence of numbers in [−1, 1).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
+/// A number in [−1, 1).
+fn number(random: &mut Random) -> f64 {
+    2.0 * random.uniform() - 1.0
 }
 
 struct Net {
@@ -24,19 +20,19 @@ struct Net {
 
 impl Net {
     fn new(units: usize, inputs: usize, connectivity: f64) -> Self {
-        let mut numbers = Numbers(units as u64 * 7 + 3);
+        let mut random = Random::new(units as u64 * 7 + 3);
         let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..units {
             for source in 0..units {
-                if (numbers.next() + 1.0) / 2.0 < connectivity {
+                if random.uniform() < connectivity {
                     sources.push(source as u32);
-                    weights.push(numbers.next() / (connectivity * units as f64).sqrt());
+                    weights.push(number(&mut random) / (connectivity * units as f64).sqrt());
                 }
             }
             starts.push(sources.len());
         }
-        let input = (0..units * inputs).map(|_| numbers.next()).collect();
-        let bias = (0..units).map(|_| 0.1 * numbers.next()).collect();
+        let input = (0..units * inputs).map(|_| number(&mut random)).collect();
+        let bias = (0..units).map(|_| 0.1 * number(&mut random)).collect();
         Net { starts, sources, weights, input, bias }
     }
 
@@ -76,8 +72,8 @@ impl Net {
 }
 
 fn columns(inputs: usize, rows: usize) -> Vec<Vec<f64>> {
-    let mut numbers = Numbers(99);
-    (0..inputs).map(|_| (0..rows).map(|_| numbers.next()).collect()).collect()
+    let mut random = Random::new(99);
+    (0..inputs).map(|_| (0..rows).map(|_| number(&mut random)).collect()).collect()
 }
 
 fn slices(columns: &[Vec<f64>]) -> Vec<&[f64]> {

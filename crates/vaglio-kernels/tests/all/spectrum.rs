@@ -1,71 +1,45 @@
 //! Every λ of one subset of many columns, against refitting.
 
-use ndarray::Array2;
-use vaglio_kernels::kfold::{Moments, Rows, Spectrum};
+use crate::sample::{Sample, bits};
+use vaglio_kernels::kfold::{Moments, Spectrum};
 use vaglio_kernels::linalg::{eigh, gram};
-use vaglio_kernels::ridge::Ridge;
-use vaglio_kernels::{Column, Data, Folds, Level, is_unreliable};
+use vaglio_kernels::{Level, is_unreliable};
+use vaglio_testkit::Random;
 
 const ROWS: usize = 240;
 const COLUMNS: usize = 75;
 const FOLDS: usize = 4;
 
-struct Sample {
-    x: Vec<Vec<f64>>,
-    y: Vec<Vec<f64>>,
-}
-
 /// Noise with a mean, neighbours alike, three outputs; the last column is equal to column 20.
 fn sample() -> Sample {
-    let mut state = 17u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as f64 / (1u64 << 31) as f64 - 0.4
-    };
+    let mut random = Random::new(17);
+    let mut next = || random.uniform() - 0.4;
     let mut x: Vec<Vec<f64>> = (0..COLUMNS).map(|_| (0..ROWS).map(|_| next()).collect()).collect();
     for k in 1..COLUMNS {
         (0..ROWS).for_each(|j| x[k][j] += 0.5 * x[k - 1][j]);
     }
     x[COLUMNS - 1] = x[20].clone();
     let y = (0..3).map(|o| (0..ROWS).map(|j| x[7 * o][j] - x[7 * o + 30][j] + next()).collect()).collect();
-    Sample { x, y }
+    Sample::new(x, y)
 }
 
 fn fold(row: usize) -> usize {
     (5 * row + row / 7) % 9 % FOLDS
 }
 
-impl Sample {
-    fn moments(&self, level: Level, intercept: bool) -> Moments {
-        let columns = self.x.iter().map(|x| Column::Double(x)).collect();
-        let targets: Vec<&[f64]> = self.y.iter().map(Vec::as_slice).collect();
-        let data = Data::new(level, columns, vec![true; COLUMNS], &targets, None, intercept).unwrap();
-        let folds = Folds::new(&(0..ROWS).map(|j| fold(j) as u32).collect::<Vec<u32>>());
-        Moments::new(&Rows::new(data, folds, intercept, false)).unwrap()
-    }
+fn moments(sample: &Sample, level: Level, intercept: bool) -> Moments {
+    let folds: Vec<u32> = (0..ROWS).map(|j| fold(j) as u32).collect();
+    Moments::new(&sample.rows(level, &folds, false, intercept, false)).unwrap()
+}
 
-    /// Columns of the rows in or out of a fold: rows × subset.
-    fn part(&self, columns: &[Vec<f64>], subset: &[usize], rows: &[usize]) -> Array2<f64> {
-        Array2::from_shape_fn((rows.len(), subset.len()), |(j, k)| columns[subset[k]][rows[j]])
-    }
-
-    /// The sum of squared errors of a fold, from a fit on the other rows.
-    fn refitted(&self, subset: &[usize], intercept: bool, held: usize, lambda: f64) -> f64 {
-        let (inside, training): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|&j| fold(j) == held);
-        let y = self.part(&self.y, &[0, 1, 2], &training);
-        let ridge = Ridge::new(self.part(&self.x, subset, &training), y.t(), None, intercept).unwrap();
-        let (weights, offsets) = ridge.coefficients(lambda).unwrap();
-        let fitted = self.part(&self.x, subset, &inside).dot(&weights) + ndarray::Array1::from(offsets);
-        (self.part(&self.y, &[0, 1, 2], &inside) - fitted).mapv(|e| e * e).sum()
-    }
+/// The sum of squared errors of a fold, from a fit on the other rows.
+fn refitted(sample: &Sample, subset: &[usize], intercept: bool, held: usize, lambda: f64) -> f64 {
+    let (inside, training): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|&j| fold(j) == held);
+    sample.residuals(&training, &inside, subset, lambda, false, intercept).mapv(|e| e * e).sum()
 }
 
 fn lambdas(count: usize) -> Vec<f64> {
     (0..count).map(|k| 10f64.powf(k as f64 / 2.0 - 4.0)).collect()
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|x| x.to_bits()).collect()
 }
 
 #[test]
@@ -73,7 +47,7 @@ fn every_fold_and_lambda_equals_refitting() {
     let sample = sample();
     let mut worst = 0.0f64;
     for intercept in [false, true] {
-        let moments = sample.moments(Level::best(), intercept);
+        let moments = moments(&sample, Level::best(), intercept);
         for size in [1, 2, 8, 33, 74] {
             let subset: Vec<usize> = (0..size).map(|k| (k * 29 + 3) % (COLUMNS - 1)).collect();
             let spectrum = Spectrum::new(&moments, &subset).unwrap();
@@ -84,7 +58,7 @@ fn every_fold_and_lambda_equals_refitting() {
                 assert_eq!(of_folds.iter().sum::<f64>().to_bits(), loss.to_bits());
                 assert_eq!(of_folds.len(), FOLDS);
                 for (held, loss) in of_folds.into_iter().enumerate() {
-                    let error = (loss / sample.refitted(&subset, intercept, held, lambda) - 1.0).abs();
+                    let error = (loss / refitted(&sample, &subset, intercept, held, lambda) - 1.0).abs();
                     assert!(error <= 1e-12, "{size} columns, λ {lambda}: {error}");
                     worst = worst.max(error);
                 }
@@ -96,7 +70,7 @@ fn every_fold_and_lambda_equals_refitting() {
 
 #[test]
 fn no_lambda_depends_on_which_others_come_along() {
-    let moments = sample().moments(Level::best(), true);
+    let moments = moments(&sample(), Level::best(), true);
     for size in [3, 40, 74] {
         let spectrum = Spectrum::new(&moments, &(0..size).collect::<Vec<_>>()).unwrap();
         let (all, values) = (lambdas(21), spectrum.losses(&lambdas(21)));
@@ -123,7 +97,7 @@ fn threads_levels_and_copies_leave_the_bits() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for subset in [&subset, &copies] {
                 let now = pool.install(|| {
-                    let spectrum = Spectrum::new(&sample.moments(level, true), subset).unwrap();
+                    let spectrum = Spectrum::new(&moments(&sample, level, true), subset).unwrap();
                     let mut out = spectrum.losses(&lambdas(11));
                     out.extend(lambdas(11).into_iter().map(|lambda| spectrum.conditioning(lambda)));
                     bits(&out)
@@ -137,16 +111,16 @@ fn threads_levels_and_copies_leave_the_bits() {
 #[test]
 fn low_is_the_share_of_the_least_eigenvalue() {
     let sample = sample();
-    let moments = sample.moments(Level::best(), false);
+    let moments = moments(&sample, Level::best(), false);
     let subset: Vec<usize> = (0..COLUMNS - 1).collect();
     let spectrum = Spectrum::new(&moments, &subset).unwrap();
     // The products of the training rows are differences from those of all rows.
-    let all = gram(sample.part(&sample.x, &subset, &(0..ROWS).collect::<Vec<_>>()).view());
+    let all = gram(sample.matrix(&subset, &(0..ROWS).collect::<Vec<_>>()).view());
     let scale = all.diag().fold(0.0f64, |m, d| m.max(*d));
     for lambda in [0.0, 1e-3, 1.0, 1e6] {
         let of_fold = |held: usize| {
             let training: Vec<usize> = (0..ROWS).filter(|&j| fold(j) != held).collect();
-            let a = gram(sample.part(&sample.x, &subset, &training).view());
+            let a = gram(sample.matrix(&subset, &training).view());
             (eigh(a.view()).unwrap().0[0] + lambda) / (scale + lambda)
         };
         let defined = (0..FOLDS).map(of_fold).fold(f64::INFINITY, f64::min);

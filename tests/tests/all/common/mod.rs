@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use vaglio_testkit::Random;
 
 /// A folder that goes away with the test.
 pub struct Folder(pub PathBuf);
@@ -89,37 +90,19 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// A fixed sequence of numbers that look normal.
-pub struct Numbers(u64);
-
-impl Numbers {
-    pub fn new(seed: u64) -> Self {
-        Numbers(seed.wrapping_mul(2).wrapping_add(1))
-    }
-
-    pub fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-}
-
 /// A column that is made from the row's number and signal.
 pub type Made<'a> = (&'a str, &'a dyn Fn(usize, f64) -> String);
 
 /// Columns x0 … and a target `y` made of x1, x2 and noise; `extra` makes further cells of a row from its number and y.
 pub fn table(rows: usize, columns: usize, extra: &[Made<'_>]) -> String {
-    let mut numbers = Numbers::new(7);
+    let mut random = Random::new(7);
     let mut header: Vec<String> = (0..columns).map(|k| format!("x{k}")).collect();
     header.push("y".into());
     header.extend(extra.iter().map(|(name, _)| (*name).to_owned()));
     let mut text = header.join(",") + "\n";
     for row in 0..rows {
-        let x: Vec<f64> = (0..columns).map(|_| (numbers.normal() * 1000.0).round() / 1000.0).collect();
-        let y = 2.0 * x[1] - x[2 % columns] + 0.3 * numbers.normal() + 5.0;
+        let x: Vec<f64> = (0..columns).map(|_| (random.normal() * 1000.0).round() / 1000.0).collect();
+        let y = 2.0 * x[1] - x[2 % columns] + 0.3 * random.normal() + 5.0;
         let mut cells: Vec<String> = x.iter().map(f64::to_string).collect();
         cells.push(y.to_string());
         cells.extend(extra.iter().map(|(_, make)| make(row, y)));

@@ -2,11 +2,12 @@
 
 use super::growing::{NumberColumn, TextColumn};
 use super::{Selection, checked_names, system, unreadable};
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::*;
-use arrow::error::ArrowError;
-use arrow::ipc::reader::FileReader;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, RecordBatch};
+use arrow_ipc::reader::FileReader;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_select::take::take;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use std::fs::File;
@@ -134,8 +135,9 @@ impl GrowingColumn {
     }
 
     fn append(&mut self, path: &Path, array: &dyn Array) -> Result<()> {
-        if let DataType::Dictionary(_, values) = array.data_type() {
-            let plain = cast(array, values).map_err(|error| unreadable(path, error.to_string()))?;
+        if let Some(dictionary) = array.as_any_dictionary_opt() {
+            let plain = take(dictionary.values(), dictionary.keys(), None);
+            let plain = plain.map_err(|error| unreadable(path, error.to_string()))?;
             return self.append(path, &plain);
         }
         match &mut self.cells {

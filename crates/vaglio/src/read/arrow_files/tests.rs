@@ -1,7 +1,7 @@
 use super::super::tests::folder_of;
 use super::*;
-use arrow::array::*;
-use arrow::ipc::writer::FileWriter;
+use arrow_array::*;
+use arrow_ipc::writer::FileWriter;
 use parquet::arrow::ArrowWriter;
 use std::path::PathBuf;
 use std::sync::Arc;

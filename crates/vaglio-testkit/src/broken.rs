@@ -97,21 +97,34 @@ impl Law {
 }
 
 /// A relative tolerance, with the size below which numbers count as rounding of larger ones.
-#[derive(Clone, Copy)]
-pub(crate) struct Near {
-    pub(crate) tolerance: f64,
-    pub(crate) floor: f64,
+#[derive(Debug, Clone, Copy)]
+pub struct Near {
+    /// Of the larger of two numbers.
+    pub tolerance: f64,
+    /// Smaller numbers count as that large.
+    pub least: f64,
 }
 
 impl Near {
+    /// Relative, however small the numbers are.
+    pub const fn relative(tolerance: f64) -> Self {
+        Near { tolerance, least: 0.0 }
+    }
+
     /// For scores: relative, but not below a millionth of the score of the empty subset.
     pub(crate) fn scores(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Self {
         let empty = criterion.evaluate(design, &[]).map_or(0.0, |score| score.loss.abs());
-        Near { tolerance, floor: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
+        Near { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
     }
 
     /// Whether two numbers are equal to the tolerance; infinities equal themselves and NaN nothing.
-    pub(crate) fn holds(self, a: f64, b: f64) -> bool {
-        a == b || (a - b).abs() <= self.tolerance * a.abs().max(b.abs()).max(self.floor) && (a - b).is_finite()
+    pub fn holds(self, a: f64, b: f64) -> bool {
+        a == b || (a - b).abs() <= self.tolerance * a.abs().max(b.abs()).max(self.least) && (a - b).is_finite()
+    }
+
+    /// Panics unless two numbers are equal to the tolerance.
+    #[track_caller]
+    pub fn assert(self, expected: f64, found: f64, on: impl std::fmt::Display) {
+        assert!(self.holds(expected, found), "{on}: {found} is not {expected} to {:e}", self.tolerance);
     }
 }

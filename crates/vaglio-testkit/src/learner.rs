@@ -266,9 +266,9 @@ fn alike(
     found: &Array2<f64>,
 ) -> Result<(), Broken> {
     law.must(expected.dim() == found.dim(), &on, format!("{:?}", expected.dim()), found.dim())?;
-    let floor = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let least = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {
-        law.near(Near { tolerance, floor }, || format!("{}, prediction {at:?}", on()), a, b)?;
+        law.near(Near { tolerance, least }, || format!("{}, prediction {at:?}", on()), a, b)?;
     }
     Ok(())
 }

@@ -221,9 +221,9 @@ fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> Result<(),
 
 fn near(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> Result<(), Broken> {
     law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
-    let floor = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let least = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     for (row, (&a, &b)) in expected.iter().zip(found).enumerate() {
-        law.near(Near { tolerance, floor }, || format!("{on}, row {}", row + 1), a, b)?;
+        law.near(Near { tolerance, least }, || format!("{on}, row {}", row + 1), a, b)?;
     }
     Ok(())
 }

@@ -4,7 +4,9 @@
 
 use vaglio_core::{Criterion, Design, Feature, Problem, Readout, Task};
 use vaglio_mrmr::{Mrmr, Scheme};
-use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild, registry};
+use vaglio_testkit::{
+    Broken, Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild, registry,
+};
 
 const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
@@ -25,7 +27,7 @@ fn score(mrmr: Mrmr, problem: &Problem, subset: &[Feature]) -> f64 {
 
 #[track_caller]
 fn near(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-14 * expected.abs().max(1.0), "{found} is not {expected}");
+    Near { tolerance: 1e-14, least: 1.0 }.assert(expected, found, "a score");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, names, pipeline, side, table, third, timeless};
 use serde_json::Value;
+use vaglio_testkit::Near;
 
 /// A pipeline whose data have these settings beside the training file.
 fn data(settings: &str, lines: &str) -> String {
@@ -17,8 +18,7 @@ fn choice(selection: &Value) -> Value {
 
 /// Two numbers that are equal but for rounding.
 fn near(a: &Value, b: &Value) {
-    let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-    assert!((a - b).abs() <= 1e-10 * a.abs().max(1e-3), "{a} {b}");
+    Near { tolerance: 1e-10, least: 1e-3 }.assert(a.as_f64().unwrap(), b.as_f64().unwrap(), "a number of a result");
 }
 
 #[test]

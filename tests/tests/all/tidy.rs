@@ -96,6 +96,20 @@ fn a_package_has_one_integration_test_binary() {
     }
 }
 
+/// One generator, `vaglio_testkit::Random`: data of tests and benchmarks are the same everywhere.
+#[test]
+fn random_numbers_come_from_the_test_kit() {
+    let multipliers =
+        [concat!("bf58476d", "1ce4e5b9"), concat!("63641362238", "46793005"), concat!("5851f42d", "4c957f2d")];
+    for folder in ["crates", "plugins", "tests", "examples"] {
+        for (path, text) in files(folder, ".rs") {
+            let plain = text.to_lowercase().replace('_', "");
+            let own = multipliers.iter().any(|multiplier| plain.contains(multiplier));
+            assert!(!own || path.ends_with("vaglio-testkit/src/random.rs"), "{} makes its own", path.display());
+        }
+    }
+}
+
 #[test]
 fn files_are_short() {
     for folder in ["crates", "plugins", "tests", "examples"] {

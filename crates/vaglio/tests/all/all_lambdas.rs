@@ -2,13 +2,13 @@
 
 use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Subset, Winner};
 use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio_testkit::Near;
 use vaglio_testkit::data::{self, Recipe};
 
 const LAMBDAS: [f64; 10] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 1.0, 10.0, 1e2, 1e4, 1e6];
 
 fn near(expected: Score, found: Score, empty: f64, what: &str) {
-    let scale = expected.loss.abs().max(1e-6 * empty);
-    assert!((expected.loss - found.loss).abs() <= 1e-8 * scale, "{what}: {found:?} is not {expected:?}");
+    Near { tolerance: 1e-8, least: 1e-6 * empty }.assert(expected.loss, found.loss, what);
 }
 
 /// Every λ alone, and the lowest of all of them.

@@ -22,25 +22,29 @@ fn every_component_is_described_and_reads_back() -> Kept {
 
 #[test]
 fn every_criterion_keeps_the_laws() -> Kept {
-    for (kind, criterion) in registry::every_criterion()? {
-        check_criterion_on_standard_data(&*criterion, 1e-9).map_err(|b| b.within(kind))?;
-    }
-    Ok(())
+    crate::on_one_thread(|| {
+        for (kind, criterion) in registry::every_criterion()? {
+            check_criterion_on_standard_data(&*criterion, 1e-9).map_err(|b| b.within(kind))?;
+        }
+        Ok(())
+    })
 }
 
 #[test]
 fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
-    for (kind, criterion) in registry::every_criterion()? {
-        for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
-            let plain = data::regression(24, 8, 5).weighted().duplicates(1);
-            let collinear = data::regression(24, 8, 6).collinear(1e-3);
-            for (data, tolerance) in [(plain, tolerance), (collinear, 1e-6)] {
-                criterion::walk(&*criterion, &data.design(&[lambda], true), 500, 1, tolerance)
-                    .map_err(|b| b.within(kind))?;
+    crate::on_one_thread(|| {
+        for (kind, criterion) in registry::every_criterion()? {
+            for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
+                let plain = data::regression(24, 8, 5).weighted().duplicates(1);
+                let collinear = data::regression(24, 8, 6).collinear(1e-3);
+                for (data, tolerance) in [(plain, tolerance), (collinear, 1e-6)] {
+                    criterion::walk(&*criterion, &data.design(&[lambda], true), 500, 1, tolerance)
+                        .map_err(|b| b.within(kind))?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
@@ -59,20 +63,22 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
 
 #[test]
 fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
-    // The second time with settings that the bare kinds do not have.
-    let by_groups = [json!({"kind": "kfold", "by": "groups"})];
-    let polished: Vec<Value> = ["greedy", "backward", "floating"]
-        .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}))
-        .to_vec();
-    for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &polished)] {
-        for (criterion_kind, criterion) in registry::every_criterion_with(criteria)? {
-            for (kind, strategy) in registry::every_search_with(searches)? {
-                check_search_on_standard_data(&*strategy, &*criterion, 1e-9)
-                    .map_err(|b| b.within(kind).within(criterion_kind))?;
+    crate::on_one_thread(|| {
+        // The second time with settings that the bare kinds do not have.
+        let by_groups = [json!({"kind": "kfold", "by": "groups"})];
+        let polished: Vec<Value> = ["greedy", "backward", "floating"]
+            .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}))
+            .to_vec();
+        for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &polished)] {
+            for (criterion_kind, criterion) in registry::every_criterion_with(criteria)? {
+                for (kind, strategy) in registry::every_search_with(searches)? {
+                    check_search_on_standard_data(&*strategy, &*criterion, 1e-9)
+                        .map_err(|b| b.within(kind).within(criterion_kind))?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
@@ -89,22 +95,24 @@ fn every_learner_and_map_keeps_the_laws() -> Kept {
 /// The registry builds defaults; leave-one-out has other losses and a way without bounds.
 #[test]
 fn leave_one_out_keeps_the_laws_with_every_loss() -> Kept {
-    let squared = Loo { full_pass: true, ..Loo::default() };
-    check_criterion_on_standard_data(&squared, 1e-9)?;
-    for loss in [Loss::Absolute, Loss::Squared] {
-        let criterion = Loo { loss, full_pass: false };
-        check_criterion(&criterion, &data::regression(20, 6, 3).weighted().outputs(2).design(&[0.5], true), 1e-9)?;
-    }
-    for loss in [Loss::ZeroOne, Loss::BalancedError, Loss::Absolute, Loss::Squared, Loss::Auc] {
-        let criterion: &dyn Criterion = &Loo { loss, full_pass: false };
-        for intercept in [true, false] {
-            check_criterion(criterion, &data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept), 1e-9)
-                .map_err(|b| b.within(loss.name()))?;
-            if loss != Loss::Auc {
-                check_criterion(criterion, &data::multiclass(24, 6, 3, 8).design(&[1.0], intercept), 1e-9)
+    crate::on_one_thread(|| {
+        let squared = Loo { full_pass: true, ..Loo::default() };
+        check_criterion_on_standard_data(&squared, 1e-9)?;
+        for loss in [Loss::Absolute, Loss::Squared] {
+            let criterion = Loo { loss, full_pass: false };
+            check_criterion(&criterion, &data::regression(20, 6, 3).weighted().outputs(2).design(&[0.5], true), 1e-9)?;
+        }
+        for loss in [Loss::ZeroOne, Loss::BalancedError, Loss::Absolute, Loss::Squared, Loss::Auc] {
+            let criterion: &dyn Criterion = &Loo { loss, full_pass: false };
+            for intercept in [true, false] {
+                check_criterion(criterion, &data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept), 1e-9)
                     .map_err(|b| b.within(loss.name()))?;
+                if loss != Loss::Auc {
+                    check_criterion(criterion, &data::multiclass(24, 6, 3, 8).design(&[1.0], intercept), 1e-9)
+                        .map_err(|b| b.within(loss.name()))?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

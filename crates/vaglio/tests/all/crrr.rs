@@ -45,58 +45,64 @@ fn losses(name: &str) -> impl Iterator<Item = Loss> {
 
 #[test]
 fn leaving_one_row_out_equals_retraining() -> Kept {
-    for (name, recipe) in recipes() {
-        for loss in losses(name) {
-            for intercept in [true, false] {
-                let design = recipe.design(&[1e-3, 0.3], intercept);
-                let within = format!("{name}, {}, intercept {intercept}", loss.name());
-                steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within))?;
+    crate::on_one_thread(|| {
+        for (name, recipe) in recipes() {
+            for loss in losses(name) {
+                for intercept in [true, false] {
+                    let design = recipe.design(&[1e-3, 0.3], intercept);
+                    let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                    steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within))?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
 fn holding_folds_out_equals_retraining() -> Kept {
-    let plain = || KFold { folds: Some(3), ..KFold::default() };
-    let kinds = [
-        ("contiguous", plain()),
-        ("stratified", KFold { stratified: true, ..plain() }),
-        ("shuffled", KFold { stratified: true, shuffle: true, ..plain() }),
-        ("groups", KFold { by: Some(By::Groups), folds: None, ..KFold::default() }),
-    ];
-    for (name, recipe) in recipes() {
-        for loss in losses(name) {
-            for intercept in [true, false] {
-                let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
-                for (kind, criterion) in &kinds {
-                    for engine in [Engine::Primal, Engine::Dual] {
-                        let criterion = KFold { loss, engine, ..criterion.clone() };
-                        if criterion.check(&design).is_err() {
-                            continue;
+    crate::on_one_thread(|| {
+        let plain = || KFold { folds: Some(3), ..KFold::default() };
+        let kinds = [
+            ("contiguous", plain()),
+            ("stratified", KFold { stratified: true, ..plain() }),
+            ("shuffled", KFold { stratified: true, shuffle: true, ..plain() }),
+            ("groups", KFold { by: Some(By::Groups), folds: None, ..KFold::default() }),
+        ];
+        for (name, recipe) in recipes() {
+            for loss in losses(name) {
+                for intercept in [true, false] {
+                    let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
+                    for (kind, criterion) in &kinds {
+                        for engine in [Engine::Primal, Engine::Dual] {
+                            let criterion = KFold { loss, engine, ..criterion.clone() };
+                            if criterion.check(&design).is_err() {
+                                continue;
+                            }
+                            let within = format!("{name}, {}, intercept {intercept}, {kind}, {engine:?}", loss.name());
+                            steps(&criterion, &design).map_err(|b| b.within(&within))?;
                         }
-                        let within = format!("{name}, {}, intercept {intercept}, {kind}, {engine:?}", loss.name());
-                        steps(&criterion, &design).map_err(|b| b.within(&within))?;
                     }
                 }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
 fn the_laws_of_criteria_hold() -> Kept {
-    let two = data::binary(20, 5, 33).skewed().weighted().balanced().design(&[0.2], true);
-    let three = data::multiclass(22, 5, 3, 34).skewed().balanced().design(&[1e-2, 1.0], true);
-    for design in [two, three] {
-        for loss in [Loss::Squared, Loss::BalancedError] {
-            check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
-            check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+    crate::on_one_thread(|| {
+        let two = data::binary(20, 5, 33).skewed().weighted().balanced().design(&[0.2], true);
+        let three = data::multiclass(22, 5, 3, 34).skewed().balanced().design(&[1e-2, 1.0], true);
+        for design in [two, three] {
+            for loss in [Loss::Squared, Loss::BalancedError] {
+                check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
+                check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]

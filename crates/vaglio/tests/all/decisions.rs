@@ -35,34 +35,38 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 
 #[test]
 fn every_loss_of_every_criterion_equals_retraining() -> Kept {
-    for (name, recipe) in recipes() {
-        for loss in LOSSES.into_iter().filter(|loss| name.starts_with("two") || *loss != Loss::Auc) {
-            for intercept in [true, false] {
-                let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
-                let within = format!("{name}, {}, intercept {intercept}", loss.name());
-                steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within).within("loo"))?;
-                let stratified = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
-                let groups = KFold { by: Some(By::Groups), loss, ..KFold::default() };
-                let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
-                for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
-                    if criterion.check(&design).is_ok() {
-                        steps(&criterion, &design).map_err(|b| b.within(&within).within("kfold"))?;
+    crate::on_one_thread(|| {
+        for (name, recipe) in recipes() {
+            for loss in LOSSES.into_iter().filter(|loss| name.starts_with("two") || *loss != Loss::Auc) {
+                for intercept in [true, false] {
+                    let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
+                    let within = format!("{name}, {}, intercept {intercept}", loss.name());
+                    steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within).within("loo"))?;
+                    let stratified = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
+                    let groups = KFold { by: Some(By::Groups), loss, ..KFold::default() };
+                    let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
+                    for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
+                        if criterion.check(&design).is_ok() {
+                            steps(&criterion, &design).map_err(|b| b.within(&within).within("kfold"))?;
+                        }
                     }
                 }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
 fn the_laws_of_criteria_hold() -> Kept {
-    let design = data::binary(22, 5, 43).weighted().deciding(3).design(&[0.2], true);
-    for loss in [Loss::Squared, Loss::ZeroOne] {
-        check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
-        check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
-    }
-    Ok(())
+    crate::on_one_thread(|| {
+        let design = data::binary(22, 5, 43).weighted().deciding(3).design(&[0.2], true);
+        for loss in [Loss::Squared, Loss::ZeroOne] {
+            check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
+            check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+        }
+        Ok(())
+    })
 }
 
 #[test]

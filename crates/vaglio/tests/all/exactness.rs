@@ -11,14 +11,13 @@ use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::read::{Selection, read_table};
 use vaglio::search::Greedy;
-use vaglio_testkit::data;
+use vaglio_testkit::{Near, data};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.
 const TOLERANCE: f64 = 1e-10;
 
 fn close(found: Score, defined: Score, what: &str) {
-    let error = (found.loss - defined.loss).abs();
-    assert!(error <= TOLERANCE * defined.loss.abs(), "{what}: {} is not {}", found.loss, defined.loss);
+    Near::relative(TOLERANCE).assert(defined.loss, found.loss, what);
     assert_eq!(found.lambda, defined.lambda, "{what}");
 }
 

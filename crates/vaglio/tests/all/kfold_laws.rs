@@ -12,32 +12,36 @@ fn kfold(folds: usize, engine: Engine) -> KFold {
 
 #[test]
 fn both_ways_keep_the_laws_on_standard_data() -> Kept {
-    for engine in [Engine::Primal, Engine::Dual, Engine::Auto] {
-        let name = format!("{engine:?}");
-        check_criterion_on_standard_data(&kfold(3, engine), 1e-9).map_err(|b| b.within(&name))?;
-        let groups = KFold { by: Some(By::Groups), engine, ..KFold::default() };
-        let design = data::regression(24, 6, 3).weighted().groups(4).design(&[0.3, 3.0], true);
-        check_criterion(&groups, &design, 1e-9).map_err(|b| b.within(&name))?;
-        let shuffled = KFold { shuffle: true, ..kfold(4, engine) };
-        let design = data::regression(23, 6, 4).outputs(2).design(&[1e-2, 1.0], true).seeded(5);
-        check_criterion(&shuffled, &design, 1e-9).map_err(|b| b.within(&name))?;
-    }
-    Ok(())
+    crate::on_one_thread(|| {
+        for engine in [Engine::Primal, Engine::Dual, Engine::Auto] {
+            let name = format!("{engine:?}");
+            check_criterion_on_standard_data(&kfold(3, engine), 1e-9).map_err(|b| b.within(&name))?;
+            let groups = KFold { by: Some(By::Groups), engine, ..KFold::default() };
+            let design = data::regression(24, 6, 3).weighted().groups(4).design(&[0.3, 3.0], true);
+            check_criterion(&groups, &design, 1e-9).map_err(|b| b.within(&name))?;
+            let shuffled = KFold { shuffle: true, ..kfold(4, engine) };
+            let design = data::regression(23, 6, 4).outputs(2).design(&[1e-2, 1.0], true).seeded(5);
+            check_criterion(&shuffled, &design, 1e-9).map_err(|b| b.within(&name))?;
+        }
+        Ok(())
+    })
 }
 
 #[test]
 fn every_loss_keeps_the_laws() -> Kept {
-    for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared, Loss::Auc] {
-        for intercept in [true, false] {
-            let stratified = KFold { stratified: true, loss, ..kfold(4, Engine::Auto) };
-            let two = data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept);
-            let three = (loss != Loss::Auc).then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
-            for design in [two].into_iter().chain(three) {
-                check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
+    crate::on_one_thread(|| {
+        for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared, Loss::Auc] {
+            for intercept in [true, false] {
+                let stratified = KFold { stratified: true, loss, ..kfold(4, Engine::Auto) };
+                let two = data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept);
+                let three = (loss != Loss::Auc).then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
+                for design in [two].into_iter().chain(three) {
+                    check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
+                }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 #[test]
@@ -65,18 +69,20 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
 
 #[test]
 fn long_walks_stay_on_the_definition() -> Kept {
-    for engine in [Engine::Primal, Engine::Dual] {
-        for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
-            let name = format!("{engine:?}, lambda {lambda}");
-            let plain = data::regression(24, 8, 5).weighted().duplicates(1);
-            let collinear = data::regression(24, 8, 6).collinear(1e-3);
-            for (data, tolerance) in [(plain, tolerance), (collinear, 1e-7)] {
-                for intercept in [true, false] {
-                    let design = data.design(&[lambda], intercept);
-                    criterion::walk(&kfold(3, engine), &design, 500, 1, tolerance).map_err(|b| b.within(&name))?;
+    crate::on_one_thread(|| {
+        for engine in [Engine::Primal, Engine::Dual] {
+            for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
+                let name = format!("{engine:?}, lambda {lambda}");
+                let plain = data::regression(24, 8, 5).weighted().duplicates(1);
+                let collinear = data::regression(24, 8, 6).collinear(1e-3);
+                for (data, tolerance) in [(plain, tolerance), (collinear, 1e-7)] {
+                    for intercept in [true, false] {
+                        let design = data.design(&[lambda], intercept);
+                        criterion::walk(&kfold(3, engine), &design, 500, 1, tolerance).map_err(|b| b.within(&name))?;
+                    }
                 }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

@@ -16,3 +16,9 @@ mod nhsic;
 mod properties;
 mod searches;
 mod walks_loo;
+
+/// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute; that
+/// the number of threads changes nothing is a law of its own.
+fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
+}

@@ -8,7 +8,7 @@ use vaglio::core::{
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::Greedy;
-use vaglio_testkit::data;
+use vaglio_testkit::{Near, data};
 
 fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Design, Path) {
     let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
@@ -21,9 +21,7 @@ fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Desig
     (design, path)
 }
 
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * a.abs().max(b.abs())
-}
+const NEAR: Near = Near::relative(1e-10);
 
 /// The problem with its columns in another order, and with every column times a power of two.
 fn changed(problem: &Problem, order: &[usize], factor: f64) -> Problem {
@@ -56,7 +54,7 @@ proptest! {
         let criterion = Loo { loss, ..Loo::default() };
         for entry in &path.entries {
             let defined = criterion.evaluate(&design, &entry.subset).unwrap().loss;
-            prop_assert!(close(entry.score.loss, defined, 1e-10), "{} is not {defined}", entry.score.loss);
+            prop_assert!(NEAR.holds(entry.score.loss, defined), "{} is not {defined}", entry.score.loss);
         }
     }
 
@@ -81,7 +79,7 @@ proptest! {
         let (_, scaled) = greedy(&changed(&problem, &order, factor), 0.25 * factor * factor, true, Loss::Squared);
         for (a, b) in path.steps.iter().zip(&scaled.steps) {
             prop_assert_eq!(a.feature, b.feature);
-            prop_assert!(close(a.score.loss, b.score.loss, 1e-10));
+            prop_assert!(NEAR.holds(a.score.loss, b.score.loss));
         }
     }
 

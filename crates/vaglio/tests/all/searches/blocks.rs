@@ -1,6 +1,6 @@
 //! Blocks of columns that move together.
 
-use super::common::{by_definition, designs, fast, loss, named, near, refs};
+use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{Design, Silent, Step, StopReason};
 use vaglio::search::{Backward, Blocks, Exhaustive, Floating, Greedy, Origin};
 use vaglio_testkit::{data, rebuild};
@@ -44,7 +44,7 @@ fn blocks_move_in_one_step() {
         }
         assert_eq!(size, 9);
         for entry in &path.entries {
-            assert!(near(entry.score.loss, loss(&design, &entry.subset)));
+            assert!(NEAR.holds(entry.score.loss, loss(&design, &entry.subset)));
         }
     }
     for most in 1..=4 {

@@ -7,7 +7,7 @@ use vaglio::core::{
 };
 use vaglio::criteria::Loo;
 use vaglio::search::Blocks;
-use vaglio_testkit::data;
+use vaglio_testkit::{Near, data};
 
 pub fn by_definition(search: &dyn SearchStrategy, design: &Design) -> Path {
     let criterion = Loo::default();
@@ -26,9 +26,7 @@ pub fn loss(design: &Design, subset: &[Feature]) -> f64 {
     Loo::default().evaluate(design, subset).unwrap().loss
 }
 
-pub fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
-}
+pub const NEAR: Near = Near::relative(1e-9);
 
 pub fn named(blocks: &[(&str, &[usize])]) -> Option<Blocks> {
     let list = |columns: &[usize]| columns.iter().map(|&c| FeatureRef::Index(c)).collect::<Vec<_>>();

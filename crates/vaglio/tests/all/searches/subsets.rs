@@ -1,6 +1,6 @@
 //! The search of all subsets against plain enumeration.
 
-use super::common::{by_definition, designs, fast, loss, named, near, refs};
+use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
     Answer, Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy,
     Shortcut, Silent, StopReason, Subset,
@@ -43,7 +43,7 @@ fn exhaustive_is_plain_enumeration() {
             for (entry, size) in path.entries.iter().zip(1..) {
                 let (subset, loss) = best_of_size(&design, size);
                 assert_eq!(entry.subset, subset);
-                assert!(near(entry.score.loss, loss));
+                assert!(NEAR.holds(entry.score.loss, loss));
             }
             let certificate = path.certificate.unwrap();
             assert!(certificate.optimal && certificate.gap == Some(0.0) && path.steps.is_empty());

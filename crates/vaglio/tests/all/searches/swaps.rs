@@ -1,6 +1,6 @@
 //! Exchanges after a search.
 
-use super::common::{deceptive, designs, fast, loss, near, refs};
+use super::common::{NEAR, deceptive, designs, fast, loss, refs};
 use serde_json::json;
 use vaglio::core::{Choose, Feature, SearchStrategy, Silent};
 use vaglio::criteria::Loo;
@@ -35,7 +35,7 @@ fn swaps_reach_a_subset_that_no_exchange_improves() {
             assert_eq!(after.steps[..before.steps.len()], before.steps);
             assert_eq!(new.score.loss == old.score.loss, after.steps.len() == before.steps.len());
             let own = loss(&design, &new.subset);
-            assert!(near(own, new.score.loss));
+            assert!(NEAR.holds(own, new.score.loss));
             for out in new.subset.iter().copied() {
                 for other in design.candidates().into_iter().filter(|f| !new.subset.contains(f)) {
                     let exchanged: Vec<Feature> =

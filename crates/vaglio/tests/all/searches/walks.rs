@@ -1,6 +1,6 @@
 //! Backward and floating against walks by their rules, from scores by the definition.
 
-use super::common::{by_definition, deceptive, designs, fast, loss, near, refs};
+use super::common::{NEAR, by_definition, deceptive, designs, fast, loss, refs};
 use vaglio::core::{Action, Choose, Design, Feature, Path, SearchStrategy, Silent, Step, StopReason};
 use vaglio::search::{Backward, Floating};
 use vaglio_testkit::data;
@@ -84,7 +84,7 @@ fn backward_removes_what_is_missed_least() {
             assert_eq!(path.stop_reason, StopReason::MinFeatures);
             let entries: Vec<Vec<Feature>> = path.entries.iter().rev().map(|e| e.subset.clone()).collect();
             assert_eq!(entries, expected);
-            assert!(path.entries.iter().all(|e| near(e.score.loss, loss(&design, &e.subset))));
+            assert!(path.entries.iter().all(|e| NEAR.holds(e.score.loss, loss(&design, &e.subset))));
         }
     }
 }
@@ -95,7 +95,7 @@ fn backward_keeps_its_limits() {
     let alone = fast(&Backward::new(6), &design, &mut Silent);
     assert!(alone.steps.is_empty() && alone.entries.len() == 1 && alone.chosen == Some(0));
     assert_eq!(alone.result().unwrap().subset, [0, 1, 2, 3, 4, 5]);
-    assert!(near(alone.result().unwrap().score.loss, loss(&design, &[0, 1, 2, 3, 4, 5])));
+    assert!(NEAR.holds(alone.result().unwrap().score.loss, loss(&design, &[0, 1, 2, 3, 4, 5])));
 
     let small = Backward { max_features: Some(3), choose: Choose::Best, ..Backward::default() };
     let path = fast(&small, &design, &mut Silent);

@@ -3,7 +3,8 @@
 use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
-use vaglio::pipeline::{TestFigures, load};
+use vaglio::pipeline::load;
+use vaglio::record::TestFigures;
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
 

@@ -4,7 +4,8 @@ use crate::lasso;
 use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
-use vaglio::pipeline::{TestFigures, load, prepare};
+use vaglio::pipeline::{load, prepare};
+use vaglio::record::TestFigures;
 use vaglio_core::{Coefficients, Problem, Result, Silent, Trained};
 
 /// A set, its file, all rows, the training rows of the paper, and its errors × 10: RR, FFS, BFS, LARS, OP-LR, OP-RR.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
-use vaglio::pipeline::{Prepared, TestFigures, load, prepare};
+use vaglio::pipeline::{Prepared, load, prepare};
+use vaglio::record::TestFigures;
 use vaglio_core::{Result, Silent};
 
 /// What all tables share.

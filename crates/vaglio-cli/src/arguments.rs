@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Exact, fast feature selection for regularised least squares.
+/// Exact, fast feature selection for regularized least squares.
 #[derive(Debug, Parser)]
 #[command(name = "vaglio", version, about, max_term_width = 100)]
 pub struct Arguments {
@@ -40,7 +40,7 @@ pub enum Command {
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Rewrite the report of a run.
+    /// Write the report of a run anew, from the other files in its folder.
     Report {
         /// The folder of the run.
         folder: PathBuf,

@@ -30,14 +30,13 @@ pub fn run(arguments: Run) -> Done {
         return Err(not_available(what, instead));
     }
     let loaded = Loaded::read(&arguments.pipeline, &arguments.set)?;
-    let mut settings = loaded.pipeline.clone();
-    if let Some(threads) = arguments.threads {
-        settings.engine.threads = threads;
-    }
-    let title = arguments.pipeline.file_stem().map_or_else(|| "run".into(), |s| s.to_string_lossy().into_owned());
-    let options = RunOptions { folder: loaded.folder.clone(), out: out.clone(), title };
+    let settings = match arguments.threads {
+        Some(threads) => loaded.pipeline.clone().on_threads(threads),
+        None => loaded.pipeline.clone(),
+    };
+    let options = RunOptions { folder: loaded.folder.clone(), out: out.clone() };
     let mut watch = Watch::new(arguments.quiet);
-    let outcome = in_pool(settings.engine.threads, || pipeline::run(&settings, &options, &mut watch))?
+    let outcome = in_pool(settings.threads(), || pipeline::run(&settings, &options, &mut watch))?
         .map_err(|error| loaded.failure(error))?;
     watch.finish();
 
@@ -52,7 +51,7 @@ pub fn run(arguments: Run) -> Done {
     if !arguments.quiet {
         eprintln!("wrote {}", out.join("report.html").display());
     }
-    Ok(match outcome.record.stop_reason() {
+    Ok(match outcome.record.stop_reason {
         StopReason::Interrupted => ExitCode::from(130),
         reason if reason.is_partial() => ExitCode::from(5),
         _ => ExitCode::SUCCESS,
@@ -62,7 +61,7 @@ pub fn run(arguments: Run) -> Done {
 /// Says what a run would do.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
     let loaded = Loaded::read(path, assignments)?;
-    let text = in_pool(loaded.pipeline.engine.threads, || pipeline::plan(&loaded.pipeline, &loaded.folder))?
+    let text = in_pool(loaded.pipeline.threads(), || pipeline::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
     print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -75,6 +74,13 @@ pub fn predict(model: &Path, data: &Path, out: Option<&Path>) -> Done {
         Some(out) => pipeline::write_file(out, &text)?,
         None => print(&text)?,
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the report of a run anew.
+pub fn report(folder: &Path) -> Done {
+    pipeline::report(folder)?;
+    eprintln!("wrote {}", folder.join("report.html").display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -127,14 +133,14 @@ impl Loaded {
                 let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
                 Ok(Loaded { pipeline, document, text, folder })
             }
-            Err(error) => Err(Failure::in_text(error, path, text)),
+            Err(error) => Err(Failure::in_text(error, path, &text)),
         }
     }
 
     fn failure(&self, error: Error) -> Failure {
-        let place = error.field().and_then(|field| self.document.place(field));
-        let file = place.as_ref().map(|p| p.file.clone()).unwrap_or_default();
-        Failure::in_text(error.at(place), Path::new(&file), self.text.clone())
+        let error = self.document.locate(error);
+        let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
+        Failure::in_text(error, Path::new(&file), &self.text)
     }
 }
 

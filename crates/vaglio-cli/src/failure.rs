@@ -1,50 +1,38 @@
 //! How failures are told: on standard error, with the line that is at fault.
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceSpan};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use vaglio::core::Error;
+use unicode_width::UnicodeWidthStr;
+use vaglio::core::{Error, Place};
 
-/// An error with the text that it points into, if any.
+/// An error with the lines that it points into, if any.
 #[derive(Debug)]
 pub struct Failure {
     error: Error,
-    /// The text and the part of it that is at fault.
-    shown: Option<Box<(NamedSource<String>, SourceSpan)>>,
+    snippet: String,
 }
 
 impl Failure {
     /// An error that may point into `text`, the content of `file`.
-    pub fn in_text(error: Error, file: &Path, text: String) -> Self {
+    pub fn in_text(error: Error, file: &Path, text: &str) -> Self {
         let here = error.place().filter(|place| place.line > 0 && Path::new(&place.file) == file);
-        let span = here.and_then(|place| span(&text, place.line, place.column));
-        let shown = span.map(|span| Box::new((NamedSource::new(file.display().to_string(), text), span)));
-        Failure { error, shown }
+        let snippet = here.map_or_else(String::new, |place| snippet(text, place));
+        Failure { error, snippet }
     }
 
     /// Prints the failure and gives its exit code.
     pub fn report(&self) -> ExitCode {
-        let plain = std::env::var_os("NO_COLOR").is_some() || !std::io::stderr().is_terminal();
-        let theme = if plain { GraphicalTheme::none() } else { GraphicalTheme::unicode() };
-        let mut text = String::new();
-        let rendered = GraphicalReportHandler::new_themed(theme).with_width(120).render_report(&mut text, self);
-        match rendered {
-            Ok(()) if self.shown.is_some() => eprintln!("error: {}\n{}", self.error, snippet_only(&text)),
-            _ => eprintln!("error: {}", self.error),
-        }
+        eprintln!("error: {}", self.error);
+        eprint!("{}", self.snippet);
         ExitCode::from(self.error.class() as u8)
     }
 }
 
-/// The part of a report after its headline, which is printed plainly.
-fn snippet_only(report: &str) -> &str {
-    report.find("\n").map_or("", |at| report[at..].trim_end())
-}
-
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure { error, shown: None }
+        Failure { error, snippet: String::new() }
     }
 }
 
@@ -53,30 +41,28 @@ pub fn not_available(what: &str, instead: &str) -> Failure {
     Error::NotAvailable { what: what.into(), instead: instead.into(), place: None }.into()
 }
 
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("here")
+/// The line of a place between its neighbors, with the word at the place marked.
+fn snippet(text: &str, place: &Place) -> String {
+    let lines: Vec<String> = text.lines().map(printable).collect();
+    let Some(line) = lines.get(place.line - 1) else { return String::new() };
+    let at = line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
+    let word = line[at..].split([',', '}', ']', '#', ' ']).next().unwrap_or_default();
+    let color = std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal();
+    let (on, off) = if color { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
+    let (marks, indent) = ("^".repeat(word.width().max(1)), line[..at].width());
+    let mut out = String::new();
+    let first = place.line.saturating_sub(2);
+    for (number, line) in (first + 1..).zip(&lines[first..(place.line + 1).min(lines.len())]) {
+        let _ = writeln!(out, "{number:>5} | {line}");
+        if number == place.line {
+            let _ = writeln!(out, "      | {:indent$}{on}{marks} here{off}", "");
+        }
     }
+    out
 }
 
-impl std::error::Error for Failure {}
-
-impl miette::Diagnostic for Failure {
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        self.shown.as_ref().map(|shown| &shown.0 as &dyn miette::SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.shown.as_ref()?.1;
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(Some("here".into()), span))))
-    }
-}
-
-/// The word at a line and column, both from 1, as bytes.
-fn span(text: &str, line: usize, column: usize) -> Option<SourceSpan> {
-    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-    let rest = text.get(start..)?.lines().next()?;
-    let within = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
-    let word = rest[within..].find([',', '}', ']', '#', ' ']).unwrap_or(rest.len() - within).max(1);
-    Some((start + within, word.min(text.len().saturating_sub(start + within))).into())
+/// A line with its control characters escaped; a tab is one space.
+fn printable(line: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    line.replace('\t', " ").chars().map(escaped).collect()
 }

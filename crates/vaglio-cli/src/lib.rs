@@ -42,10 +42,7 @@ pub fn main() -> ExitCode {
         Command::Predict { model, data, out } => commands::predict(&model, &data, out.as_deref()),
         Command::List { json } => commands::list(json),
         Command::Schema => commands::schema(),
-        Command::Report { .. } => Err(failure::not_available(
-            "`vaglio report`",
-            "`vaglio run` writes report.html; run `vaglio run DIR/resolved.yaml --out DIR` to write it anew",
-        )),
+        Command::Report { folder } => commands::report(&folder),
         Command::NewPlugin { .. } => {
             Err(failure::not_available("`vaglio new-plugin`", "copy plugins/vaglio-mrmr from the source of vaglio"))
         }

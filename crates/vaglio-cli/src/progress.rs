@@ -1,43 +1,63 @@
 //! Progress on a terminal, tracing on demand, and interruption.
 
-use std::io::IsTerminal;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tracing_indicatif::IndicatifLayer;
-use tracing_indicatif::span_ext::IndicatifSpanExt;
 use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::prelude::*;
+use tracing_subscriber::fmt::format::FmtSpan;
 use vaglio::core::{Answer, Observer, Step, StopReason};
 
 /// Whether the user asked to stop.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Shows spans and events from `-v` on, and progress bars on a terminal.
+/// The bar on the terminal, which steps aside for lines.
+static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn bar() -> Option<ProgressBar> {
+    BAR.lock().map_or(None, |bar| bar.clone())
+}
+
+fn set_bar(new: Option<ProgressBar>) {
+    if let Ok(mut bar) = BAR.lock() {
+        *bar = new;
+    }
+}
+
+/// Standard error, above the bar.
+struct Lines;
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let write = || std::io::stderr().write(bytes);
+        bar().map_or_else(write, |bar| bar.suspend(write))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}
+
+/// Shows spans and events from `-v` on.
 pub fn start_tracing(verbose: u8) {
-    let bars = IndicatifLayer::new();
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let colour = std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(bars.get_stderr_writer())
-        .with_ansi(colour)
+    let color = std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal();
+    tracing_subscriber::fmt()
+        .with_writer(|| Lines)
+        .with_ansi(color)
         .with_target(false)
-        .with_span_events(if verbose > 0 {
-            tracing_subscriber::fmt::format::FmtSpan::CLOSE
-        } else {
-            tracing_subscriber::fmt::format::FmtSpan::NONE
-        })
-        .with_filter(level);
-    let only_progress = tracing_subscriber::filter::filter_fn(|metadata| metadata.target() == "vaglio::progress");
-    tracing_subscriber::registry().with(lines).with(bars.with_filter(only_progress)).init();
+        .with_max_level(level)
+        .with_span_events(if verbose > 0 { FmtSpan::CLOSE } else { FmtSpan::NONE })
+        .init();
 }
 
 /// Watches a search: a bar on a terminal, and a stop after the step under way when the user interrupts.
 pub struct Watch {
-    bar: Option<tracing::Span>,
     shown: bool,
 }
 
@@ -53,12 +73,15 @@ impl Watch {
         if let Err(error) = listen {
             tracing::warn!("an interruption will end the run at once: {error}");
         }
-        Watch { bar: None, shown: !quiet && std::io::stderr().is_terminal() }
+        Watch { shown: !quiet && std::io::stderr().is_terminal() }
     }
 
     /// Takes the bar away.
-    pub fn finish(&mut self) {
-        self.bar = None;
+    pub fn finish(&self) {
+        if let Some(bar) = bar() {
+            bar.finish_and_clear();
+        }
+        set_bar(None);
     }
 }
 
@@ -67,29 +90,28 @@ impl Observer for Watch {
         if !self.shown {
             return;
         }
-        let span = tracing::info_span!(target: "vaglio::progress", "search");
-        let style = indicatif::ProgressStyle::with_template("{msg:24!} {wide_bar} {pos}/{len} steps, {eta} left");
-        if let Ok(style) = style {
-            span.pb_set_style(&style);
-        }
-        span.pb_set_length(steps as u64);
-        span.pb_start();
-        self.bar = Some(span);
+        self.finish();
+        let bar = ProgressBar::new(steps as u64);
+        let style = ProgressStyle::with_template("{msg:24!} {wide_bar} {pos}/{len} steps, {eta} left");
+        set_bar(Some(match style {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }));
     }
 
     fn step(&mut self, step: &Step) -> Answer {
-        if let Some(bar) = &self.bar {
-            bar.pb_set_message(&format!("score {:.6}", step.score.loss));
-            bar.pb_inc(1);
+        if let Some(bar) = bar() {
+            bar.set_message(format!("score {:.6}", step.score.loss));
+            bar.inc(1);
         }
         answer()
     }
 
     fn visited(&mut self, done: f64, of: f64) -> Answer {
-        if let Some(bar) = &self.bar {
-            bar.pb_set_message(&format!("{done:.2e} of {of:.2e} subsets"));
-            bar.pb_set_length(PARTS);
-            bar.pb_set_position((done / of.max(1.0) * PARTS as f64) as u64);
+        if let Some(bar) = bar() {
+            bar.set_message(format!("{done:.2e} of {of:.2e} subsets"));
+            bar.set_length(PARTS);
+            bar.set_position((done / of.max(1.0) * PARTS as f64) as u64);
         }
         answer()
     }

@@ -32,13 +32,12 @@ pub trait Criterion: Debug + Send + Sync {
         Ok(Box::new(Correlation::new(design)?))
     }
 
-    /// The fold of each row, counted from 0, where the criterion holds rows out together; a map with `scope: fold` is
-    /// refitted on the others.
+    /// Which rows are held out together; a map with `scope: fold` is refitted on the others.
     ///
     /// # Errors
     /// [`Error::Setting`] for folds that cannot be made.
-    fn folds(&self, _design: &Design) -> Result<Option<Vec<u32>>> {
-        Ok(None)
+    fn folds(&self, _design: &Design) -> Result<HeldOut> {
+        Ok(HeldOut::Nothing)
     }
 
     /// The column of the data that gives every row its fold, if a setting names one; it is no feature.
@@ -70,6 +69,17 @@ pub trait Criterion: Debug + Send + Sync {
             bytes: 0.0,
         }
     }
+}
+
+/// Which rows a criterion holds out together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldOut {
+    /// None: its score is not one of rows held out.
+    Nothing,
+    /// Every row alone.
+    EachRow,
+    /// The rows of each fold: the fold of each row, counted from 0.
+    Folds(Vec<u32>),
 }
 
 /// The engine that a criterion would choose, and its cost.

@@ -16,7 +16,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word for it in messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Role::Criterion => "criterion",
@@ -35,8 +35,11 @@ impl Role {
 pub struct Description {
     /// The place that it takes.
     pub role: Role,
-    /// Its tag in pipeline files, the same word as in `#[typetag::serde(name = …)]`.
+    /// Its tag in pipeline files, the same as in `#[typetag::serde(name = …)]`.
     pub kind: &'static str,
+    /// What people call it: a noun for a search (`greedy search`), what stands before the loss or the word score for a
+    /// criterion (`leave-one-out`).
+    pub title: &'static str,
     /// One line.
     pub summary: &'static str,
     /// An example in YAML, as it stands in a pipeline file.
@@ -60,21 +63,36 @@ pub fn descriptions() -> Vec<&'static Description> {
     all
 }
 
-/// Makes a component known to `vaglio list`, `vaglio schema` and the error messages.
+/// What people call a component; its kind where no crate that defines it is linked in.
+pub fn title(role: Role, kind: &str) -> &str {
+    let mut all = inventory::iter::<Description>.into_iter();
+    all.find(|d| d.role == role && d.kind == kind).map_or(kind, |d| d.title)
+}
+
+/// Makes a component known to `vaglio list`, `vaglio schema`, the report and the error messages.
 ///
-/// Stands beside the component's `#[typetag::serde(name = "…")]` with the same word; the type derives
-/// [`schemars::JsonSchema`].
+/// Stands beside the component's `#[typetag::serde(name = "…")]` with the same name; the type derives
+/// [`schemars::JsonSchema`]. A title may follow where the kind is not what people call it; without one it is the kind,
+/// for searches followed by "search".
 ///
 /// ```ignore
-/// vaglio_core::describe!(Criterion, Loo, "loo", "leave-one-out loss", "criterion: {kind: loo, loss: squared}");
+/// vaglio_core::describe!(Criterion, Mine, "mine", "one line", "criterion: mine");
+/// vaglio_core::describe!(Criterion, Loo, "loo", "leave-one-out loss", "criterion: loo", "leave-one-out");
 /// ```
 #[macro_export]
 macro_rules! describe {
+    (Search, $type:ty, $kind:literal, $summary:literal, $example:literal) => {
+        $crate::describe!(Search, $type, $kind, $summary, $example, concat!($kind, " search"));
+    };
     ($role:ident, $type:ty, $kind:literal, $summary:literal, $example:literal) => {
+        $crate::describe!($role, $type, $kind, $summary, $example, $kind);
+    };
+    ($role:ident, $type:ty, $kind:literal, $summary:literal, $example:literal, $title:expr) => {
         $crate::inventory::submit! {
             $crate::Description {
                 role: $crate::Role::$role,
                 kind: $kind,
+                title: $title,
                 summary: $summary,
                 example: $example,
                 package: env!("CARGO_PKG_NAME"),

@@ -36,9 +36,9 @@ mod subset;
 mod table;
 mod training;
 
-pub use criterion::{Criterion, Estimate};
+pub use criterion::{Criterion, Estimate, HeldOut};
 pub use decisions::Decisions;
-pub use describe::{Description, Role, descriptions};
+pub use describe::{Description, Role, descriptions, title};
 pub use design::{Classes, Design};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{Branch, Engine, Evaluator, Shortcut, larger, smaller, walked};

@@ -36,6 +36,17 @@ impl Loss {
         Self::ALL.iter().find(|(loss, ..)| *loss == self).map_or("", |(_, name, _)| name)
     }
 
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Loss::Squared => "squared error",
+            Loss::ZeroOne => "error rate",
+            Loss::BalancedError => "balanced error rate",
+            Loss::Absolute => "absolute error",
+            Loss::Auc => "1 − AUC",
+        }
+    }
+
     /// Whether the loss counts errors of classes.
     pub fn needs_classes(self) -> bool {
         matches!(self, Loss::ZeroOne | Loss::BalancedError | Loss::Auc)

@@ -61,7 +61,7 @@ pub enum StopReason {
     MaxFeatures,
     /// The smallest size was reached.
     MinFeatures,
-    /// No column has a positive correlation with what is left of the target.
+    /// No column has a positive correlation with the residual of the target.
     NoCorrelation,
     /// The columns on the path depend on each other.
     Singular,
@@ -83,6 +83,22 @@ impl StopReason {
     /// Whether the search was cut short.
     pub fn is_partial(self) -> bool {
         matches!(self, StopReason::Interrupted | StopReason::Limit)
+    }
+
+    /// Why the search ended, as the rest of a sentence after "because".
+    pub fn sentence(self) -> &'static str {
+        match self {
+            StopReason::MaxFeatures => "the largest size was reached",
+            StopReason::MinFeatures => "the smallest size was reached",
+            StopReason::NoCorrelation => "no column is positively correlated with the residual of the target",
+            StopReason::Singular => "the columns on the path are linearly dependent",
+            StopReason::AllSubsets => "every subset was scored or proven worse",
+            StopReason::Tolerance => "no step reached the tolerance",
+            StopReason::Patience => "too many steps in a row brought no improvement",
+            StopReason::NoCandidates => "no candidate was left",
+            StopReason::Interrupted => "it was interrupted",
+            StopReason::Limit => "a limit was hit",
+        }
     }
 }
 
@@ -127,6 +143,7 @@ pub struct Certificate {
     pub pruned: u64,
     /// By how much, at most, a subset that was not reached could lower the best score; 0 when optimal, `None` when
     /// nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
 }
 
@@ -154,6 +171,38 @@ impl Choose {
                 let bound = entries[best].score.loss + entries[best].standard_error.unwrap_or(0.0);
                 (0..entries.len()).filter(allowed).find(|&index| entries[index].score.loss <= bound)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reason that follows in the order of the enum; a new reason does not compile without its place here.
+    fn next(reason: StopReason) -> Option<StopReason> {
+        Some(match reason {
+            StopReason::MaxFeatures => StopReason::MinFeatures,
+            StopReason::MinFeatures => StopReason::NoCorrelation,
+            StopReason::NoCorrelation => StopReason::Singular,
+            StopReason::Singular => StopReason::AllSubsets,
+            StopReason::AllSubsets => StopReason::Tolerance,
+            StopReason::Tolerance => StopReason::Patience,
+            StopReason::Patience => StopReason::NoCandidates,
+            StopReason::NoCandidates => StopReason::Interrupted,
+            StopReason::Interrupted => StopReason::Limit,
+            StopReason::Limit => return None,
+        })
+    }
+
+    #[test]
+    fn every_stop_reason_has_a_sentence_of_its_own() {
+        let all: Vec<StopReason> =
+            std::iter::successors(Some(StopReason::MaxFeatures), |&reason| next(reason)).collect();
+        let sentences: std::collections::BTreeSet<&str> = all.iter().map(|reason| reason.sentence()).collect();
+        assert_eq!(sentences.len(), all.len());
+        for (reason, sentence) in all.iter().map(|reason| (reason, reason.sentence())) {
+            assert!(sentence.split(' ').count() >= 3 && !sentence.ends_with('.'), "{reason:?}: {sentence}");
         }
     }
 }

@@ -90,6 +90,12 @@ impl Document {
         Some((kind.word()?, kind.place.clone()))
     }
 
+    /// The error with the place of the setting that it is on.
+    pub fn locate(&self, error: Error) -> Error {
+        let place = error.field().and_then(|field| self.place(field));
+        error.at(place)
+    }
+
     /// Where the value at a dotted path stands or, when it is absent, the key of the nearest value above it.
     pub fn place(&self, path: &str) -> Option<Place> {
         let segments: Vec<Segment> = route::segments(path).ok()?;

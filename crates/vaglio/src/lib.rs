@@ -1,4 +1,4 @@
-//! Feature selection for regularised least squares: exact, fast, and open to plug-ins.
+//! Feature selection for regularized least squares: exact, fast, and open to plug-ins.
 //!
 //! A search walks subsets of columns, a criterion scores them, a learner gives them meaning. Pick one of each and fit
 //! them like any other parameters of linfa:
@@ -32,27 +32,34 @@
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
 //! | [`pipeline`] | a run from files to files: [`pipeline::run`], [`pipeline::plan`], [`pipeline::SavedModel`] |
-//! | [`document`], [`read`], [`report`] | what a run is made of: settings with places, tables, the HTML page |
+//! | [`document`], [`read`], [`record`], [`report`] | what a run is made of: settings with places, tables, the result, the HTML page |
 //!
 //! # Features
 //!
+//! * `files`, on by default: tables from CSV, runs from files to files, saved models, and the report. Without it a linfa
+//!   program compiles the numerics, and pipelines as values and from YAML.
 //! * `parquet`: reads `.parquet` and `.arrow` files beside CSV.
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
 pub mod criteria;
 pub mod document;
+mod infinity;
 pub mod learners;
-mod linfa_face;
+mod linfa_api;
 pub mod maps;
 pub mod pipeline;
+#[cfg(feature = "files")]
 pub mod read;
+#[cfg(feature = "files")]
+pub mod record;
+#[cfg(feature = "files")]
 pub mod report;
 mod selector;
 mod shuffle;
 mod train;
 pub mod tune;
 
-pub use linfa_face::{FitError, FittedSelector, TargetValue};
+pub use linfa_api::{FitError, FittedSelector, TargetValue};
 pub use pipeline::{FittedPipeline, Pipeline, ValidPipeline};
 pub use selector::{Selection, Selector, ValidSelector};
 pub use vaglio_core as core;

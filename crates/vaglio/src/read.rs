@@ -13,7 +13,7 @@ use vaglio_core::{Error, Result, Table};
 
 /// Which columns of a file to read; the others are neither parsed nor checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selection {
+pub enum ColumnFilter {
     /// Every column.
     All,
     /// Those of these names that the file has.
@@ -22,23 +22,23 @@ pub enum Selection {
     Except(BTreeSet<String>),
 }
 
-impl Selection {
+impl ColumnFilter {
     /// The columns of these names.
     pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Selection::Only(names.into_iter().map(Into::into).collect())
+        ColumnFilter::Only(names.into_iter().map(Into::into).collect())
     }
 
     /// All columns but those of these names.
     pub fn except<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Selection::Except(names.into_iter().map(Into::into).collect())
+        ColumnFilter::Except(names.into_iter().map(Into::into).collect())
     }
 
     /// Whether the column of that name is read.
     pub fn wants(&self, name: &str) -> bool {
         match self {
-            Selection::All => true,
-            Selection::Only(names) => names.contains(name),
-            Selection::Except(names) => !names.contains(name),
+            ColumnFilter::All => true,
+            ColumnFilter::Only(names) => names.contains(name),
+            ColumnFilter::Except(names) => !names.contains(name),
         }
     }
 
@@ -55,13 +55,13 @@ impl Selection {
 /// # Errors
 /// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of another format; [`Error::NonFinite`] for a
 /// selected column with missing values.
-pub fn read_table(path: &Path, selection: &Selection) -> Result<Table> {
+pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     let table = match Format::of(path)? {
-        Format::Csv => csv::read_table(path, selection),
+        Format::Csv => csv::read_table(path, filter),
         #[cfg(feature = "parquet")]
-        Format::Parquet => guard::guarded(path, || arrow_files::read_parquet(path, selection)),
+        Format::Parquet => guard::guarded(path, || arrow_files::read_parquet(path, filter)),
         #[cfg(feature = "parquet")]
-        Format::Arrow => guard::guarded(path, || arrow_files::read_arrow(path, selection)),
+        Format::Arrow => guard::guarded(path, || arrow_files::read_arrow(path, filter)),
     };
     table.map_err(|error| error.in_file(path))
 }
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn message(path: &Path) -> String {
-        read_table(path, &Selection::All).unwrap_err().to_string()
+        read_table(path, &ColumnFilter::All).unwrap_err().to_string()
     }
 
     #[test]

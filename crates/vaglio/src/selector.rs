@@ -5,7 +5,7 @@ use crate::train::train;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Engine, Error, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext,
+    Criterion, Design, Engine, Error, HeldOut, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext,
     SearchStrategy, Subset,
 };
 
@@ -60,9 +60,9 @@ pub struct Selection {
     pub names: Vec<String>,
     /// The learner trained on the chosen subset and all rows.
     pub model: Model,
-    /// The word for the way the criterion computed.
+    /// The engine by which the criterion computed.
     pub engine: &'static str,
-    /// The word for the criterion's approximation, if it made one.
+    /// The criterion's approximation, if it made one.
     pub approximation: Option<&'static str>,
     /// The criterion's own coefficients on the result, in order of entry, if it has any.
     pub alpha: Option<Vec<f64>>,
@@ -107,6 +107,21 @@ impl Default for Selector {
 }
 
 impl ValidSelector {
+    /// What scores subsets.
+    pub fn criterion(&self) -> &Arc<dyn Criterion> {
+        &self.criterion
+    }
+
+    /// What walks subsets.
+    pub fn search(&self) -> &Arc<dyn SearchStrategy> {
+        &self.search
+    }
+
+    /// What gives a subset its meaning.
+    pub fn learner(&self) -> &Arc<dyn Learner> {
+        &self.learner
+    }
+
     /// The design of the problem, with every check that can be made before the search.
     ///
     /// # Errors
@@ -123,7 +138,8 @@ impl ValidSelector {
     /// The design with columns standardized anew in each fold, where the problem asks for it and it can be done.
     fn standardizing(&self, design: Design, problem: &Problem) -> Result<Design> {
         let Some(how) = problem.in_folds() else { return Ok(design) };
-        let has_folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?.is_some();
+        let folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?;
+        let has_folds = matches!(folds, HeldOut::Folds(_));
         let what = match (has_folds, design.is_of(problem) && design.readout().is_some()) {
             (true, true) => return Ok(design.standardizing_in_folds()),
             (false, _) => "the criterion has no folds",

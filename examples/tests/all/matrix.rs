@@ -13,13 +13,14 @@ const TOLERANCE: f64 = 1e-8;
 fn check(cell: &Cell, result: &Value) {
     let (pipeline, _) = load(&cell.text, &cell.file, &[]).unwrap();
     let prepared = prepare(&pipeline, &folder()).unwrap();
-    let design = pipeline.selector().design(&prepared.train).unwrap();
+    let selector = pipeline.selector();
+    let design = selector.design(&prepared.train).unwrap();
     let path = result["path"].as_array().unwrap();
     assert!(!path.is_empty(), "{}: nothing was found", cell.file);
     let near = Near { tolerance: TOLERANCE, least: result["empty_score"].as_f64().unwrap().abs().max(1.0) };
     for entry in path {
         let subset: Vec<usize> = serde_json::from_value(entry["subset"].clone()).unwrap();
-        let defined = pipeline.criterion.evaluate(&design, &subset).unwrap().loss;
+        let defined = selector.criterion().evaluate(&design, &subset).unwrap().loss;
         near.assert(defined, entry["score"].as_f64().unwrap(), format!("{}, {subset:?}", cell.file));
     }
 }

@@ -125,5 +125,6 @@ describe!(
     Mrmr,
     "mrmr",
     "relevance to the targets against redundancy among the columns, by correlation",
-    "criterion: {kind: mrmr, scheme: difference}"
+    "criterion: {kind: mrmr, scheme: difference}",
+    "mRMR"
 );

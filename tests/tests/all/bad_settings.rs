@@ -144,7 +144,7 @@ fn data_settings_that_do_not_fit_the_data_are_refused() {
     let cases: Vec<(String, Vec<&str>)> = vec![
         (target("yy", ""), vec!["p.yaml:2:34: `data.target`: there is no column `yy`; did you mean `y`?"]),
         (target("[y, q]", ""), vec!["p.yaml:2:38: `data.target[1]`: there is no column `q`"]),
-        (target("[y, y]", ""), vec!["p.yaml:2:38: `data.target[1]`: `y` stands twice"]),
+        (target("[y, y]", ""), vec!["p.yaml:2:38: `data.target[1]`: `y` is listed twice"]),
         (target("[]", ""), vec!["p.yaml:2:34", "at least one column is needed"]),
         (target("3", ""), vec!["p.yaml:2:34", "expected the name of a column, or a list of names, found the number 3"]),
         (
@@ -167,7 +167,7 @@ fn data_settings_that_do_not_fit_the_data_are_refused() {
         ),
         (with("test_fraction: 2"), vec!["p.yaml:2:52: `data.test_fraction`: it must lie between 0 and 1"]),
         (with("test_fraction: 0.01"), vec!["0.01 of 12 rows leaves one side empty"]),
-        (with("test: train.csv, test_fraction: 0.5"), vec!["it stands beside `test`; give one of them"]),
+        (with("test: train.csv, test_fraction: 0.5"), vec!["it cannot be combined with `test`; give one of them"]),
         (with("weight: 1"), vec!["did you mean `weights`?"]),
         // A text column without one_hot.
         (pipeline(""), vec!["the column `s` holds text", "{kind: one_hot}"]),

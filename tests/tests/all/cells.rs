@@ -6,7 +6,7 @@
 //! criterion and search from the files of `examples/matrix`.
 
 use crate::common::Folder;
-use vaglio::ValidPipeline;
+use vaglio::ValidSelector;
 use vaglio::core::{
     Columns, Design, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, Subset, descriptions,
 };
@@ -54,7 +54,7 @@ fn tables(folder: &Folder) {
 }
 
 struct Cell {
-    pipeline: ValidPipeline,
+    selector: ValidSelector,
     problem: Problem,
     design: Design,
     path: Path,
@@ -72,19 +72,19 @@ impl Cell {
         let selector = pipeline.selector();
         let selection = selector.select(&problem, &mut Silent).unwrap_or_else(|e| panic!("{text}{e}"));
         let design = selector.design(&problem).unwrap();
-        Cell { pipeline, problem, design, path: selection.path, model: selection.model }
+        Cell { selector, problem, design, path: selection.path, model: selection.model }
     }
 
     fn evaluate(&self, subset: &[usize]) -> Score {
-        self.pipeline.criterion.evaluate(&self.design, subset).unwrap()
+        self.selector.criterion().evaluate(&self.design, subset).unwrap()
     }
 
     /// The search once more, with every score from the definition.
     fn by_definition(&self) -> Path {
-        let criterion = &*self.pipeline.criterion;
+        let criterion = &**self.selector.criterion();
         let (subset, mut silent) = (Subset::by_definition(criterion, &self.design), Silent);
         let mut context = SearchContext::new(criterion, &self.design, subset, &mut silent, 5);
-        self.pipeline.search.search(&mut context).unwrap()
+        self.selector.search().search(&mut context).unwrap()
     }
 
     /// Every score of the path is the definition's, and the path is the one that the definition leads along.
@@ -108,7 +108,7 @@ impl Cell {
     fn predicts_as_defined(&self, on: &str) {
         let (subset, lambda) =
             self.path.result().map_or((Vec::new(), self.path.empty.lambda), |e| (e.subset.clone(), e.score.lambda));
-        let plain = self.pipeline.learner.fit(&self.problem, &subset, lambda).unwrap();
+        let plain = self.selector.learner().fit(&self.problem, &subset, lambda).unwrap();
         let (ours, expected) = (self.predictions(&self.model), self.predictions(&plain));
         assert_eq!(self.model.inputs(), plain.inputs(), "{on}");
         ours.iter().zip(&expected).for_each(|(ours, plain)| NEAR.assert(*plain, *ours, on));
@@ -215,7 +215,7 @@ fn the_number_of_threads_changes_nothing() {
                 vaglio::pipeline::pool(threads).unwrap().install(|| {
                     let cell = Cell::new(&folder, CLASSES, &settings(kind), criterion, "floating");
                     let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
-                    let open = Subset::open(&*cell.pipeline.criterion, &cell.design, &Outline::forward(5, 5));
+                    let open = Subset::open(&**cell.selector.criterion(), &cell.design, &Outline::forward(5, 5));
                     let open = open.unwrap().score().unwrap();
                     (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
                 })

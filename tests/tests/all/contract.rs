@@ -27,7 +27,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
     assert_eq!(folder.files("out"), FILES);
     let selection = folder.json("out/selection.json");
     let top = "schema status stop_reason pipeline data empty_score steps path selected score lambda intercept excluded \
-               test nested verify seconds peak_memory_bytes";
+               test nested verify seconds peak_memory_bytes report";
     assert_eq!(keys(&selection), top.split_whitespace().collect::<Vec<_>>());
     for (value, names) in [
         (&selection["pipeline"], "learner criterion search loss engine"),

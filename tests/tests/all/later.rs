@@ -25,7 +25,6 @@ fn what_is_not_available_says_so() {
         &["run", "p.yaml", "--out", "out", "--resume"][..],
         &["run", "p.yaml", "--out", "out", "--verify", "3"],
         &["run", "p.yaml", "--out", "out", "--time-limit", "10m"],
-        &["report", "out"],
         &["new-plugin", "vaglio-mine"],
         &["new-plugin", "vaglio-mine", "--kind", "search"],
     ] {

@@ -11,6 +11,7 @@ mod folds_and_searches;
 mod later;
 mod models;
 mod predict;
+mod report;
 mod series;
 mod tidy;
 mod tune;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use vaglio::core::{Cells, Description, Role, descriptions};
 use vaglio::pipeline::SavedModel;
-use vaglio::read::{Selection, read_table};
+use vaglio::read::{ColumnFilter, read_table};
 use vaglio_cli as _;
 
 /// Small settings for learners whose defaults are made for larger data.
@@ -78,7 +78,7 @@ fn what_is_saved_is_read_written_and_predicted_bit_for_bit() {
         assert_eq!(sealed(content(&text)), text);
         let model = SavedModel::read(&folder.path(&name)).unwrap();
         assert_eq!(model.to_text().unwrap(), text, "{name}");
-        let table = read_table(&folder.path("train.csv"), &Selection::only(model.sources.clone())).unwrap();
+        let table = read_table(&folder.path("train.csv"), &ColumnFilter::only(model.sources.clone())).unwrap();
         let found = model.predict(table.clone()).unwrap().values;
         let again: SavedModel = serde_json::from_str(content(&text)).unwrap();
         let others = again.predict(table).unwrap().values;
@@ -302,7 +302,7 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
 fn a_text_column_in_place_of_numbers_is_told() {
     let (folder, models) = models("models-text");
     let model = SavedModel::read(&folder.path(&models[0])).unwrap();
-    let table = read_table(&folder.path("train.csv"), &Selection::only(model.sources.clone())).unwrap();
+    let table = read_table(&folder.path("train.csv"), &ColumnFilter::only(model.sources.clone())).unwrap();
     let cells = |name: &str, cells: Cells| {
         let text = name != "colour";
         (name.to_owned(), if text { Cells::Text(vec!["x".into(); cells.len()]) } else { cells })

@@ -19,7 +19,9 @@ use moments::MomentEngine;
 use ndarray::Array2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
+};
 use vaglio_kernels::Folds;
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -77,7 +79,8 @@ vaglio_core::describe!(
     KFold,
     "kfold",
     "mean loss of every row predicted without its fold, exact and without refitting",
-    "criterion: {kind: kfold, folds: 10, loss: squared}"
+    "criterion: {kind: kfold, folds: 10, loss: squared}",
+    "cross-validated"
 );
 
 #[typetag::serde(name = "kfold")]
@@ -121,8 +124,8 @@ impl Criterion for KFold {
         Ok(Box::new(Linear::new(design)?))
     }
 
-    fn folds(&self, design: &Design) -> Result<Option<Vec<u32>>> {
-        self.folds_of(design).map(Some)
+    fn folds(&self, design: &Design) -> Result<HeldOut> {
+        self.folds_of(design).map(HeldOut::Folds)
     }
 
     fn assignment(&self) -> Option<&str> {

@@ -14,7 +14,9 @@ use evaluator::LooEvaluator;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
+};
 
 /// The mean loss of every row predicted from all others.
 ///
@@ -41,7 +43,8 @@ vaglio_core::describe!(
     Loo,
     "loo",
     "mean loss of every row predicted from all others, exact and without refitting",
-    "criterion: {kind: loo, loss: squared}"
+    "criterion: {kind: loo, loss: squared}",
+    "leave-one-out"
 );
 
 #[typetag::serde(name = "loo")]
@@ -94,6 +97,10 @@ impl Criterion for Loo {
             )),
             None => Ok(()),
         }
+    }
+
+    fn folds(&self, _: &Design) -> Result<HeldOut> {
+        Ok(HeldOut::EachRow)
     }
 
     fn loss(&self) -> Option<Loss> {

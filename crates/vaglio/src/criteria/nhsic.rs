@@ -98,7 +98,8 @@ vaglio_core::describe!(
     Nhsic,
     "nhsic",
     "dependence of any form between columns and target, by kernels, without redundancy among the columns",
-    "criterion: {kind: nhsic, kernel: {approximation: auto}}"
+    "criterion: {kind: nhsic, kernel: {approximation: auto}}",
+    "NHSIC"
 );
 
 /// The word for this way of computing in `selection.json` and in plans.

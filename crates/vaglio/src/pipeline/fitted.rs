@@ -1,9 +1,8 @@
 //! A pipeline fitted on a linfa dataset.
 
 use super::ValidPipeline;
-use super::metrics::unscale;
-use super::series::Rows;
-use crate::linfa_face::{FitError, TargetValue, chosen, default_target, problem, write};
+use super::rows::{Rows, numeric, unscale};
+use crate::linfa_api::{FitError, TargetValue, chosen, default_target, problem, write};
 use crate::selector::Selection;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
@@ -51,7 +50,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
             )
             .into());
         }
-        let (columns, names) = super::data::numeric(&mut rows.table)?;
+        let (columns, names) = numeric(&mut rows.table)?;
         let mut mapped = Problem::new(columns, names, rows.targets, raw.target_names().to_vec(), raw.task().clone())?;
         if let Some(how) = self.in_folds()? {
             mapped = mapped.standardized_in_folds(how);
@@ -96,7 +95,7 @@ impl<E, I> FittedPipeline<E, I> {
         for map in &self.maps {
             table = map.transform(table)?;
         }
-        let (columns, names) = super::data::numeric(&mut table)?;
+        let (columns, names) = numeric(&mut table)?;
         if names != self.names {
             return Err(Error::Shape("the columns are not those of the training rows".into()));
         }

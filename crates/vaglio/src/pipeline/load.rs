@@ -3,16 +3,13 @@
 use super::{Pipeline, ValidPipeline};
 use crate::document::Document;
 use linfa::ParamGuard;
-use vaglio_core::{Error, Place, Result, Role, descriptions};
+use vaglio_core::{Error, Place, Result};
 
 /// Keys that the format names and this version does not do, with what to do instead.
 const LATER_KEYS: &[(&str, &str)] = &[
     ("evaluate", "leave it out, and give `data.test` or `data.test_fraction` for honest figures"),
     ("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has"),
 ];
-
-/// Kinds that the format names and this version does not have.
-const LATER_KINDS: &[(&str, &[&str])] = &[("learner", &["fs_ls_svm", "elm"])];
 
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
@@ -33,19 +30,13 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     }
     refuse_later(&document)?;
     let pipeline: Pipeline = document.read()?;
-    let pipeline = pipeline.check().map_err(|error| locate(error, &document))?;
-    if pipeline.data.is_none() {
+    let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
+    if pipeline.0.data.is_none() {
         let place = Place { file: file.to_owned(), line: 1, column: 1 };
         return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`")
             .at(Some(place)));
     }
     Ok((pipeline, document))
-}
-
-/// Gives an error on a setting the place where the setting stands.
-pub(crate) fn locate(error: Error, document: &Document) -> Error {
-    let place = error.field().and_then(|field| document.place(field));
-    error.at(place)
 }
 
 fn refuse_later(document: &Document) -> Result<()> {
@@ -57,23 +48,6 @@ fn refuse_later(document: &Document) -> Result<()> {
                 place: document.place(key),
             });
         }
-    }
-    for (path, kinds) in LATER_KINDS {
-        let role = Role::ALL.into_iter().find(|r| r.name() == *path).unwrap_or(Role::Map);
-        refuse_kind(document, path, kinds, role)?;
-    }
-    Ok(())
-}
-
-fn refuse_kind(document: &Document, path: &str, later: &[&str], role: Role) -> Result<()> {
-    let Some((kind, place)) = document.kind(path) else { return Ok(()) };
-    let linked: Vec<&str> = descriptions().iter().filter(|d| d.role == role).map(|d| d.kind).collect();
-    if later.contains(&kind) && !linked.contains(&kind) {
-        return Err(Error::NotAvailable {
-            what: format!("the {} `{kind}`", role.name()),
-            instead: format!("there are: {}", linked.join(", ")),
-            place: Some(place),
-        });
     }
     Ok(())
 }

@@ -1,40 +1,31 @@
 //! Pipelines: from a YAML file, or built in code, to a result on disk.
 
-mod correlations;
-mod data;
+#[cfg(feature = "files")]
+mod files;
 mod fitted;
 mod load;
-mod metrics;
-mod model;
-mod plan;
-mod record;
-mod roles;
-mod run;
+mod rows;
 mod schema;
-mod series;
-mod targets;
 
-pub use data::{Prepared, prepare};
+#[cfg(feature = "files")]
+pub use files::{
+    Outcome, Predictions, Prepared, RunOptions, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
+};
 pub use fitted::FittedPipeline;
 pub use load::load;
-pub use metrics::TestFigures;
-pub use model::{Predictions, SavedModel};
-pub use plan::plan;
-pub use record::{RunRecord, write_file};
-pub use run::{Outcome, RunOptions, pool, run, set_previous_aside};
 pub use schema::{component_list, pipeline_schema};
 
 use crate::criteria::Loo;
 use crate::document::Label;
 use crate::learners::Rls;
 use crate::search::Greedy;
-use crate::selector::{Selector, ValidSelector};
-use crate::tune::Tune;
+use crate::selector::ValidSelector;
+use crate::tune::{Tune, Tuned};
 use linfa::ParamGuard;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Error, Learner, Map, Result, SearchStrategy};
+use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy};
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
 ///
@@ -54,14 +45,25 @@ use vaglio_core::{Criterion, Error, Learner, Map, Result, SearchStrategy};
 /// assert_eq!(fitted.selected(), ["feature-0"]);
 /// # Ok::<(), vaglio::FitError>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct Pipeline(ValidPipeline);
 
-/// The settings of a pipeline, as its file names them; checked when it comes out of [`Pipeline`].
+impl<'de> Deserialize<'de> for Pipeline {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Settings::deserialize(deserializer).map(|settings| Pipeline(ValidPipeline(settings)))
+    }
+}
+
+/// A pipeline whose settings were checked; it comes out of a [`Pipeline`] alone.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct ValidPipeline(Settings);
+
+/// The settings of a pipeline, as its file names them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ValidPipeline {
+struct Settings {
     /// The version of the format: 1.
     pub version: u32,
     /// Every random choice follows from it.
@@ -160,7 +162,7 @@ impl Target {
 }
 
 impl<'de> Deserialize<'de> for Target {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct TargetVisitor;
         impl<'de> serde::de::Visitor<'de> for TargetVisitor {
             type Value = Target;
@@ -223,7 +225,7 @@ impl Pipeline {
         search: impl SearchStrategy + 'static,
         learner: impl Learner + 'static,
     ) -> Self {
-        Pipeline(ValidPipeline {
+        Pipeline(ValidPipeline(Settings {
             version: 1,
             seed: 0,
             data: None,
@@ -233,34 +235,38 @@ impl Pipeline {
             search: Arc::new(search),
             tune: None,
             engine: EngineSpec::default(),
-        })
+        }))
+    }
+
+    fn settings(&mut self) -> &mut Settings {
+        &mut self.0.0
     }
 
     /// Appends a map to the preprocessing.
     #[must_use]
     pub fn preprocess(mut self, map: impl Map + 'static) -> Self {
-        self.0.preprocess.push(Arc::new(map));
+        self.settings().preprocess.push(Arc::new(map));
         self
     }
 
     /// Says where the data are, for a run from files.
     #[must_use]
     pub fn data(mut self, data: DataSpec) -> Self {
-        self.0.data = Some(data);
+        self.settings().data = Some(data);
         self
     }
 
     /// Tunes settings of the learner before the search.
     #[must_use]
     pub fn tune(mut self, tune: Tune) -> Self {
-        self.0.tune = Some(tune);
+        self.settings().tune = Some(tune);
         self
     }
 
     /// The seed from which every random choice follows.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.0.seed = seed;
+        self.settings().seed = seed;
         self
     }
 }
@@ -270,7 +276,7 @@ impl ParamGuard for Pipeline {
     type Error = Error;
 
     fn check_ref(&self) -> Result<&ValidPipeline> {
-        self.0.validate()?;
+        self.0.0.check()?;
         Ok(&self.0)
     }
 
@@ -283,15 +289,40 @@ impl ParamGuard for Pipeline {
 impl ValidPipeline {
     /// The selection that the pipeline makes on what its preprocessing gives.
     pub fn selector(&self) -> ValidSelector {
-        let parts = (Arc::clone(&self.criterion), Arc::clone(&self.search), Arc::clone(&self.learner));
-        Selector::from_parts(parts.0, parts.1, parts.2).seed(self.seed).0
+        let Settings { criterion, search, learner, seed, .. } = self.0.clone();
+        ValidSelector { criterion, search, learner, seed }
     }
 
+    /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.
+    ///
+    /// # Errors
+    /// The first failure of tuning, when nothing that was tried has a finite score.
+    pub fn tuned(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<(ValidSelector, Option<Tuned>)> {
+        match &self.0.tune {
+            Some(tune) => tune.tune(self.selector(), problem, observer),
+            None => Ok((self.selector(), None)),
+        }
+    }
+
+    /// How many threads to compute on; 0 for as many as there are processors. The result does not depend on it.
+    pub fn threads(&self) -> usize {
+        self.0.engine.threads
+    }
+
+    /// The same on so many threads.
+    #[must_use]
+    pub fn on_threads(mut self, threads: usize) -> Self {
+        self.0.engine.threads = threads;
+        self
+    }
+}
+
+impl Settings {
     /// Checks everything that does not need data.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path in the pipeline.
-    fn validate(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if self.version != 1 {
             return Err(Error::setting(
                 "version",
@@ -307,7 +338,7 @@ impl ValidPipeline {
         }
         let Some(data) = &self.data else { return Ok(()) };
         if data.test.is_some() && data.test_fraction.is_some() {
-            return Err(Error::setting("data.test_fraction", "it stands beside `test`; give one of them"));
+            return Err(Error::setting("data.test_fraction", "it cannot be combined with `test`; give one of them"));
         }
         if data.test_fraction.is_some_and(|f| !(f > 0.0 && f < 1.0)) {
             return Err(Error::setting("data.test_fraction", "it must lie between 0 and 1"));
@@ -323,4 +354,13 @@ impl ValidPipeline {
         }
         Ok(())
     }
+}
+
+/// The threads that a run computes on; 0 for as many as there are processors.
+///
+/// # Errors
+/// [`Error::Setting`] when the system gives no more threads.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map_err(|e| Error::setting("engine.threads", e.to_string()))
 }

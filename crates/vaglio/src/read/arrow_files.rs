@@ -1,10 +1,9 @@
 //! Parquet and Arrow files, column by column or batch by batch.
 
 use super::growing::{NumberColumn, TextColumn};
-use super::{Selection, checked_names, system, unreadable};
-use arrow_array::cast::AsArray;
+use super::{ColumnFilter, checked_names, system, unreadable};
 use arrow_array::types::*;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, cast::AsArray};
 use arrow_ipc::reader::FileReader;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use arrow_select::take::take;
@@ -16,9 +15,9 @@ use std::path::Path;
 use vaglio_core::{Cells, Result, Table};
 
 /// Reads the selected columns of a Parquet file, some at a time.
-pub(super) fn read_parquet(path: &Path, selection: &Selection) -> Result<Table> {
+pub(super) fn read_parquet(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     let (file, metadata) = open_parquet(path)?;
-    let indices = selection.indices(&names_of(path, metadata.schema())?);
+    let indices = filter.indices(&names_of(path, metadata.schema())?);
     let mut out = Vec::with_capacity(indices.len());
     for together in indices.chunks(TOGETHER) {
         let columns = together.iter().map(|&index| GrowingColumn::of(path, metadata.schema().field(index)));
@@ -44,9 +43,9 @@ const TOGETHER: usize = 16;
 const BATCH: usize = 8192;
 
 /// Reads the selected columns of an Arrow file, batch by batch.
-pub(super) fn read_arrow(path: &Path, selection: &Selection) -> Result<Table> {
+pub(super) fn read_arrow(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     let schema = open_arrow(path, None)?.schema();
-    let indices = selection.indices(&names_of(path, &schema)?);
+    let indices = filter.indices(&names_of(path, &schema)?);
     let columns = indices.iter().map(|&index| GrowingColumn::of(path, schema.field(index)));
     let mut columns = columns.collect::<Result<Vec<_>>>()?;
     append_batches(path, &mut columns, open_arrow(path, Some(indices))?)?;
@@ -136,8 +135,8 @@ impl GrowingColumn {
 
     fn append(&mut self, path: &Path, array: &dyn Array) -> Result<()> {
         if let Some(dictionary) = array.as_any_dictionary_opt() {
-            let plain = take(dictionary.values(), dictionary.keys(), None);
-            let plain = plain.map_err(|error| unreadable(path, error.to_string()))?;
+            let plain = take(dictionary.values(), dictionary.keys(), None)
+                .map_err(|error| unreadable(path, error.to_string()))?;
             return self.append(path, &plain);
         }
         match &mut self.cells {

@@ -1,7 +1,7 @@
 //! Comma-separated text with a header.
 
 use super::growing::{NumberColumn, TextColumn};
-use super::{Selection, checked_names, system, unreadable};
+use super::{ColumnFilter, checked_names, system, unreadable};
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -15,9 +15,9 @@ const MISSING: [&str; 5] = ["", "NA", "null", "None", "?"];
 ///
 /// Numbers are parsed as they come and their text is not kept; when some columns turn out to be text, the file is read
 /// a second time for these.
-pub(super) fn read_table(path: &Path, selection: &Selection) -> Result<Table> {
+pub(super) fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     let names = read_header(path)?;
-    let wanted = selection.indices(&names);
+    let wanted = filter.indices(&names);
     let mut columns: Vec<Option<NumberColumn>> = wanted.iter().map(|_| Some(NumberColumn::default())).collect();
     let rows = each_row(path, &names, |record| {
         for (column, &index) in columns.iter_mut().zip(&wanted) {
@@ -127,14 +127,14 @@ mod tests {
     }
 
     fn message(name: &str, content: impl AsRef<[u8]>) -> String {
-        let error = read_table(&file(name, content), &Selection::All).unwrap_err().to_string();
+        let error = read_table(&file(name, content), &ColumnFilter::All).unwrap_err().to_string();
         error.split_once(".csv: ").map_or(error.clone(), |(_, rest)| rest.to_owned())
     }
 
     #[test]
     fn columns_are_numbers_or_text() {
         let text = "\u{feff}a, b ,c,d\r\n1, x ,\"1,5\",+1e-3\r\n 2,3,y,.5\r\n\r\n";
-        let table = read_table(&file("kinds", text), &Selection::All).unwrap();
+        let table = read_table(&file("kinds", text), &ColumnFilter::All).unwrap();
         assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
         assert_eq!(table.rows(), 2);
         assert_eq!(table.get("a").unwrap().numbers().unwrap().values().as_ref(), [1.0, 2.0]);
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn columns_that_are_not_wanted_are_not_checked() {
         let path = file("lazy", "a,b,c\n1,NaN,\n2,3,\n");
-        let table = read_table(&path, &Selection::only(["a", "z"])).unwrap();
+        let table = read_table(&path, &ColumnFilter::only(["a", "z"])).unwrap();
         assert_eq!(table.names().collect::<Vec<_>>(), ["a"]);
-        let table = read_table(&path, &Selection::except(["b", "c"])).unwrap();
+        let table = read_table(&path, &ColumnFilter::except(["b", "c"])).unwrap();
         assert_eq!(table.names().collect::<Vec<_>>(), ["a"]);
-        assert!(read_table(&path, &Selection::All).is_err());
+        assert!(read_table(&path, &ColumnFilter::All).is_err());
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         fn doubles_are_read_exactly(values in proptest::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 1..20)) {
             let lines: Vec<String> = values.iter().map(f64::to_string).collect();
             let path = file("exact", format!("x\n{}\n", lines.join("\n")));
-            let table = read_table(&path, &Selection::All).unwrap();
+            let table = read_table(&path, &ColumnFilter::All).unwrap();
             let read = table.get("x").unwrap().numbers().unwrap().values().into_owned();
             prop_assert!(read.iter().zip(&values).all(|(a, b)| a.to_bits() == b.to_bits()));
         }

@@ -2,14 +2,14 @@
 
 use super::number::{clip, escape, short};
 use super::plot::px;
-use super::record::Record;
+use super::source::{Source, finite};
+use crate::record::MOST_CORRELATED;
 use std::fmt::Write;
+use vaglio_core::Action;
 
 const WIDTH: f64 = 760.0;
 /// Most steps and rows that the entry chart shows.
 pub const MOST_STEPS: usize = 60;
-/// Most features that the correlation map shows.
-pub const MOST_CORRELATED: usize = 60;
 
 /// A stretch of steps during which a column was in the subset: from a step, up to another.
 struct Stay {
@@ -20,28 +20,30 @@ struct Stay {
 }
 
 /// The columns that were ever in the subset, in order of first entry, with their stays.
-fn stays(record: &Record) -> Vec<(usize, Vec<Stay>)> {
-    let last = record.steps.len();
+fn stays(source: &Source<'_>) -> Vec<(usize, Vec<Stay>)> {
+    let steps = &source.record.steps;
+    let last = steps.len();
     let mut rows: Vec<(usize, Vec<Stay>)> = Vec::new();
-    let full: Vec<usize> = match record.steps.first() {
-        Some(step) if !step.added => record.path.last().map(|entry| entry.subset.clone()).unwrap_or_default(),
-        _ => Vec::new(),
+    let full = match steps.first() {
+        Some(step) if step.action == Action::Remove => source.path.last().map_or(&[][..], |entry| entry.subset),
+        _ => &[],
     };
-    for index in full {
+    for &index in full {
         rows.push((index, vec![Stay { from: 0, to: last, entered: false, left: false }]));
     }
-    for (place, step) in record.steps.iter().enumerate() {
-        for &moved in &step.columns {
+    for (place, step) in steps.iter().enumerate() {
+        let added = step.action == Action::Add;
+        for &moved in step.moved() {
             let row = match rows.iter().position(|(index, _)| *index == moved) {
                 Some(row) => row,
                 None => {
                     let before = Stay { from: 0, to: last, entered: false, left: false };
-                    rows.push((moved, if step.added { Vec::new() } else { vec![before] }));
+                    rows.push((moved, if added { Vec::new() } else { vec![before] }));
                     rows.len() - 1
                 }
             };
             let stays = &mut rows[row].1;
-            if step.added {
+            if added {
                 stays.push(Stay { from: place, to: last, entered: true, left: false });
             } else if let Some(stay) = stays.last_mut() {
                 stay.to = place;
@@ -54,24 +56,24 @@ fn stays(record: &Record) -> Vec<(usize, Vec<Stay>)> {
 
 /// Where the entry chart draws: its left edge and the width of a step.
 struct Grid<'r> {
-    record: &'r Record,
+    source: &'r Source<'r>,
     left: f64,
     column: f64,
 }
 
 /// Which column was in the subset at which step; `None` without steps or with more than fit.
-pub fn entries(record: &Record) -> Option<String> {
-    let steps = record.steps.len();
+pub fn entries(source: &Source<'_>) -> Option<String> {
+    let steps = source.record.steps.len();
     if steps == 0 || steps > MOST_STEPS {
         return None;
     }
-    let rows = stays(record);
+    let rows = stays(source);
     if rows.len() > MOST_STEPS {
         return None;
     }
-    let names: Vec<String> = rows.iter().map(|(index, _)| record.name(*index)).collect();
+    let names: Vec<String> = rows.iter().map(|(index, _)| source.name(*index)).collect();
     let left = 26.0 + 7.0 * names.iter().map(|n| n.chars().count().min(24)).max().unwrap_or(0) as f64;
-    let grid = Grid { record, left, column: ((WIDTH - left - 16.0) / steps as f64).min(64.0) };
+    let grid = Grid { source, left, column: ((WIDTH - left - 16.0) / steps as f64).min(64.0) };
     let (row_height, top) = (24.0, 40.0);
     let height = top + row_height * rows.len() as f64 + 8.0;
     let mut out = format!(
@@ -81,7 +83,7 @@ pub fn entries(record: &Record) -> Option<String> {
     grid.draw_steps(&mut out, steps);
     for (row, ((index, stays), name)) in rows.iter().zip(&names).enumerate() {
         let middle = top + row_height * (row as f64 + 0.5);
-        let chosen = record.selected.iter().any(|f| f.index == *index);
+        let chosen = source.record.selected.iter().any(|f| f.index == *index);
         grid.draw_row(&mut out, name, chosen, middle);
         for stay in stays {
             grid.draw_stay(&mut out, stay, name, chosen, middle);
@@ -102,7 +104,7 @@ impl Grid<'_> {
     }
 
     fn draw_row(&self, out: &mut String, name: &str, chosen: bool, middle: f64) {
-        let (from, to) = (px(self.left), px(self.left + self.column * self.record.steps.len() as f64));
+        let (from, to) = (px(self.left), px(self.left + self.column * self.source.record.steps.len() as f64));
         let class = if chosen { "name" } else { "name off" };
         let _ = write!(
             out,
@@ -142,19 +144,21 @@ impl Grid<'_> {
     }
 
     fn told(&self, place: usize, name: &str, verb: &str) -> Option<String> {
-        let step = self.record.steps.get(place)?;
-        let score = step.score.map(|s| format!(", score {}", short(s))).unwrap_or_default();
+        let step = self.source.record.steps.get(place)?;
+        let score = finite(step.score).map(|s| format!(", score {}", short(s))).unwrap_or_default();
         Some(format!("step {}: {name} {verb}{score}", step.step))
     }
 }
 
-/// Correlations of the chosen features; `None` for none, for more than fit, or when the matrix is of another size.
-pub fn correlations(record: &Record, matrix: &[Vec<f64>]) -> Option<String> {
-    let n = matrix.len();
-    if !(2..=MOST_CORRELATED).contains(&n) || n != record.selected.len() || matrix.iter().any(|row| row.len() != n) {
+/// Correlations of the selected columns; `None` for fewer than two, or where they are not known.
+pub fn correlations(source: &Source<'_>) -> Option<String> {
+    let rows = &source.record.report.correlations;
+    let n = rows.len();
+    if !(2..=MOST_CORRELATED).contains(&n) {
         return None;
     }
-    let names: Vec<String> = record.selected.iter().map(|f| record.name(f.index)).collect();
+    let of = |i: usize, j: usize| if i == j { 1.0 } else { rows[i.max(j)][i.min(j)].unwrap_or(f64::NAN) };
+    let names: Vec<String> = source.record.selected.iter().map(|f| source.name(f.index)).collect();
     let longest = names.iter().map(|name| name.chars().count().min(20)).max().unwrap_or(0) as f64;
     let cell = (540.0 / n as f64).clamp(9.0, 46.0);
     let letter = if cell < 13.0 { 4.6 } else { 6.8 };
@@ -175,18 +179,19 @@ pub fn correlations(record: &Record, matrix: &[Vec<f64>]) -> Option<String> {
         let (a, b) = (px(left + middle + 3.5), px(top - 7.0));
         let _ = write!(out, "<text class=\"name\" transform=\"translate({a},{b}) rotate(-90)\">{shown}</text>");
     }
-    for (i, row) in matrix.iter().enumerate() {
-        for (j, r) in row.iter().enumerate() {
+    for (i, row) in names.iter().enumerate() {
+        for (j, column) in names.iter().enumerate() {
+            let r = of(i, j);
             let (x, y) = (left + cell * j as f64, top + cell * i as f64);
-            let tip = format!("{} and {}: {}", names[i], names[j], short(*r));
-            let _ = write!(out, "<g><title>{}</title>{}", escape(&tip), block((x, y), (cell - 1.0, cell - 1.0), *r));
+            let tip = format!("{row} and {column}: {}", short(r));
+            let _ = write!(out, "<g><title>{}</title>{}", escape(&tip), block((x, y), (cell - 1.0, cell - 1.0), r));
             if cell >= 30.0 && r.is_finite() {
                 let class = if r.abs() > 0.55 { "value strong" } else { "value" };
                 let (a, b) = (px(x + cell / 2.0 - 0.5), px(y + cell / 2.0 + 3.5));
                 let _ = write!(
                     out,
                     "<text class=\"{class}\" x=\"{a}\" y=\"{b}\" text-anchor=\"middle\">{}</text>",
-                    hundredths(*r)
+                    hundredths(r)
                 );
             }
             out.push_str("</g>");

@@ -1,10 +1,11 @@
 //! The figures along the path: score, losses and penalty against size.
 
+use super::labels;
 use super::number::{counted, short};
 use super::plot::{Level, Plot, Series};
-use super::record::{Entry, Record};
-use super::words;
+use super::source::{Entry, Source};
 use serde::Serialize;
+use vaglio_core::Loss;
 
 /// A drawing with heading, legend and caption.
 #[derive(Serialize)]
@@ -16,41 +17,41 @@ pub struct Figure {
 }
 
 /// The values of each entry along the path.
-fn along(record: &Record, value: fn(&Entry) -> Option<f64>) -> Vec<Option<f64>> {
-    record.path.iter().map(value).collect()
+fn along(source: &Source<'_>, value: fn(&Entry<'_>) -> Option<f64>) -> Vec<Option<f64>> {
+    source.path.iter().map(value).collect()
 }
 
-fn series(record: &Record, name: &str, class: &'static str, value: fn(&Entry) -> Option<f64>) -> Series {
-    Series { name: name.into(), class, values: along(record, value) }
+fn series(source: &Source<'_>, name: &str, class: &'static str, value: fn(&Entry<'_>) -> Option<f64>) -> Series {
+    Series { name: name.into(), class, values: along(source, value) }
 }
 
 /// The figures along the path that have something to show.
-pub fn figures(record: &Record) -> Vec<Figure> {
-    let loss = record.loss.as_deref();
+pub fn figures(source: &Source<'_>) -> Vec<Figure> {
+    let loss = source.record.pipeline.loss;
     let mut out = Vec::new();
-    out.extend(score_figure(record));
-    if loss != Some("squared") {
+    out.extend(score_figure(source));
+    if loss != Some(Loss::Squared) {
         let lines = [
-            series(record, "test rows", "test", |e| e.curve.test),
-            series(record, "training rows", "train", |e| e.curve.train),
+            series(source, "test rows", "test", |e| e.curve.test),
+            series(source, "training rows", "train", |e| e.curve.train),
         ];
-        out.extend(loss_figure(record, "Mean squared error against size", "mean squared error", lines));
+        out.extend(loss_figure(source, "Mean squared error against size", "mean squared error", lines));
     }
-    if loss != Some("zero_one") {
+    if loss != Some(Loss::ZeroOne) {
         let lines = [
-            series(record, "test rows", "test", |e| e.curve.test_error),
-            series(record, "training rows", "train", |e| e.curve.train_error),
+            series(source, "test rows", "test", |e| e.curve.test_error),
+            series(source, "training rows", "train", |e| e.curve.train_error),
         ];
-        out.extend(loss_figure(record, "Error rate against size", "error rate", lines));
+        out.extend(loss_figure(source, "Error rate against size", "error rate", lines));
     }
-    out.extend(lambda_figure(record));
+    out.extend(lambda_figure(source));
     out
 }
 
-fn base(record: &Record) -> Plot {
+fn base(source: &Source<'_>) -> Plot {
     Plot {
-        sizes: record.path.iter().map(|entry| entry.size).collect(),
-        chosen: record.chosen_entry().map(|entry| entry.size),
+        sizes: source.path.iter().map(|entry| entry.size).collect(),
+        chosen: source.chosen_entry().map(|entry| entry.size),
         ..Plot::default()
     }
 }
@@ -65,30 +66,30 @@ fn tip(size: usize, parts: &[(&str, Option<f64>)]) -> String {
     format!("{}: {}", counted(size as u64, "column"), told.join(", "))
 }
 
-fn score_figure(record: &Record) -> Option<Figure> {
-    let name = words::score(record);
-    let mut lines = vec![Series { name: name.clone(), class: "inner", values: along(record, |e| e.score) }];
-    match record.loss.as_deref() {
-        Some("squared") => {
-            lines.push(series(record, "test rows", "test", |e| e.curve.test));
-            lines.push(series(record, "training rows", "train", |e| e.curve.train));
+fn score_figure(source: &Source<'_>) -> Option<Figure> {
+    let name = labels::score(source);
+    let mut lines = vec![Series { name: name.clone(), class: "inner", values: along(source, |e| e.score) }];
+    match source.record.pipeline.loss {
+        Some(Loss::Squared) => {
+            lines.push(series(source, "test rows", "test", |e| e.curve.test));
+            lines.push(series(source, "training rows", "train", |e| e.curve.train));
         }
-        Some("zero_one") => {
-            lines.push(series(record, "test rows", "test", |e| e.curve.test_error));
-            lines.push(series(record, "training rows", "train", |e| e.curve.train_error));
+        Some(Loss::ZeroOne) => {
+            lines.push(series(source, "test rows", "test", |e| e.curve.test_error));
+            lines.push(series(source, "training rows", "train", |e| e.curve.train_error));
         }
         _ => {}
     }
     lines.retain(|line| line.class == "inner" || line.values.iter().any(Option::is_some));
     let mut levels = Vec::new();
-    if let Some(value) = record.empty_score {
+    if let Some(value) = source.empty_score() {
         levels.push(Level { name: format!("no column: {}", short(value)), class: "empty", value });
     }
-    let bound = record.best_entry().and_then(|e| Some(e.score? + e.standard_error?));
+    let bound = source.best_entry().and_then(|e| Some(e.score? + e.standard_error?));
     if let Some(value) = bound.filter(|b| b.is_finite()) {
         levels.push(Level { name: format!("lowest + one standard error: {}", short(value)), class: "bound", value });
     }
-    let tips = record.path.iter().enumerate().map(|(place, entry)| {
+    let tips = source.path.iter().enumerate().map(|(place, entry)| {
         let of = |class: &str| lines.iter().find(|l| l.class == class).and_then(|l| *l.values.get(place)?);
         tip(
             entry.size,
@@ -97,13 +98,13 @@ fn score_figure(record: &Record) -> Option<Figure> {
     });
     let tips = tips.collect();
     let plot = Plot {
-        label: format!("{} against the number of columns", words::capital(&name)),
+        label: format!("{} against the number of columns", labels::capital(&name)),
         vertical: name,
-        band: along(record, |e| e.standard_error),
+        band: along(source, |e| e.standard_error),
         series: lines,
         levels,
         tips,
-        ..base(record)
+        ..base(source)
     };
     figure(
         "Score against size",
@@ -112,21 +113,21 @@ fn score_figure(record: &Record) -> Option<Figure> {
     )
 }
 
-fn loss_figure(record: &Record, heading: &'static str, name: &str, lines: [Series; 2]) -> Option<Figure> {
+fn loss_figure(source: &Source<'_>, heading: &'static str, name: &str, lines: [Series; 2]) -> Option<Figure> {
     let mut lines = Vec::from(lines);
-    let tips = record.path.iter().enumerate().map(|(place, entry)| {
+    let tips = source.path.iter().enumerate().map(|(place, entry)| {
         let of = |k: usize| lines.get(k).and_then(|l| *l.values.get(place)?);
         tip(entry.size, &[("test", of(0)), ("training", of(1))])
     });
     let tips = tips.collect();
     lines.retain(|line| line.values.iter().any(Option::is_some));
-    let label = format!("{} against the number of columns", words::capital(name));
-    let plot = Plot { label, vertical: name.into(), series: lines, tips, ..base(record) };
+    let label = format!("{} against the number of columns", labels::capital(name));
+    let plot = Plot { label, vertical: name.into(), series: lines, tips, ..base(source) };
     figure(heading, &plot, "Of the models refitted on the subsets of the path.".into())
 }
 
-fn lambda_figure(record: &Record) -> Option<Figure> {
-    let values = along(record, |e| e.lambda);
+fn lambda_figure(source: &Source<'_>) -> Option<Figure> {
+    let values = along(source, |e| e.lambda);
     let mut known = values.iter().flatten();
     let first = known.next()?;
     if known.all(|l| l == first) {
@@ -135,10 +136,10 @@ fn lambda_figure(record: &Record) -> Option<Figure> {
     let plot = Plot {
         label: "The chosen penalty λ against the number of columns".into(),
         vertical: "λ".into(),
-        tips: record.path.iter().map(|e| tip(e.size, &[("λ", e.lambda)])).collect(),
+        tips: source.path.iter().map(|e| tip(e.size, &[("λ", e.lambda)])).collect(),
         series: vec![Series { name: "λ that won".into(), class: "inner", values }],
         logarithmic: true,
-        ..base(record)
+        ..base(source)
     };
     figure("Penalty against size", &plot, "The λ of the lowest score for each subset, on a logarithmic axis.".into())
 }

@@ -3,8 +3,9 @@
 use super::axis::{Axis, tick_labels, ticks, whole_ticks};
 use super::number::{clip, escape, short};
 use super::plot::px;
-use super::record::Record;
+use super::source::Source;
 use std::fmt::Write;
+use vaglio_core::Action;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
@@ -23,15 +24,16 @@ struct Line {
 }
 
 /// The columns that were ever on the path, in order of first entry; `None` for other searches.
-fn lines(record: &Record) -> Option<Vec<Line>> {
+fn lines(source: &Source<'_>) -> Option<Vec<Line>> {
+    let record = source.record;
     if record.steps.is_empty() || record.steps.iter().any(|step| step.alpha.is_none()) {
         return None;
     }
     let mut active: Vec<usize> = Vec::new();
     let mut lines: Vec<(usize, Line)> = Vec::new();
     for (place, step) in record.steps.iter().enumerate() {
-        for &index in &step.columns {
-            if !step.added {
+        for &index in step.moved() {
+            if step.action == Action::Remove {
                 active.retain(|&known| known != index);
                 continue;
             }
@@ -39,7 +41,7 @@ fn lines(record: &Record) -> Option<Vec<Line>> {
             if !lines.iter().any(|(known, _)| *known == index) {
                 let chosen = record.selected.iter().any(|f| f.index == index);
                 let values = vec![0.0; record.steps.len()];
-                lines.push((index, Line { name: record.name(index), chosen, values }));
+                lines.push((index, Line { name: source.name(index), chosen, values }));
             }
         }
         for (index, value) in active.iter().zip(step.alpha.iter().flatten()) {
@@ -52,14 +54,14 @@ fn lines(record: &Record) -> Option<Vec<Line>> {
 }
 
 /// Each column's coefficient against the step; `None` where there is no such path.
-pub fn coefficients(record: &Record) -> Option<String> {
-    let lines = lines(record)?;
+pub fn coefficients(source: &Source<'_>) -> Option<String> {
+    let lines = lines(source)?;
     let all = || lines.iter().flat_map(|line| line.values.iter().copied()).filter(|v| v.is_finite());
     let (low, high) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
     if high - low <= 0.0 {
         return None;
     }
-    let steps = record.steps.len();
+    let steps = source.record.steps.len();
     let room = 0.05 * (high - low);
     let marks = ticks(low - room, high + room, 6);
     let labels = tick_labels(&marks, false);

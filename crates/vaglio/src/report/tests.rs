@@ -1,27 +1,29 @@
 use super::*;
+use crate::record::{MOST_CORRELATED, SizePoint};
 use serde_json::{Value, json};
+use vaglio_mrmr as _;
 
-/// A result with what the caller of [`render`] adds to it.
-struct Sample {
-    selection: Value,
-    standard_errors: Vec<Option<f64>>,
-    curve: Vec<SizePoint>,
-    correlation: Vec<Vec<f64>>,
-}
+/// The content of a `selection.json`, to be changed before it is read.
+struct Sample(Value);
 
 impl Sample {
     /// Greedy search on the diabetes data, computed independently.
     fn diabetes() -> Sample {
         let all: Value = serde_json::from_str(include_str!("sample.json")).unwrap();
         let curve: Vec<(usize, f64, f64)> = serde_json::from_value(all["curve"].clone()).unwrap();
-        let point =
-            |(size, train, test)| SizePoint { size, train: Some(train), test: Some(test), ..SizePoint::default() };
-        Sample {
-            selection: all["selection"].clone(),
-            standard_errors: serde_json::from_value(all["standard_errors"].clone()).unwrap(),
-            curve: curve.into_iter().map(point).collect(),
-            correlation: serde_json::from_value(all["correlation"].clone()).unwrap(),
-        }
+        let point = |(size, train, test): &(usize, f64, f64)| SizePoint {
+            size: *size,
+            train: Some(*train),
+            test: Some(*test),
+            ..SizePoint::default()
+        };
+        let correlations: Vec<Vec<f64>> = serde_json::from_value(all["correlation"].clone()).unwrap();
+        let mut selection = all["selection"].clone();
+        selection["report"] = json!({
+            "standard_errors": all["standard_errors"],
+            "curve": curve.iter().map(point).collect::<Vec<_>>(), "correlations": triangle(&correlations)
+        });
+        Sample(selection)
     }
 
     /// A floating search of `steps` additions among them some removals, on error rates of three classes.
@@ -63,11 +65,9 @@ impl Sample {
             if i == j { 1.0 } else { ((i * 7 + j * 13) as f64).sin() * 0.4 + ((i + j) as f64).cos() * 0.5 }
         };
         let n = chosen.len();
-        Sample {
-            standard_errors: path.iter().map(|e| Some(0.1 * e["score"].as_f64().unwrap())).collect(),
-            curve: path.iter().map(|e| point(e["size"].as_u64().unwrap() as usize)).collect(),
-            correlation: (0..n).map(|i| (0..n).map(|j| correlation(i.min(j), i.max(j))).collect()).collect(),
-            selection: json!({
+        let few = if n > MOST_CORRELATED { 0 } else { n };
+        let correlations: Vec<Vec<f64>> = (0..few).map(|i| (0..few).map(|j| correlation(j, i)).collect()).collect();
+        Sample(json!({
                 "schema": "vaglio.selection/1", "status": "partial", "stop_reason": "limit",
                 "pipeline": {"learner": "rls", "criterion": "loo", "search": "floating", "loss": "zero_one", "engine": "dual"},
                 "data": {"rows": 60000, "features": 784, "outputs": 3, "sha256": "0f".repeat(32)},
@@ -75,24 +75,30 @@ impl Sample {
                 "lambda": 1.0, "intercept": [0.1, 0.2, -0.3],
                 "excluded": [{"index": 780, "name": "p780", "reason": "constant"}],
                 "test": {"rows": 10000, "mse": 0.3, "nrmse": null, "error_rate": 0.08, "balanced_error_rate": 0.09, "auc": null},
-                "seconds": {"read": 1.5, "search": 130.0, "fit": 0.2, "total": 132.0}, "peak_memory_bytes": 1_234_567_890_u64
-            }),
-        }
+                "nested": null, "verify": null,
+                "seconds": {"read": 1.5, "search": 130.0, "fit": 0.2, "total": 132.0}, "peak_memory_bytes": 1_234_567_890_u64,
+                "report": {
+                    "correlations": triangle(&correlations),
+                    "standard_errors": path.iter().map(|e| 0.1 * e["score"].as_f64().unwrap()).collect::<Vec<_>>(),
+                    "curve": path.iter().map(|e| point(e["size"].as_u64().unwrap() as usize)).collect::<Vec<_>>()
+                }
+        }))
+    }
+
+    /// The page, unless the record is refused.
+    fn page(&self) -> std::result::Result<String, String> {
+        let record = Record::of_text(&self.0.to_string())?;
+        Ok(render(&record, "diabetes", "version: 1\ndata: {train: a<b.csv}\n").unwrap())
     }
 
     fn render(&self) -> String {
-        render(&Report {
-            title: "diabetes",
-            selection: &self.selection,
-            standard_errors: &self.standard_errors,
-            curve: &self.curve,
-            correlation: &self.correlation,
-            tuning: None,
-            configuration: "version: 1\ndata: {train: a<b.csv}\n",
-            version: "0.1.0",
-        })
-        .unwrap()
+        self.page().unwrap()
     }
+}
+
+/// Of a matrix what stands left of the diagonal.
+fn triangle(matrix: &[Vec<f64>]) -> Vec<&[f64]> {
+    matrix.iter().enumerate().map(|(k, row)| &row[..k]).collect()
 }
 
 fn name(index: usize) -> String {
@@ -157,7 +163,7 @@ fn plots_have_as_many_points_as_sizes() {
 fn names_are_escaped() {
     let mut sample = Sample::diabetes();
     for list in ["steps", "selected"] {
-        for item in sample.selection[list].as_array_mut().unwrap() {
+        for item in sample.0[list].as_array_mut().unwrap() {
             if item["index"] == 2 {
                 item["name"] = json!("<script>alert('&\"')</script>");
             }
@@ -187,7 +193,7 @@ fn a_thousand_sizes() {
     let sample = Sample::floating(1100);
     let page = sample.render();
     check(&page);
-    let sizes = sample.selection["path"].as_array().unwrap().len();
+    let sizes = sample.0["path"].as_array().unwrap().len();
     assert!(sizes > 900);
     assert_eq!(page.matches("class=\"dot inner\"").count(), sizes + 1);
     assert!(page.contains("drawn for at most 60 chosen columns"));
@@ -196,63 +202,87 @@ fn a_thousand_sizes() {
 
 #[test]
 fn one_size() {
-    let mut sample = Sample::floating(1);
-    sample.standard_errors = vec![Some(0.01)];
-    check(&sample.render());
+    check(&Sample::floating(1).render());
 }
 
 #[test]
-fn null_scores_leave_gaps() {
+fn infinite_scores_leave_gaps() {
     let mut sample = Sample::diabetes();
     for key in ["score", "lambda"] {
-        sample.selection["path"][3][key] = Value::Null;
-        sample.selection["steps"][3][key] = Value::Null;
-        sample.selection[key] = Value::Null;
+        let none = if key == "score" { json!("Infinity") } else { Value::Null };
+        sample.0["path"][3][key] = none.clone();
+        sample.0["steps"][3][key] = none;
     }
-    sample.selection["empty_score"] = Value::Null;
-    sample.standard_errors[0] = Some(f64::NAN);
-    sample.curve[2].test = Some(f64::INFINITY);
-    sample.correlation[1][0] = f64::NAN;
+    sample.0["empty_score"] = json!("Infinity");
+    sample.0["report"]["standard_errors"][0] = Value::Null;
+    sample.0["report"]["curve"][2]["test"] = Value::Null;
+    sample.0["report"]["correlations"][1][0] = Value::Null;
     let page = sample.render();
     check(&page);
     assert_eq!(page.matches("class=\"dot inner\"").count(), 9 + 9 + 1);
     for list in ["path", "steps"] {
-        for item in sample.selection[list].as_array_mut().unwrap() {
-            item["score"] = Value::Null;
+        for item in sample.0[list].as_array_mut().unwrap() {
+            item["score"] = json!("Infinity");
         }
     }
+    sample.0["score"] = json!("Infinity");
     check(&sample.render());
 }
 
 #[test]
-fn any_key_may_be_missing() {
-    let whole = Sample::floating(9);
-    for key in whole.selection.as_object().unwrap().keys() {
+fn a_record_with_a_key_that_is_missing_or_wrong_is_refused_or_shown() {
+    let mut refused = 0;
+    for key in Sample::floating(9).0.as_object().unwrap().keys() {
         for other in [None, Some(Value::Null), Some(json!("text")), Some(json!([1])), Some(json!(-1.5))] {
             let mut sample = Sample::floating(9);
-            let map = sample.selection.as_object_mut().unwrap();
+            let map = sample.0.as_object_mut().unwrap();
             match other {
                 None => map.remove(key),
                 Some(value) => map.insert(key.clone(), value),
             };
-            check(&sample.render());
+            match sample.page() {
+                Ok(page) => check(&page),
+                Err(message) => refused += usize::from(!message.is_empty()),
+            }
         }
     }
-    let nothing = Sample { selection: Value::Null, standard_errors: vec![], curve: vec![], correlation: vec![] };
-    check(&nothing.render());
+    assert!(refused > 80, "{refused}");
+    assert!(Sample(Value::Null).page().is_err());
+}
+
+#[test]
+fn what_is_read_is_written_again_and_what_was_changed_is_refused() {
+    let text = Record::of_text(&Sample::diabetes().0.to_string()).unwrap().to_text().unwrap();
+    assert_eq!(Record::of_text(&text).unwrap().to_text().unwrap(), text);
+    for (pointer, value, words) in [
+        ("/schema", json!("vaglio.selection/9"), "of version `vaglio.selection/9`"),
+        ("/score", json!(1.0), "not on the path"),
+        ("/selected/0/index", json!(3), "not on the path"),
+        ("/steps/1/index", json!(1000), "step 2 moves a column beyond"),
+        ("/path/2/size", json!(7), "the subset of size 7"),
+        ("/status", json!("partial"), "the status is not"),
+        ("/report/standard_errors", json!([]), "what the report shows"),
+        ("/report/correlations/1", json!([]), "what the report shows"),
+        ("/stop_reason", json!("boredom"), "it is damaged"),
+    ] {
+        let mut sample = Sample::diabetes();
+        *sample.0.pointer_mut(pointer).unwrap() = value;
+        let message = sample.page().unwrap_err();
+        assert!(message.contains(words), "{pointer}: {message}");
+    }
 }
 
 #[test]
 fn a_score_that_is_no_better_than_nothing_is_a_warning() {
     let mut sample = Sample::diabetes();
-    sample.selection["empty_score"] = json!(2000.0);
-    sample.selection["test"] = Value::Null;
+    sample.0["empty_score"] = json!(2000.0);
+    sample.0["test"] = Value::Null;
     let page = sample.render();
     check(&page);
     assert!(page.contains("No subset scored below the empty one"));
     assert!(page.contains("No test data were given"));
-    sample.selection["pipeline"]["loss"] = Value::Null;
-    sample.selection["pipeline"]["criterion"] = json!("mrmr");
+    sample.0["pipeline"]["loss"] = Value::Null;
+    sample.0["pipeline"]["criterion"] = json!("mrmr");
     let page = sample.render();
     check(&page);
     assert!(page.contains("on the mRMR score.") && page.contains("is not an error of predictions"));

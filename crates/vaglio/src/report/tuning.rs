@@ -2,7 +2,7 @@
 
 use super::number::{counted, short};
 use super::plot::{Plot, Series};
-use crate::tune::{Scale, Scored, Tuned};
+use crate::tune::{Method, Scale, Scored, Tuned};
 use serde::Serialize;
 
 /// Scores further apart than this, as a ratio, are shown as powers.
@@ -30,10 +30,9 @@ impl Tuning {
     /// The section of what tuning found.
     pub fn of(tuned: &Tuned) -> Tuning {
         let tune = tuned.tune();
-        let method = match tune.method.name() {
-            "nelder_mead" => "the simplex method of Nelder and Mead",
-            "particle_swarm" => "a particle swarm",
-            other => other,
+        let method = match tune.method {
+            Method::NelderMead => "the simplex method of Nelder and Mead",
+            Method::ParticleSwarm => "a particle swarm",
         };
         let what = match tune.score {
             Scored::All => "all columns",

@@ -2,10 +2,12 @@
 
 use super::figures::{Figure, figures};
 use super::number::{self, counted, short};
-use super::record::{Entry, Record, StepRecord};
+use super::source::{Entry, Source, finite};
 use super::tuning::Tuning;
-use super::{Report, chart, knots, words};
+use super::{chart, knots, labels};
+use crate::record::{MOST_CORRELATED, PerOutput, Seconds, SelectedRecord, StepRecord};
 use serde::Serialize;
+use vaglio_core::Action;
 
 /// Longer tables are folded away.
 const FOLD: usize = 60;
@@ -104,32 +106,33 @@ struct Shows {
 
 impl View {
     /// The page of a record.
-    pub fn of(record: &Record, report: &Report<'_>) -> View {
-        let heat = chart::correlations(record, report.correlation);
-        let outputs = record.selected.iter().map(|f| f.weights.len()).max().unwrap_or(0);
-        let any = |value: fn(&Entry) -> Option<f64>| record.path.iter().any(|entry| value(entry).is_some());
+    pub fn of(source: &Source<'_>, title: &str, configuration: &str) -> View {
+        let record = source.record;
+        let heat = chart::correlations(source);
+        let outputs = record.selected.iter().map(|f| weights(f).len()).max().unwrap_or(0);
+        let any = |value: fn(&Entry<'_>) -> Option<f64>| source.path.iter().any(|entry| value(entry).is_some());
         View {
-            title: report.title.to_owned(),
-            version: report.version.to_owned(),
-            headline: words::headline(record),
-            warnings: words::warnings(record),
-            optimism: words::optimism(record, report.tuning.is_some()),
-            cards: cards(record),
-            facts: facts(record),
-            figures: figures(record),
-            tuning: report.tuning.map(Tuning::of),
-            entries: chart::entries(record),
-            coefficients: knots::coefficients(record),
-            steps: record.steps.iter().map(|step| step_row(record, step)).collect(),
+            title: title.to_owned(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            headline: labels::headline(source),
+            warnings: labels::warnings(source),
+            optimism: labels::optimism(source),
+            cards: cards(source),
+            facts: facts(source),
+            figures: figures(source),
+            tuning: record.report.tuning.as_ref().map(Tuning::of),
+            entries: chart::entries(source),
+            coefficients: knots::coefficients(source),
+            steps: record.steps.iter().map(|step| step_row(source, step)).collect(),
             ties: record.steps.iter().any(|step| !step.tied.is_empty()),
-            chosen: chosen_rows(record, outputs),
+            chosen: chosen_rows(source, outputs),
             weight_heads: match outputs {
                 0 | 1 => vec!["Weight".into()],
                 n => (1..=n).map(|k| format!("Weight, output {k}")).collect(),
             },
-            heat_note: heat_note(record, heat.is_some()),
+            heat_note: heat_note(record.selected.len(), heat.is_some()),
             heat,
-            sizes: size_rows(record),
+            sizes: size_rows(source),
             shows: Shows {
                 error: any(|e| e.standard_error),
                 lambda: any(|e| e.lambda),
@@ -138,35 +141,30 @@ impl View {
                 train_rate: any(|e| e.curve.train_error),
                 test_rate: any(|e| e.curve.test_error),
             },
-            excluded: record
-                .excluded
-                .iter()
-                .map(|(index, reason)| (record.name(*index), *index, reason.replace('_', " ")))
-                .collect(),
-            configuration: report.configuration.to_owned(),
-            sha256: record.sha256.clone(),
+            excluded: record.excluded.iter().map(|e| (e.name.clone(), e.index, e.reason.replace('_', " "))).collect(),
+            configuration: configuration.to_owned(),
+            sha256: record.data.sha256.clone(),
             fold: FOLD,
         }
     }
 }
 
-fn cards(record: &Record) -> Vec<Card> {
+fn cards(source: &Source<'_>) -> Vec<Card> {
     let mut out = Vec::new();
-    let inner = words::capital(&words::score(record));
-    if let Some(value) = record.score {
+    let is_loss = source.record.pipeline.loss.is_some();
+    if let Some(value) = source.score() {
         out.push(Card {
-            label: inner,
+            label: labels::capital(&labels::score(source)),
             value,
-            note: if record.loss.is_some() { "inner score, optimistic" } else { "inner score" }.into(),
+            note: if is_loss { "inner score, optimistic" } else { "inner score" }.into(),
             class: "inner",
         });
     }
-    if let Some((name, value)) = words::test_figure(record) {
-        let rows = record.test.and_then(|t| t.rows);
-        let note = rows.map_or_else(|| "on test rows".into(), |n| format!("on {}", counted(n, "test row")));
+    if let Some((rows, name, value)) = labels::test_figure(source) {
+        let note = format!("on {}", counted(rows as u64, "test row"));
         out.push(Card { label: format!("Test {name}"), value, note, class: "test" });
     }
-    if let Some(value) = record.empty_score.filter(|_| record.loss.is_some()) {
+    if let Some(value) = source.empty_score().filter(|_| is_loss) {
         out.push(Card {
             label: "Without any column".into(),
             value,
@@ -177,106 +175,98 @@ fn cards(record: &Record) -> Vec<Card> {
     out
 }
 
-fn facts(record: &Record) -> Vec<Fact> {
+fn facts(source: &Source<'_>) -> Vec<Fact> {
+    let (record, intercepts) = (source.record, source.intercepts());
     let mut out: Vec<Fact> = Vec::new();
-    let mut word = |label: &str, text: String| {
-        if !text.is_empty() {
-            out.push(Fact { label: label.into(), text, full: String::new() });
-        }
+    let mut counted = |label: &str, count: usize| {
+        out.push(Fact { label: label.into(), text: number::count(count as u64), full: String::new() });
     };
-    word("Rows", record.rows.map(number::count).unwrap_or_default());
-    word("Candidate columns", record.features.map(number::count).unwrap_or_default());
-    if record.outputs > 1 {
-        word("Outputs", number::count(record.outputs));
+    counted("Rows", record.data.rows);
+    counted("Candidate columns", record.data.features);
+    if record.data.outputs > 1 {
+        counted("Outputs", record.data.outputs);
     }
-    word("Columns chosen", record.selected.len().to_string());
+    counted("Columns chosen", record.selected.len());
     let mut number = |label: &str, value: Option<f64>| {
-        if let Some(value) = value.filter(|v| v.is_finite()) {
+        if let Some(value) = value.and_then(finite) {
             out.push(Fact { label: label.into(), text: short(value), full: number::full(value) });
         }
     };
-    number("Standard error of the score", record.chosen_entry().and_then(|entry| entry.standard_error));
+    number("Standard error of the score", source.chosen_entry().and_then(|entry| entry.standard_error));
     number("Redundancy of the chosen columns", record.redundancy);
     number("λ", record.lambda);
-    if record.intercepts.len() == 1 {
-        number("Intercept", record.intercepts.first().copied());
+    if let [intercept] = *intercepts {
+        number("Intercept", Some(intercept));
     }
-    if let Some(test) = record.test {
+    if let Some(test) = &record.test {
         let figures = [
-            ("Test mean squared error", test.mse),
+            ("Test mean squared error", Some(test.mse)),
             ("Test NRMSE", test.nrmse),
             ("Test error rate", test.error_rate),
             ("Test balanced error rate", test.balanced_error_rate),
             ("Test AUC", test.auc),
         ];
-        let on_card = words::test_figure(record).map(|(_, value)| value);
+        let on_card = labels::test_figure(source).map(|(.., value)| value);
         figures.into_iter().filter(|(_, value)| *value != on_card).for_each(|(label, value)| number(label, value));
     }
-    if let Some((steps, error)) = record.verify {
-        let text = format!("{}, relative error at most {}", counted(steps, "step"), short(error));
-        out.push(Fact { label: "Checked by retraining".into(), text, full: number::full(error) });
-    }
     let mut told = |label: &str, text: String, full: String| out.push(Fact { label: label.into(), text, full });
-    if record.intercepts.len() > 1 {
-        let all: Vec<String> = record.intercepts.iter().map(|b| short(*b)).collect();
+    if intercepts.len() > 1 {
+        let all: Vec<String> = intercepts.iter().map(|b| short(*b)).collect();
         told("Intercepts", all.join(", "), String::new());
     }
-    if !record.learner.is_empty() {
-        told("Learner", record.learner.clone(), String::new());
-    }
-    if !record.engine.is_empty() {
-        told("Engine", record.engine.clone(), String::new());
-    }
-    told("The search ended because", words::stop_reason(&record.stop_reason), String::new());
-    let seconds = |key: &str| super::record::finite(&record.seconds, key);
-    if let Some(total) = seconds("total") {
-        let parts = ["read", "search", "fit"]
-            .iter()
-            .filter_map(|key| Some(format!("{key} {}", number::duration(seconds(key)?))));
-        told("Time", number::duration(total), parts.collect::<Vec<_>>().join(", "));
-    }
-    if let Some(peak) = record.peak_memory {
-        told("Peak memory", number::bytes(peak), format!("{peak} bytes"));
+    told("Learner", record.pipeline.learner.clone(), String::new());
+    told("Engine", record.pipeline.engine.clone(), String::new());
+    told("The search ended because", record.stop_reason.sentence().into(), String::new());
+    let Seconds { read, search, fit, total } = record.seconds;
+    let parts = [("read", read), ("search", search), ("fit", fit)];
+    let parts = parts.map(|(part, seconds)| format!("{part} {}", number::duration(seconds)));
+    told("Time", number::duration(total), parts.join(", "));
+    if let Some(peak) = record.peak_memory_bytes {
+        told("Peak memory", number::bytes(peak as f64), format!("{peak} bytes"));
     }
     out
 }
 
-fn names(record: &Record, indices: &[usize]) -> String {
-    indices.iter().map(|index| record.name(*index)).collect::<Vec<_>>().join(", ")
+fn weights(column: &SelectedRecord) -> &[f64] {
+    column.weight.as_ref().map_or(&[], PerOutput::values)
 }
 
-fn step_row(record: &Record, step: &StepRecord) -> StepRow {
+fn names(source: &Source<'_>, indices: &[usize]) -> String {
+    indices.iter().map(|index| source.name(*index)).collect::<Vec<_>>().join(", ")
+}
+
+fn step_row(source: &Source<'_>, step: &StepRecord) -> StepRow {
     StepRow {
         step: step.step,
-        added: step.added,
-        name: names(record, &step.columns),
+        added: step.action == Action::Add,
+        name: names(source, step.moved()),
         index: step.index,
         size: step.size,
-        score: step.score,
+        score: finite(step.score),
         lambda: step.lambda,
-        tied: names(record, &step.tied),
+        tied: names(source, &step.tied),
     }
 }
 
-fn chosen_rows(record: &Record, outputs: usize) -> Vec<ChosenRow> {
-    let row = |(place, feature): (usize, &super::record::Chosen)| {
-        let entry = record.entry_step(feature.index);
+fn chosen_rows(source: &Source<'_>, outputs: usize) -> Vec<ChosenRow> {
+    let row = |(place, feature): (usize, &SelectedRecord)| {
+        let entry = source.entry_step(feature.index);
         ChosenRow {
             order: place + 1,
             index: feature.index,
-            name: record.name(feature.index),
-            weights: (0..outputs.max(1)).map(|k| feature.weights.get(k).copied()).collect(),
-            score: entry.and_then(|step| step.score),
-            tied: entry.map(|step| names(record, &step.tied)).unwrap_or_default(),
+            name: feature.name.clone(),
+            weights: (0..outputs.max(1)).map(|k| weights(feature).get(k).copied()).collect(),
+            score: entry.and_then(|step| finite(step.score)),
+            tied: entry.map(|step| names(source, &step.tied)).unwrap_or_default(),
         }
     };
-    record.selected.iter().enumerate().map(row).collect()
+    source.record.selected.iter().enumerate().map(row).collect()
 }
 
-fn size_rows(record: &Record) -> Vec<SizeRow> {
-    let chosen = record.chosen_entry().map(|entry| entry.size);
-    let best = record.best_entry().map(|entry| entry.size);
-    let row = |entry: &Entry| SizeRow {
+fn size_rows(source: &Source<'_>) -> Vec<SizeRow> {
+    let chosen = source.chosen_entry().map(|entry| entry.size);
+    let best = source.best_entry().map(|entry| entry.size);
+    let row = |entry: &Entry<'_>| SizeRow {
         size: entry.size,
         chosen: Some(entry.size) == chosen,
         best: Some(entry.size) == best,
@@ -288,16 +278,16 @@ fn size_rows(record: &Record) -> Vec<SizeRow> {
         train_rate: entry.curve.train_error,
         test_rate: entry.curve.test_error,
     };
-    record.path.iter().map(row).collect()
+    source.path.iter().map(row).collect()
 }
 
-fn heat_note(record: &Record, drawn: bool) -> String {
-    match record.selected.len() {
+fn heat_note(selected: usize, drawn: bool) -> String {
+    match selected {
         _ if drawn => "Correlations of the chosen columns on the training rows, in order of entry. Strong colours off the diagonal mark columns that say much the same.".into(),
         0 | 1 => String::new(),
-        n if n > chart::MOST_CORRELATED => format!(
+        n if n > MOST_CORRELATED => format!(
             "The correlation map is left out: it is drawn for at most {} chosen columns, and there are {n}.",
-            chart::MOST_CORRELATED
+            MOST_CORRELATED
         ),
         _ => "No correlations of the chosen columns are at hand.".into(),
     }

@@ -2,16 +2,19 @@
 
 use super::Bounds;
 use argmin::core::CostFunction;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use vaglio_core::Error;
 
 /// One evaluation of the criterion while tuning.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Trial {
     /// The value of every parameter, in the order of their paths.
     pub values: Vec<f64>,
     /// The score; +∞ where the settings were refused.
+    #[serde(with = "crate::infinity")]
     pub score: f64,
 }
 

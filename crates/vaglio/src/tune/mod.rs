@@ -11,17 +11,15 @@ mod solve;
 pub use bounds::{Bounds, Scale};
 pub use ledger::Trial;
 
-use crate::ValidPipeline;
 use crate::selector::ValidSelector;
 use ledger::{Ledger, Outcome};
 use schemars::JsonSchema;
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Design, Error, Learner, Observer, Outline, Problem, Result, Score, Step, Subset};
+use vaglio_core::{Answer, Criterion, Design, Error, Learner, Observer, Outline, Problem, Result, Score, Step, Subset};
 
 /// Evaluations that a budget may name.
 const MOST_EVALUATIONS: usize = 1_000_000;
@@ -84,7 +82,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The word for it in pipeline files.
+    /// Its name in pipeline files.
     pub fn name(self) -> &'static str {
         match self {
             Method::NelderMead => "nelder_mead",
@@ -153,13 +151,32 @@ impl Tune {
         Ok(())
     }
 
-    /// Floating-point operations of tuning on a design, where one search takes `search`.
-    pub(crate) fn flops(&self, pipeline: &ValidPipeline, design: &Design, search: f64) -> f64 {
+    /// Flops of tuning on a design, where one search takes `search`.
+    pub fn flops(&self, criterion: &dyn Criterion, design: &Design, search: f64) -> f64 {
         let one = match self.score {
-            Scored::All => pipeline.criterion.estimate(design, &all_at_once(design.candidates().len())).flops,
+            Scored::All => criterion.estimate(design, &all_at_once(design.candidates().len())).flops,
             Scored::Search => search,
         };
         self.budget as f64 * one
+    }
+
+    /// The selection with the learner tuned on `problem`, and how it was; the selection itself when it was interrupted
+    /// before anything was scored.
+    ///
+    /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
+    /// come from rows that neither saw. The observer may stop it; the best so far is the result then.
+    ///
+    /// # Errors
+    /// The first failure, when nothing that was tried has a finite score.
+    pub(crate) fn tune(
+        &self,
+        selector: ValidSelector,
+        problem: &Problem,
+        observer: &mut dyn Observer,
+    ) -> Result<(ValidSelector, Option<Tuned>)> {
+        let Some(found) = self.search(&selector, problem, observer)? else { return Ok((selector, None)) };
+        let learner = self.with(&setting::written(&*selector.learner)?, found.values())?;
+        Ok((ValidSelector { learner, ..selector }, Some(found)))
     }
 
     /// Searches; `None` when it was interrupted before anything was scored.
@@ -251,7 +268,7 @@ fn all_at_once(columns: usize) -> Outline {
     Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
 }
 
-/// In words, for a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
+/// For a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
 impl fmt::Display for Tune {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
@@ -291,7 +308,8 @@ impl Observer for Watch<'_> {
 }
 
 /// What tuning found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tuned {
     tune: Tune,
     trials: Vec<Trial>,
@@ -328,35 +346,5 @@ impl Tuned {
     pub fn parameters(&self) -> serde_json::Map<String, serde_json::Value> {
         let chosen = self.tune.parameters.iter().zip(self.values());
         chosen.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect()
-    }
-}
-
-/// As it stands in `selection.json`.
-impl Serialize for Tuned {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Tuned", 4)?;
-        out.serialize_field("method", self.tune.method.name())?;
-        out.serialize_field("evaluations", &self.trials.len())?;
-        out.serialize_field("score", &self.score())?;
-        out.serialize_field("parameters", &self.parameters())?;
-        out.end()
-    }
-}
-
-impl ValidPipeline {
-    /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.
-    ///
-    /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
-    /// come from rows that neither saw. The observer may stop it; the best so far is the result then.
-    ///
-    /// # Errors
-    /// The first failure, when nothing that was tried has a finite score.
-    pub fn tuned(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<(ValidSelector, Option<Tuned>)> {
-        let selector = self.selector();
-        let Some(tune) = &self.tune else { return Ok((selector, None)) };
-        let Some(found) = tune.search(&selector, problem, observer)? else { return Ok((selector, None)) };
-        let settings = setting::written(&*selector.learner)?;
-        let learner = tune.with(&settings, found.values())?;
-        Ok((ValidSelector { learner, ..selector }, Some(found)))
     }
 }

@@ -9,7 +9,7 @@ use vaglio::core::{
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::read::{Selection, read_table};
+use vaglio::read::{ColumnFilter, read_table};
 use vaglio::search::Greedy;
 use vaglio_testkit::{Near, data};
 
@@ -150,7 +150,7 @@ fn the_standard_error_is_that_of_the_rows_left_out() {
 
 fn real(file: &str, target: &str, rows: usize) -> Problem {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(file);
-    let mut table = read_table(&path, &Selection::All).unwrap();
+    let mut table = read_table(&path, &ColumnFilter::All).unwrap();
     let taken: Vec<usize> = (0..table.rows()).step_by(table.rows() / rows).collect();
     let target = table.take(target).unwrap();
     let table = table.select_rows(&taken);

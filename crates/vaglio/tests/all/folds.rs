@@ -1,11 +1,14 @@
 //! Which rows k-fold holds out together, and what it refuses.
 
-use vaglio::core::{Criterion, Design, Error, Loss, Readout};
+use vaglio::core::{Criterion, Design, Error, HeldOut, Loss, Readout};
 use vaglio::criteria::{By, KFold, Loo};
 use vaglio_testkit::data;
 
 fn folds(criterion: &KFold, design: &Design) -> Vec<u32> {
-    criterion.folds(design).unwrap().unwrap()
+    match criterion.folds(design).unwrap() {
+        HeldOut::Folds(folds) => folds,
+        other => panic!("{criterion:?} holds out {other:?}"),
+    }
 }
 
 fn sizes(folds: &[u32]) -> Vec<usize> {

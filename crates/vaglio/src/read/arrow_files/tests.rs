@@ -23,7 +23,7 @@ fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
 }
 
 fn read(path: &Path) -> Result<Table> {
-    super::super::read_table(path, &Selection::All)
+    super::super::read_table(path, &ColumnFilter::All)
 }
 
 fn message(path: &Path) -> String {
@@ -78,7 +78,7 @@ fn every_type_of_number_and_text_is_read() {
         ] {
             assert!(matches!(table.get(name).unwrap(), Cells::Text(text) if text == &expected), "{name}");
         }
-        let some = super::super::read_table(&path, &Selection::only(["f64", "u8", "none"])).unwrap();
+        let some = super::super::read_table(&path, &ColumnFilter::only(["f64", "u8", "none"])).unwrap();
         assert_eq!(some.names().collect::<Vec<_>>(), ["u8", "f64"]);
         assert!(matches!(some.get("u8").unwrap(), Cells::Numbers(vaglio_core::Numbers::Byte(_))));
     }
@@ -116,7 +116,7 @@ fn missing_values_and_values_that_do_not_fit_are_named() {
         let batch = batch(vec![("y", Arc::new(UInt8Array::from(vec![1, 2])) as ArrayRef), ("x", array)]);
         for path in write(&format!("case{index}"), &batch) {
             assert!(message(&path).contains(expected), "{}", message(&path));
-            assert!(super::super::read_table(&path, &Selection::except(["x"])).is_ok());
+            assert!(super::super::read_table(&path, &ColumnFilter::except(["x"])).is_ok());
         }
     }
 }

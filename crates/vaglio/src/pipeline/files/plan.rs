@@ -1,10 +1,11 @@
 //! What a run would do, before it is run.
 
-use super::{ValidPipeline, prepare};
+use super::prepare;
+use crate::pipeline::ValidPipeline;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
-use vaglio_core::{Design, Problem, Result};
+use vaglio_core::{Criterion, Design, HeldOut, Problem, Result};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -17,10 +18,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train)?;
     let constant = design.constant();
-    let outline = pipeline.search.outline(&design).map_err(|e| e.under("search"))?;
-    let mut estimate = pipeline.criterion.estimate(&design, &outline);
-    if let Some(tune) = &pipeline.tune {
-        estimate.flops += tune.flops(pipeline, &design, estimate.flops);
+    let settings = &pipeline.0;
+    let outline = settings.search.outline(&design).map_err(|e| e.under("search"))?;
+    let mut estimate = settings.criterion.estimate(&design, &outline);
+    if let Some(tune) = &settings.tune {
+        estimate.flops += tune.flops(&*settings.criterion, &design, estimate.flops);
     }
     let train = &prepared.train;
 
@@ -47,12 +49,12 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         "pipeline",
         format!(
             "{} on {} with {}",
-            pipeline.search.typetag_name(),
-            pipeline.criterion.typetag_name(),
-            pipeline.learner.typetag_name()
+            settings.search.typetag_name(),
+            settings.criterion.typetag_name(),
+            settings.learner.typetag_name()
         ),
     );
-    if let Some(tune) = &pipeline.tune {
+    if let Some(tune) = &settings.tune {
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
@@ -78,7 +80,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             [first, .., last] => format!("{} values from {first} to {last}, the best for every subset", lambdas.len()),
         },
     );
-    for (number, text) in folds(pipeline, &design, outline.trials)?.into_iter().enumerate() {
+    for (number, text) in folds(&*settings.criterion, &design, outline.trials)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     line("work", format!("{} floating-point operations", count(estimate.flops)));
@@ -106,16 +108,14 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 const LISTED: usize = 25;
 
 /// The table of folds: rows held out and trained on, and the rows of each class.
-fn folds(pipeline: &ValidPipeline, design: &Design, trials: f64) -> Result<Vec<String>> {
-    let Some(of_row) = pipeline.criterion.folds(design)? else {
-        return Ok(vec![match pipeline.criterion.typetag_name() {
-            "loo" => format!(
-                "every one of {} rows is left out once; fits avoided: {}",
-                design.rows(),
-                count(trials * design.rows() as f64)
-            ),
-            _ => "none".into(),
-        }]);
+fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<String>> {
+    let of_row = match criterion.folds(design)? {
+        HeldOut::Nothing => return Ok(vec!["none".into()]),
+        HeldOut::EachRow => {
+            let (rows, avoided) = (design.rows(), count(trials * design.rows() as f64));
+            return Ok(vec![format!("every one of {rows} rows is left out once; fits avoided: {avoided}")]);
+        }
+        HeldOut::Folds(of_row) => of_row,
     };
     let folds = vaglio_kernels::Folds::new(&of_row);
     let sizes: Vec<usize> = (0..folds.count()).map(|fold| folds.held_out(fold).len()).collect();

@@ -1,8 +1,8 @@
 //! What the columns of a table mean beside features.
 
 use super::series::Order;
-use super::{DataSpec, Target};
-use crate::read::{Selection as Choice, read_header, read_table};
+use crate::pipeline::{DataSpec, Target};
+use crate::read::{ColumnFilter, read_header, read_table};
 use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Table};
 
@@ -48,7 +48,7 @@ impl Roles<'_> {
         for (index, name) in spec.target.names().iter().enumerate() {
             known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
             if spec.target.names()[..index].contains(name) {
-                return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` stands twice")));
+                return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` is listed twice")));
             }
             for (field, other) in self.of_rows() {
                 if other == name {
@@ -84,7 +84,7 @@ impl Roles<'_> {
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
             return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
         }
-        let table = read_table(path, &Choice::only(wanted))?;
+        let table = read_table(path, &ColumnFilter::only(wanted))?;
         check_weights(self.spec, &table).and_then(|()| self.order().arrange(table)).map_err(|error| error.in_file(path))
     }
 }

@@ -1,6 +1,6 @@
 //! What the targets are, and how they are coded as numbers.
 
-use super::{DataSpec, TaskKind};
+use crate::pipeline::{DataSpec, TaskKind};
 use ndarray::Array2;
 use vaglio_core::{Cells, Error, Result, Task};
 

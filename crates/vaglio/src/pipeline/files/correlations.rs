@@ -1,14 +1,13 @@
-//! How the chosen columns correlate over the training rows.
+//! How the selected columns correlate over the training rows.
 
+use crate::record::MOST_CORRELATED;
 use ndarray::{Array2, ShapeBuilder};
 use vaglio_core::{Design, Feature};
 
 /// Multiply-adds that the correlations of a result may take.
 const MOST_WORK: f64 = 3e10;
-/// Columns of which a report shows the correlations.
-const SHOWN: usize = 60;
 
-/// Correlations of the chosen columns, with row weights; none where there are too many to compute in passing.
+/// Correlations of the selected columns, with row weights; none where there are too many to compute in passing.
 pub(super) struct Correlations(Option<Array2<f64>>);
 
 impl Correlations {
@@ -39,13 +38,15 @@ impl Correlations {
     pub fn redundancy(&self) -> Option<f64> {
         let matrix = self.0.as_ref().filter(|matrix| matrix.nrows() > 1)?;
         let size = matrix.nrows() as f64;
-        let apart = matrix.indexed_iter().filter(|((k, l), _)| k != l);
-        Some(apart.map(|(_, r)| r.abs()).sum::<f64>() / (size * (size - 1.0)))
+        let pairs = matrix.indexed_iter().filter(|((k, l), _)| k != l);
+        Some(pairs.map(|(_, r)| r.abs()).sum::<f64>() / (size * (size - 1.0)))
     }
 
-    /// Row after row, for a report; empty for many columns.
-    pub fn shown(&self) -> Vec<Vec<f64>> {
-        let matrix = self.0.as_ref().filter(|matrix| matrix.nrows() <= SHOWN);
-        matrix.map_or_else(Vec::new, |matrix| matrix.rows().into_iter().map(|row| row.to_vec()).collect())
+    /// Of each column with those before it, for a report; empty for many columns.
+    pub fn shown(&self) -> Vec<Vec<Option<f64>>> {
+        let finite = |r: &f64| Some(*r).filter(|r| r.is_finite());
+        let matrix = self.0.as_ref().filter(|matrix| matrix.nrows() <= MOST_CORRELATED);
+        let rows = matrix.map(|matrix| matrix.rows().into_iter().enumerate());
+        rows.into_iter().flatten().map(|(k, row)| row.iter().take(k).map(finite).collect()).collect()
     }
 }

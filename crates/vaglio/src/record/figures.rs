@@ -1,15 +1,17 @@
 //! Figures of predictions on test rows.
 
 use ndarray::ArrayView2;
-use serde::Serialize;
-use vaglio_core::{Loss, TargetScale, Task};
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Loss, Task};
 
 /// How a model does on test rows; what has no meaning for the task is absent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TestFigures {
     /// Number of test rows.
     pub rows: usize,
     /// Mean squared error over rows and outputs, in the units of the target (±1 for classes).
+    #[serde(with = "crate::infinity")]
     pub mse: f64,
     /// √(mean squared error / variance of the test targets).
     pub nrmse: Option<f64>,
@@ -49,11 +51,4 @@ fn variance(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         y.iter().enumerate().map(|(j, y)| weight(j) * (y - mean) * (y - mean)).sum::<f64>() / total
     };
     targets.rows().into_iter().map(of_output).sum::<f64>() / targets.nrows() as f64
-}
-
-/// Predictions in the units that the target had before it was scaled.
-pub(crate) fn unscale(predictions: &mut ndarray::Array2<f64>, scales: Option<&[TargetScale]>) {
-    for (mut row, scale) in predictions.rows_mut().into_iter().zip(scales.unwrap_or_default()) {
-        row.mapv_inplace(|p| p * scale.scale + scale.shift);
-    }
 }

@@ -1,10 +1,9 @@
 //! The model file: data only, versioned, checksummed.
 
-use super::data::{hex, numeric};
-use super::metrics::unscale;
 use super::series::Order;
-use crate::linfa_face::largest;
-use crate::read::{Selection as Choice, read_header, read_table, system};
+use crate::linfa_api::largest;
+use crate::pipeline::rows::{numeric, unscale};
+use crate::read::{ColumnFilter, read_header, read_table, system};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -153,7 +152,7 @@ impl SavedModel {
         let mut names: Vec<&String> = self.inputs.iter().collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("the column `{}` stands there twice", twice[0]));
+            return Err(format!("the column `{}` is listed twice", twice[0]));
         }
         if self.sources != sources(&self.maps, &self.inputs) {
             return Err("the columns that are read are not those that the inputs are made from".into());
@@ -243,7 +242,7 @@ impl SavedModel {
         if wanted.is_empty() {
             wanted.extend(header.into_iter().take(1));
         }
-        self.predict(read_table(path, &Choice::only(wanted))?).map_err(|error| error.in_file(path))
+        self.predict(read_table(path, &ColumnFilter::only(wanted))?).map_err(|error| error.in_file(path))
     }
 }
 
@@ -295,7 +294,7 @@ fn sources(maps: &[Box<dyn FittedMap>], inputs: &[String]) -> Vec<String> {
 }
 
 /// The beginning of a message that may quote what the file holds.
-fn shortened(message: &str) -> String {
+pub(super) fn shortened(message: &str) -> String {
     const MOST: usize = 300;
     if message.chars().count() <= MOST {
         return message.to_owned();
@@ -304,7 +303,7 @@ fn shortened(message: &str) -> String {
 }
 
 fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
+    format!("{:x}", Sha256::digest(text.as_bytes()))
 }
 
 fn wrap(schema: &str, sha256: &str, model: &str) -> String {

@@ -1,4 +1,4 @@
-//! The face towards linfa: `ParamGuard`, `Fit`, `PredictInplace`, `Transformer`.
+//! linfa's traits on selections: `ParamGuard`, `Fit`, `PredictInplace`, `Transformer`.
 
 use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};

@@ -1,17 +1,23 @@
 //! A run: prepare, select, fit, evaluate, write.
 
 use super::correlations::Correlations;
-use super::metrics::unscale;
-use super::record::{DataWords, Facts, PipelineWords, Seconds, in_order};
-use super::{Prepared, RunRecord, SavedModel, TestFigures, ValidPipeline, prepare, write_file};
+use super::folder::{heading, make_writable, relative, set_previous_aside, write_file};
+use super::{Prepared, SavedModel, prepare};
 use crate::document::to_yaml;
-use crate::report::{Report, SizePoint, render};
+use crate::pipeline::ValidPipeline;
+use crate::pipeline::rows::unscale;
+use crate::record::{
+    Data, EntryRecord, ExcludedRecord, Parts, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, SizePoint,
+    Status, StepRecord, TestFigures, TunedSettings, in_order,
+};
+use crate::report::render;
 use crate::selector::Selection;
 use crate::train::train;
+use crate::tune::Tuned;
 use ndarray::Array2;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Model, Observer, Problem, Result};
+use vaglio_core::{Certificate, Design, Error, Model, Observer, Problem, Result};
 
 /// Where a run reads and writes.
 #[derive(Debug, Clone)]
@@ -20,31 +26,15 @@ pub struct RunOptions {
     pub folder: PathBuf,
     /// The folder that the files are written to; made when absent.
     pub out: PathBuf,
-    /// What the report is headed with.
-    pub title: String,
 }
 
 /// What a run found; everything is on disk already.
 #[derive(Debug)]
 pub struct Outcome {
     /// The content of `selection.json`.
-    pub record: RunRecord,
-    /// The selection with its path and model's coefficients is in the record; the model itself is here.
+    pub record: Record,
+    /// The trained model.
     pub model: SavedModel,
-}
-
-/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, so that a run that fails leaves no
-/// result that looks like its own.
-///
-/// # Errors
-/// [`Error::Unwritable`].
-pub fn set_previous_aside(out: &Path) -> Result<()> {
-    let current = out.join("selection.json");
-    if !current.exists() {
-        return Ok(());
-    }
-    std::fs::rename(&current, out.join("selection.previous.json"))
-        .map_err(|e| Error::Unwritable { path: current, message: e.to_string() })
 }
 
 /// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`.
@@ -70,90 +60,107 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     if tuned.is_some() {
         design = selector.design(&prepared.train)?;
     }
-    let (constant, features) = (design.constant(), design.features());
-
     let searched = selector.search_on(&design, search_start, observer)?;
-    let Selection { path, names, model, engine, approximation, alpha, search_seconds, fit_seconds } =
-        selector.fit_on(&design, searched)?;
-    let test = prepared.figures(&model)?;
-    let correlations = Correlations::new(&design, path.result().map_or(&[], |e| &e.subset));
-    let curve = curve(&design, &prepared, &path, &model)?;
-    let standard_errors: Vec<Option<f64>> = in_order(&path).iter().map(|e| e.standard_error).collect();
-    let facts = Facts {
-        pipeline: words(pipeline, engine, approximation),
-        tuned: tuned.as_ref(),
-        data: DataWords {
-            rows: prepared.rows,
-            features,
-            outputs: prepared.train.targets().nrows(),
-            sha256: prepared.sha256.clone(),
-        },
-        names: &names,
-        path: &path,
-        coefficients: model.coefficients(),
-        alpha: alpha.as_deref(),
-        redundancy: if alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some()) {
-            correlations.redundancy()
-        } else {
-            None
-        },
-        lambda: path.result().map_or(path.empty.lambda, |e| e.score.lambda).or(model.lambda()),
-        constant: &constant,
-        test,
-        seconds: Seconds { read, search: search_seconds, fit: fit_seconds, total: start.elapsed().as_secs_f64() },
-    };
-    let record = RunRecord::new(facts);
+    let selection = selector.fit_on(&design, searched)?;
+    let mut record = record(pipeline, &prepared, &design, &selection, tuned)?;
+    let (search, fit) = (selection.search_seconds, selection.fit_seconds);
+    record.seconds = Seconds { read, search, fit, total: start.elapsed().as_secs_f64() };
 
+    let model = selection.model;
     let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
     let outputs = prepared.train.target_names().to_vec();
     let task = prepared.train.task().clone();
-    let (series, time) = pipeline.data.as_ref().map_or((None, None), |d| (d.series.clone(), d.time.clone()));
+    let (series, time) = pipeline.0.data.as_ref().map_or((None, None), |d| (d.series.clone(), d.time.clone()));
     let model = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
     let model = model.ordered_by(series, time);
     let resolved = resolved(pipeline, options)?;
-    let text = record.to_text()?;
-    let report = Report {
-        title: &options.title,
-        selection: &serde_json::from_str(&text).unwrap_or_default(),
-        standard_errors: &standard_errors,
-        curve: &curve,
-        correlation: &correlations.shown(),
-        tuning: tuned.as_ref(),
-        configuration: &resolved,
-        version: env!("CARGO_PKG_VERSION"),
-    };
     write_file(&options.out.join("model.json"), &model.to_text()?)?;
     write_file(&options.out.join("resolved.yaml"), &resolved)?;
-    write_file(&options.out.join("report.html"), &render(&report)?)?;
-    write_file(&options.out.join("selection.json"), &text)?;
+    write_file(&options.out.join("report.html"), &render(&record, &heading(&options.out), &resolved)?)?;
+    write_file(&options.out.join("selection.json"), &record.to_text()?)?;
     Ok(Outcome { record, model })
 }
 
-/// The threads that a run computes on; 0 for as many as there are processors.
-///
-/// # Errors
-/// [`Error::Setting`] when the system gives no more threads.
-pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
-    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    built.map_err(|e| Error::setting("engine.threads", e.to_string()))
+/// What `selection.json` says of a selection; the seconds are left to be filled in.
+fn record(
+    pipeline: &ValidPipeline,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    tuned: Option<Tuned>,
+) -> Result<Record> {
+    let Selection { path, names, model, engine, approximation, alpha, .. } = selection;
+    let subset = path.result().map_or(&[][..], |entry| &entry.subset);
+    let test = prepared.figures(model)?;
+    let correlations = Correlations::new(design, subset);
+    let curve = curve(design, prepared, path, model)?;
+    let name = |feature: usize| names.get(feature).cloned().unwrap_or_default();
+    let coefficients = model.coefficients();
+    let is_geometric = alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
+    let selected = subset.iter().enumerate().map(|(k, &index)| SelectedRecord {
+        index,
+        name: name(index),
+        weight: coefficients.map(|c| PerOutput::new(c.weights.row(k).to_vec())),
+        alpha: alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
+    });
+    let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
+        index,
+        name: name(index),
+        reason: "constant".into(),
+    });
+    Ok(Record {
+        schema: SCHEMA.into(),
+        status: if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete },
+        stop_reason: path.stop_reason,
+        pipeline: parts(pipeline, engine, *approximation),
+        tuned: tuned.as_ref().map(TunedSettings::new),
+        data: Data {
+            rows: prepared.rows,
+            features: design.features(),
+            outputs: prepared.train.targets().nrows(),
+            sha256: prepared.sha256.clone(),
+        },
+        empty_score: path.empty.loss,
+        steps: (1..).zip(&path.steps).map(|(k, step)| StepRecord::new(k, step, name(step.feature))).collect(),
+        path: in_order(path).into_iter().map(EntryRecord::new).collect(),
+        selected: selected.collect(),
+        score: path.result().map_or(path.empty, |entry| entry.score).loss,
+        lambda: path.result().map_or(path.empty, |entry| entry.score).lambda.or(model.lambda()),
+        intercept: coefficients.map(|c| PerOutput::new(c.intercept.clone())),
+        excluded: excluded.collect(),
+        redundancy: correlations.redundancy().filter(|_| is_geometric),
+        certificate: path.certificate.map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
+        test,
+        nested: (),
+        verify: (),
+        seconds: Seconds::default(),
+        peak_memory_bytes: peak_memory(),
+        report: Shown {
+            standard_errors: in_order(path).iter().map(|entry| entry.standard_error).collect(),
+            curve,
+            correlations: correlations.shown(),
+            tuning: tuned,
+        },
+    })
 }
 
-fn make_writable(out: &Path) -> Result<()> {
-    std::fs::create_dir_all(out).map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })?;
-    let probe = out.join(format!(".probe.{}", std::process::id()));
-    let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
-    written.map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })
-}
-
-fn words(pipeline: &ValidPipeline, engine: &'static str, approximation: Option<&'static str>) -> PipelineWords {
-    PipelineWords {
-        learner: pipeline.learner.typetag_name().into(),
-        criterion: pipeline.criterion.typetag_name().into(),
-        search: pipeline.search.typetag_name().into(),
-        loss: pipeline.criterion.loss().map(vaglio_core::Loss::name),
-        engine,
-        approximation,
+fn parts(pipeline: &ValidPipeline, engine: &str, approximation: Option<&str>) -> Parts {
+    let settings = &pipeline.0;
+    Parts {
+        learner: settings.learner.typetag_name().into(),
+        criterion: settings.criterion.typetag_name().into(),
+        search: settings.search.typetag_name().into(),
+        loss: settings.criterion.loss(),
+        engine: engine.into(),
+        approximation: approximation.map(Into::into),
     }
+}
+
+/// The process's peak resident set, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 impl Prepared {
@@ -251,23 +258,10 @@ fn curve(
 /// The configuration with every default written out and paths relative to the folder it is written to.
 fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
-    if let Some(data) = &mut copy.data {
+    if let Some(data) = &mut copy.0.data {
         for path in std::iter::once(&mut data.train).chain(&mut data.test) {
             *path = relative(&options.folder.join(&*path), &options.out);
         }
     }
     to_yaml(&copy)
-}
-
-/// `file` as seen from `folder`; absolute where they share no root.
-fn relative(file: &Path, folder: &Path) -> String {
-    let absolute = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let (file, folder) = (absolute(file), absolute(folder));
-    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
-    if common == 0 {
-        return file.to_string_lossy().into_owned();
-    }
-    let up = folder.components().skip(common).map(|_| std::path::Component::ParentDir);
-    let down = file.components().skip(common);
-    up.chain(down).collect::<PathBuf>().to_string_lossy().into_owned()
 }

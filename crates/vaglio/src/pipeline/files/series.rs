@@ -1,8 +1,8 @@
-//! Rows in the order of their series, and what belongs to rows when maps drop some.
+//! Rows in the order of their series.
 
-use ndarray::{Array2, Axis};
+use crate::pipeline::rows::Rows;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table};
+use vaglio_core::{Cells, Error, Problem, Result, Table};
 
 /// Which columns say how rows follow each other.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,40 +77,7 @@ pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
         .collect()
 }
 
-/// A table with what belongs to its rows.
-#[derive(Debug)]
-pub(crate) struct Rows {
-    pub table: Table,
-    /// Outputs × rows.
-    pub targets: Array2<f64>,
-    pub weights: Option<Vec<f64>>,
-    pub groups: Option<Vec<u32>>,
-    pub assignment: Option<Vec<u32>>,
-}
-
 impl Rows {
-    /// Applies a map to the table; everything else follows the rows that it keeps.
-    pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
-        let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
-        self.table = map.transform(std::mem::take(&mut self.table))?;
-        let after = (0..self.table.rows()).map(|row| self.table.origin(row));
-        if after.len() == before.len() && after.eq(before.iter().copied()) {
-            return Ok(());
-        }
-        let places: HashMap<usize, usize> = before.iter().enumerate().map(|(row, &origin)| (origin, row)).collect();
-        let kept: Option<Vec<usize>> =
-            (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
-        let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
-        self.targets = self.targets.select(Axis(1), &kept).as_standard_layout().into_owned();
-        let numbers = |values: &mut Option<Vec<u32>>| {
-            *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
-        };
-        numbers(&mut self.groups);
-        numbers(&mut self.assignment);
-        self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
-        Ok(())
-    }
-
     /// A problem with the series, groups, folds and weights of these rows.
     pub fn complete(&self, mut problem: Problem) -> Result<Problem> {
         if let Some(groups) = &self.groups {

@@ -1,15 +1,16 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
-use super::roles::Roles;
-use super::series::{Rows, numbers_of};
+use super::roles::{Roles, check_weights};
+use super::series::numbers_of;
 use super::targets::{encode, task};
-use super::{DataSpec, ValidPipeline};
-use crate::read::{Selection as Choice, read_header, read_table};
+use crate::pipeline::rows::{Rows, numeric};
+use crate::pipeline::{DataSpec, ValidPipeline};
+use crate::read::{ColumnFilter, read_header, read_table};
 use crate::shuffle::shuffled;
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{Block, Cells, Columns, Error, FittedMap, InFolds, Problem, Result, Table, TargetScale, Task};
+use vaglio_core::{Block, Cells, Columns, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
 
 /// Everything that a run needs of its data.
 #[derive(Debug)]
@@ -34,20 +35,21 @@ pub struct Prepared {
 /// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    let spec = pipeline.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let roles = Roles { spec, assignment: pipeline.criterion.assignment() };
+    let settings = &pipeline.0;
+    let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let roles = Roles { spec, assignment: settings.criterion.assignment() };
     let train_path = folder.join(&spec.train);
     let header = read_header(&train_path)?;
     roles.check_names(&header)?;
-    let table = read_table(&train_path, &Choice::except(roles.unused()))?;
-    super::roles::check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    let table = read_table(&train_path, &ColumnFilter::except(roles.unused()))?;
+    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     let sha256 = hash(&train_path)?;
     let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let (train, test) = match (&spec.test, spec.test_fraction) {
         (Some(test), _) => (table, Some(roles.read_test(&folder.join(test), &header)?)),
         (None, Some(fraction)) => {
-            let (train, test) = split(spec, &table, fraction, pipeline.seed)?;
+            let (train, test) = split(spec, &table, fraction, settings.seed)?;
             (train, Some(test))
         }
         (None, None) => (table, None),
@@ -75,52 +77,6 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     }
     let train = train.complete(problem)?;
     Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256 })
-}
-
-/// Fitted maps, and how each target was scaled, if it was.
-pub(crate) type FittedMaps = (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>);
-
-impl ValidPipeline {
-    /// Whether columns are to be standardized anew in each fold: by the last map, since those after it would have to be
-    /// fitted anew as well.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] where that is required of a map that is not the last.
-    pub(crate) fn in_folds(&self) -> Result<Option<InFolds>> {
-        let Some((last, before)) = self.preprocess.split_last() else { return Ok(None) };
-        match before.iter().position(|map| map.in_folds() == Some(InFolds::Required)) {
-            Some(index) => Err(Error::setting(
-                format!("preprocess[{index}].scope"),
-                "`fold` is for the last map, since those after it would see columns of another scale; move it to the end or use `train`",
-            )),
-            None => Ok(last.in_folds()),
-        }
-    }
-
-    /// Fits each map on what the maps before it made, and applies it to the table and the targets.
-    pub(crate) fn fit_maps(&self, rows: &mut Rows, task: &Task) -> Result<FittedMaps> {
-        let (mut maps, mut scales) = (Vec::new(), None);
-        for (index, map) in self.preprocess.iter().enumerate() {
-            let under = |e: Error| e.under(&format!("preprocess[{index}]"));
-            let fitted = map.fit(&rows.table, rows.weights.as_deref()).map_err(under)?;
-            rows.map(&*fitted)?;
-            maps.push(fitted);
-            let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
-            let outputs = targets.nrows();
-            for (output, mut target) in targets.rows_mut().into_iter().enumerate() {
-                let Some(scale) = map.fit_target(&target.to_vec(), weights).map_err(under)? else { continue };
-                if *task != Task::Regression {
-                    return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
-                }
-                target.mapv_inplace(|y| (y - scale.shift) / scale.scale);
-                let none = TargetScale { shift: 0.0, scale: 1.0 };
-                let so_far = &mut scales.get_or_insert_with(|| vec![none; outputs])[output];
-                *so_far =
-                    TargetScale { shift: so_far.shift + scale.shift * so_far.scale, scale: so_far.scale * scale.scale };
-            }
-        }
-        Ok((maps, scales))
-    }
 }
 
 /// A table with the columns of special meaning taken out.
@@ -226,29 +182,6 @@ fn test_problem(
     Rows { groups: None, assignment: None, ..rows }.complete(problem)
 }
 
-/// The columns of a table that has no text left; its rows stay.
-pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
-    let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
-    for (name, cells) in table.take_columns() {
-        match cells {
-            Cells::Numbers(numbers) => {
-                columns.push(numbers);
-                names.push(name);
-            }
-            Cells::Text(text) => {
-                let example = text.first().map_or("", String::as_str);
-                return Err(Error::setting(
-                    "preprocess",
-                    format!(
-                        "the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"
-                    ),
-                ));
-            }
-        }
-    }
-    Ok((columns, names))
-}
-
 /// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together.
 fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
     let rows = table.rows();
@@ -291,10 +224,5 @@ fn hash(path: &Path) -> Result<String> {
     let mut file = std::fs::File::open(path).map_err(unreadable)?;
     let mut digest = Sha256::new();
     std::io::copy(&mut file, &mut digest).map_err(unreadable)?;
-    Ok(hex(&digest.finalize()))
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(format!("{:x}", digest.finalize()))
 }

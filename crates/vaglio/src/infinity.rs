@@ -1,0 +1,30 @@
+//! Numbers in JSON that may be +∞, which is written as the string `Infinity`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Other(Other),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Other {
+    Infinity,
+}
+
+pub(crate) fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match *number {
+        f64::INFINITY => Number::Other(Other::Infinity),
+        number => Number::Finite(number),
+    }
+    .serialize(serializer)
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Number::deserialize(deserializer).map(|number| match number {
+        Number::Finite(number) => number,
+        Number::Other(Other::Infinity) => f64::INFINITY,
+    })
+}

@@ -1,0 +1,99 @@
+//! The folder of a run: files that appear whole, and the report made anew from the others.
+
+use crate::document::Document;
+use crate::record::{Parts, Record};
+use crate::report::render;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use vaglio_core::{Error, Result};
+
+/// Writes `report.html` in the folder of a run anew, from `selection.json` and `resolved.yaml` there: the page that the
+/// run itself wrote.
+///
+/// # Errors
+/// [`Error::Unreadable`] when one of the two is missing, damaged, or not of the same run; [`Error::Unwritable`].
+pub fn report(folder: &Path) -> Result<()> {
+    let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
+    let again = format!("run the pipeline again with `--out {}`", folder.display());
+    let again = |error: Error| match error {
+        Error::Unreadable { path, message } => Error::Unreadable { path, message: format!("{message}; {again}") },
+        other => other,
+    };
+    let record = Record::read(&selection).map_err(again)?;
+    let configuration = read_resolved(&resolved, &record.pipeline).map_err(again)?;
+    write_file(&folder.join("report.html"), &render(&record, &heading(folder), &configuration)?)
+}
+
+/// What the report of a run is headed with: the name of its folder.
+pub(super) fn heading(folder: &Path) -> String {
+    let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    whole.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The text of a resolved configuration, after a look whether it is one of these parts.
+fn read_resolved(path: &Path, parts: &Parts) -> Result<String> {
+    let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
+    let text = std::fs::read_to_string(path).map_err(|error| crate::read::system(path, &error))?;
+    let document = Document::parse(&text, &path.display().to_string());
+    let document = document.map_err(|error| unreadable(format!("it is damaged: {error}")))?;
+    for (role, kind) in [("learner", &parts.learner), ("criterion", &parts.criterion), ("search", &parts.search)] {
+        if document.kind(role).is_none_or(|(found, _)| found != kind) {
+            return Err(unreadable(format!("it is not of the run of selection.json, whose {role} is `{kind}`")));
+        }
+    }
+    Ok(text)
+}
+
+/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, so that a run that fails leaves no
+/// result that looks like its own.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn set_previous_aside(out: &Path) -> Result<()> {
+    let current = out.join("selection.json");
+    if !current.exists() {
+        return Ok(());
+    }
+    std::fs::rename(&current, out.join("selection.previous.json"))
+        .map_err(|e| Error::Unwritable { path: current, message: e.to_string() })
+}
+
+pub(super) fn make_writable(out: &Path) -> Result<()> {
+    std::fs::create_dir_all(out).map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })?;
+    let probe = out.join(format!(".probe.{}", std::process::id()));
+    let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
+    written.map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })
+}
+
+/// Writes a file under another name first, so that it appears whole or not at all.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    let failed = |e: std::io::Error| Error::Unwritable { path: path.to_owned(), message: e.to_string() };
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        let mut file = std::fs::File::create(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().map_err(|e| {
+        let _ = std::fs::remove_file(&temporary);
+        failed(e)
+    })
+}
+
+/// `file` as seen from `folder`; absolute where they share no root.
+pub(super) fn relative(file: &Path, folder: &Path) -> String {
+    let absolute = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (file, folder) = (absolute(file), absolute(folder));
+    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return file.to_string_lossy().into_owned();
+    }
+    let up = folder.components().skip(common).map(|_| std::path::Component::ParentDir);
+    let down = file.components().skip(common);
+    up.chain(down).collect::<PathBuf>().to_string_lossy().into_owned()
+}

@@ -1,0 +1,79 @@
+//! The record as text, and back.
+
+use super::{Record, SCHEMA, Shown, Status};
+use crate::tune::Tuned;
+use serde::Deserialize;
+use std::path::Path;
+use vaglio_core::{Error, Feature, Result};
+
+impl Record {
+    /// The text of `selection.json`.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when a number cannot be written.
+    pub fn to_text(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self);
+        text.map(|t| t + "\n").map_err(|e| Error::Numerical(format!("the result cannot be written: {e}")))
+    }
+
+    /// Reads the text of `selection.json`; the error says what is wrong with it.
+    pub(crate) fn of_text(text: &str) -> std::result::Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let damaged = |e: serde_json::Error| format!("it is damaged, or no result of a run: {e}");
+        let head: Head = serde_json::from_str(text).map_err(damaged)?;
+        if head.schema != SCHEMA {
+            return Err(format!("it is of version `{}`; this program reads `{SCHEMA}`", head.schema));
+        }
+        let record: Record = serde_json::from_str(text).map_err(damaged)?;
+        record.check().map_err(|message| format!("it was changed after it was written: {message}"))?;
+        Ok(record)
+    }
+
+    /// Refuses parts that were not made together.
+    fn check(&self) -> std::result::Result<(), String> {
+        let features = self.data.features;
+        let known = |columns: &[Feature]| columns.iter().all(|&column| column < features);
+        if let Some(step) = self.steps.iter().find(|step| !known(step.moved()) || !known(&step.tied)) {
+            return Err(format!("step {} moves a column beyond the {features} candidates", step.step));
+        }
+        if let Some(entry) = self.path.iter().find(|entry| !known(&entry.subset) || entry.size != entry.subset.len()) {
+            return Err(format!("the subset of size {} is none", entry.size));
+        }
+        let selected: Vec<Feature> = self.selected.iter().map(|column| column.index).collect();
+        let result = self.path.iter().find(|entry| entry.subset == selected).map(|entry| entry.score);
+        if result.or(selected.is_empty().then_some(self.empty_score)) != Some(self.score) {
+            return Err("the selected columns with their score are not on the path".into());
+        }
+        if (self.status == Status::Partial) != self.stop_reason.is_partial() {
+            return Err("the status is not that of the reason why the search ended".into());
+        }
+        let Shown { standard_errors, correlations, tuning, .. } = &self.report;
+        let is_triangle = correlations.iter().enumerate().all(|(k, row)| row.len() == k);
+        if standard_errors.len() != self.path.len()
+            || !is_triangle
+            || !(correlations.is_empty() || correlations.len() == selected.len())
+        {
+            return Err("what the report shows is not of these subsets".into());
+        }
+        let fits = |tuned: &Tuned| {
+            let parameters = tuned.tune().parameters.len();
+            tuned.best() < tuned.trials().len() && tuned.trials().iter().all(|t| t.values.len() == parameters)
+        };
+        if tuning.as_ref().is_some_and(|tuned| !fits(tuned)) {
+            return Err("the settings that were tried while tuning are not those that were tuned".into());
+        }
+        Ok(())
+    }
+
+    /// Reads `selection.json`.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| crate::read::system(path, &error))?;
+        Record::of_text(&text).map_err(|message| Error::Unreadable { path: path.to_owned(), message })
+    }
+}

@@ -1,0 +1,95 @@
+//! The sentences of the page: what was selected, and how far to trust it.
+
+use super::number::{count, counted, short};
+use super::source::Source;
+use crate::record::Status;
+use vaglio_core::{Loss, Role, title};
+
+/// The inner score as a phrase: `leave-one-out squared error`.
+pub fn score(source: &Source<'_>) -> String {
+    let parts = &source.record.pipeline;
+    let criterion = title(Role::Criterion, &parts.criterion);
+    format!("{criterion} {}", parts.loss.map_or("score", Loss::title))
+}
+
+/// The same text with a capital first letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What was chosen, in one sentence.
+pub fn headline(source: &Source<'_>) -> String {
+    let record = source.record;
+    let by = format!("by {} on the {}", title(Role::Search, &record.pipeline.search), score(source));
+    let of = counted(record.data.features as u64, "column");
+    match record.selected.len() as u64 {
+        0 => format!("No column of {of} chosen {by}."),
+        k => format!("{} of {of} chosen {by}.", count(k)),
+    }
+}
+
+/// How far the inner score may be trusted.
+pub fn optimism(source: &Source<'_>) -> String {
+    let record = source.record;
+    let (score, rows) = (score(source), counted(record.data.rows as u64, "row"));
+    let tuned = record.tuned.is_some();
+    let who = if tuned { "tuning and selection" } else { "the selection" };
+    let saw = if record.pipeline.loss.is_some() {
+        let settings = if tuned { " and settings" } else { "" };
+        format!("The {score} is optimistic: {who} saw these {rows} and kept the columns{settings} that make it small.")
+    } else {
+        format!(
+            "The {score} ranks subsets and is not an error of predictions; {who} also saw these {rows} it is computed on."
+        )
+    };
+    let honest = match test_figure(source) {
+        Some((rows, name, value)) => {
+            let rows = counted(rows as u64, "test row");
+            format!("On {rows} that it never saw, the {name} is {}.", short(value))
+        }
+        None => "No test data were given, so no figure on this page is free of that.".into(),
+    };
+    format!("{saw} {honest}")
+}
+
+/// The test figure that answers to the inner score, or else the squared error, with the number of rows and its name.
+pub fn test_figure(source: &Source<'_>) -> Option<(usize, &'static str, f64)> {
+    let test = source.record.test.as_ref()?;
+    let (loss, value) = match source.record.pipeline.loss {
+        Some(Loss::Squared) => (Loss::Squared, None),
+        Some(Loss::BalancedError) => (Loss::BalancedError, test.balanced_error_rate),
+        Some(Loss::Auc) => (Loss::Auc, test.auc.map(|auc| 1.0 - auc)),
+        Some(Loss::ZeroOne | Loss::Absolute) | None => (Loss::ZeroOne, test.error_rate),
+    };
+    let (name, value) = value.map_or(("mean squared error", test.mse), |value| (loss.title(), value));
+    Some((test.rows, name, value))
+}
+
+/// What a reader must know before believing the result.
+pub fn warnings(source: &Source<'_>) -> Vec<String> {
+    let mut out = Vec::new();
+    if source.record.status == Status::Partial {
+        out.push(format!(
+            "The search was cut short: {}. The result is valid for the steps that were taken; subsets beyond them were not tried.",
+            source.record.stop_reason.sentence()
+        ));
+    }
+    // A score that is no loss, such as mRMR's, need not compare with that of the empty subset.
+    let Some(empty) = source.empty_score().filter(|_| source.record.pipeline.loss.is_some()) else { return out };
+    let best = source.best_entry().and_then(|entry| entry.score);
+    match (best, source.score()) {
+        (Some(best), _) if best >= empty => out.push(format!(
+            "No subset scored below the empty one: the best score is {} and without any column it is {}. By this score the columns do not help to predict the target.",
+            short(best),
+            short(empty)
+        )),
+        (Some(_), Some(score)) if score >= empty && !source.record.selected.is_empty() => out.push(format!(
+            "The chosen subset does not score below the empty one ({} against {}); another size does.",
+            short(score),
+            short(empty)
+        )),
+        _ => {}
+    }
+    out
+}

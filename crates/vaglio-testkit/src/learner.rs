@@ -161,7 +161,7 @@ pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     for place in places {
         for (what, damage) in DAMAGES {
             let mut value = whole.clone();
-            if !value.pointer_mut(&place).is_some_and(|part| damage(part)) {
+            if !value.pointer_mut(&place).is_some_and(damage) {
                 continue;
             }
             let on = || format!("{}, its {place} {what}", on());
@@ -176,8 +176,11 @@ pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What may have become of a part of a file; `false`: this part cannot be damaged so.
-const DAMAGES: [(&str, fn(&mut Value) -> bool); 3] = [
+/// Damages a part of a file; `false`: it cannot be damaged so.
+type Damage = fn(&mut Value) -> bool;
+
+/// What may have become of a part of a file.
+const DAMAGES: [(&str, Damage); 3] = [
     ("shorter", |part| part.as_array_mut().is_some_and(|list| list.pop().is_some())),
     ("longer", |part| {
         let last = part.as_array().and_then(|list| list.last()).cloned();

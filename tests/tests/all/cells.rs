@@ -30,7 +30,7 @@ const LEARNERS: [(&str, &str); 6] = [
     ("knn", "neighbours: 3"),
 ];
 const CRITERIA: [&str; 4] = ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr"];
-const SEARCHES: [&str; 6] = ["greedy", "backward", "floating", "exhaustive", "lars", "rank"];
+const SEARCHES: [&str; 7] = ["greedy", "backward", "floating", "exhaustive", "lars", "rank", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
 /// comes to one set of columns in two orders, of which rounding would choose one.

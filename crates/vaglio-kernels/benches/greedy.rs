@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::loo::{Basis, Bounded, Full};
+use vaglio_kernels::loo::{Basis, State};
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
@@ -44,7 +44,7 @@ fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut state = Full::new(Basis::new(Arc::clone(&data), 1.0));
+    let mut state = State::new(Basis::new(Arc::clone(&data), 1.0));
     let mut open: Vec<usize> = (0..x.len()).collect();
     for _ in 0..steps {
         let trials = state.trials(&scorer, &open);
@@ -58,17 +58,18 @@ fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut state = Bounded::new(Basis::new(Arc::clone(&data), 1.0));
+    let mut state = State::new(Basis::new(Arc::clone(&data), 1.0));
     for _ in 0..steps {
-        let bounds = state.bounds(&scorer);
+        let (features, bounds) = state.bounds(&scorer).unwrap();
+        let features = features.to_vec();
         let mut order: Vec<usize> = (0..bounds.len()).collect();
         order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
         let (mut best, mut next, mut round) = ((f64::INFINITY, 0), 0, 1);
         while next < order.len() && bounds[order[next]] <= best.0 {
             let batch: Vec<usize> = order[next..].iter().copied().take(round).collect();
-            for (position, trial) in batch.iter().zip(state.trials(&scorer, &batch)) {
+            for (position, trial) in batch.iter().zip(state.bounded_trials(&scorer, &batch)) {
                 if trial.loss < best.0 {
-                    best = (trial.loss, state.features()[*position]);
+                    best = (trial.loss, features[*position]);
                 }
             }
             next += batch.len();

@@ -5,7 +5,7 @@
 
 use super::Rows;
 use crate::linalg::{self, Failure, Svd};
-use crate::loo::{Reduced, left_out};
+use crate::loo::Excluded;
 use crate::trial::worse;
 use crate::wide::Wide;
 use crate::{Level, is_unreliable};
@@ -34,8 +34,8 @@ pub struct Decomposition<'r, 'd> {
     along: Array2<f64>,
     /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
     grams: Vec<Option<Array2<f64>>>,
-    /// What rows of leverage near 1 are left out of, made when there is one.
-    reduced: OnceLock<Option<Reduced>>,
+    /// The rows of leverage near 1, excluded when there is one.
+    excluded: OnceLock<Option<Excluded>>,
 }
 
 /// Rows of folds of one that are worked on by one thread at a time.
@@ -61,8 +61,8 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             directions.column_mut(count).assign(&ArrayView1::from(unit));
         }
         let (subset, values) = (subset.to_vec(), d.to_vec());
-        let (grams, reduced) = (Vec::new(), OnceLock::new());
-        let mut out = Decomposition { rows, subset, directions, values, loadings: v, along, grams, reduced };
+        let (grams, excluded) = (Vec::new(), OnceLock::new());
+        let mut out = Decomposition { rows, subset, directions, values, loadings: v, along, grams, excluded };
         let gram = |fold: usize| {
             let own = rows.folds.held_out(fold);
             (own.len() > out.directions.ncols()).then(|| linalg::gram(out.part(fold).view()))
@@ -109,24 +109,31 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         chunks.for_each(|(sums, rows)| {
             data.level.run(LeaveOut { directions, rows, shares: &shrunk.shares, weights: &weights, sums });
         });
-        let mut unreliable: Vec<(usize, f64)> = Vec::new();
+        let (mut unreliable, mut lowest) = (Vec::new(), 1.0);
         for (&row, sums) in rows.iter().zip(sums.chunks_exact(width)) {
             let complement = 1.0 - sums[0];
             for ((o, out), fitted) in out.iter_mut().enumerate().zip(&sums[1..]) {
                 out[row] = (data.centered(o)[row] - fitted) / complement;
             }
             if is_unreliable(complement) {
-                unreliable.push((row, complement));
+                unreliable.push(row);
+                lowest = worse(lowest, complement);
             }
         }
         if unreliable.is_empty() || is_unreliable(shrunk.conditioning) {
-            return unreliable.into_iter().fold(1.0, |lowest, (_, complement)| worse(lowest, complement));
+            return lowest;
         }
-        let reduced = self.reduced.get_or_init(|| Reduced::new(data, &self.subset, &self.of_leverage_one()));
-        let refit = |&(row, _): &(usize, f64)| left_out(data, lambda, &self.subset, row, None, reduced.as_ref());
-        let refitted: Vec<Vec<f64>> = unreliable.par_iter().map(refit).collect();
-        for ((row, _), residuals) in unreliable.into_iter().zip(refitted) {
-            out.iter_mut().zip(residuals).for_each(|(out, e)| out[row] = e);
+        unreliable.sort_unstable();
+        let exclude = || Excluded::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
+        let excluded = self.excluded.get_or_init(exclude).as_ref();
+        let Some((excluded, fit)) = excluded.and_then(|excluded| Some((excluded, excluded.fit(lambda, None).ok()?)))
+        else {
+            return 0.0;
+        };
+        for (&row, exact) in excluded.rows().iter().zip(fit.left_out().rows()) {
+            if unreliable.binary_search(&row).is_ok() {
+                out.iter_mut().zip(exact).for_each(|(out, e)| out[row] = *e);
+            }
         }
         1.0
     }

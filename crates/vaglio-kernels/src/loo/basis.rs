@@ -1,4 +1,7 @@
 //! The state of the selected columns for one λ.
+//!
+//! Additions follow arXiv:1003.3570, algorithm 3, with G for λ times theirs; the book derives additions and removals:
+//! explanation/leave-one-out.md, "Trying one more column" and "Taking a column out".
 
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
@@ -104,14 +107,14 @@ impl<'d> Basis<'d> {
         self.prepare();
         let data = &self.data;
         let Some(leaving) = self.removable.as_mut().and_then(|r| r.remove(data, feature)) else { return false };
-        let Leaving { c, w, h, lost } = leaving;
+        let Leaving { c, w, h, is_unreliable } = leaving;
         for (a, w) in self.a.iter_mut().zip(&w) {
             axpy(self.data.level, w / h, &c, a);
         }
         for (d, c) in self.d.iter_mut().zip(&c) {
             *d += c * c / h;
         }
-        if lost {
+        if is_unreliable {
             self.removable = None;
         }
         self.features.retain(|f| *f != feature);
@@ -153,7 +156,7 @@ impl<'d> Basis<'d> {
         let mut c = self.data.scaled(feature);
         let x = self.commits.iter().any(|commit| commit.leaves).then(|| c.clone());
         for commit in &self.commits {
-            // Where a column left, xᵀC_b is found from x itself: from G x it loses more digits with every change.
+            // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
             let g = match &x {
                 Some(x) if commit.leaves => dot(level, x, &commit.c),
                 _ => self.data.product(commit.feature, &c),
@@ -195,8 +198,8 @@ impl<'d> Basis<'d> {
 
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
-        let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial::from_outcome(scorer.outcome(&self.residuals()), low)
+        let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
+        Trial::from_outcome(scorer.outcome(&self.residuals()), least)
     }
 }
 

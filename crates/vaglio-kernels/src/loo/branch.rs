@@ -1,15 +1,15 @@
 //! Depth-first search over subsets: a subset, and the columns that may still follow.
 
-use super::Basis;
 use super::trial::{fused, trial};
+use super::{Basis, is_cancelled};
 use crate::sums::{axpy, dot};
 use crate::{Level, Scorer, Trial, is_unreliable};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The state of a subset for one λ with C_l = G x_l of the columns that may follow, and nothing of the others.
 ///
 /// A child takes the state of its parent and one column more. It borrows its parent's C and brings a column up to date
-/// only when it is tried, in one pass, so a subset costs about one update and one trial of O(m · outputs).
+/// only when it is tried, in the same pass, so a subset costs about one update and one trial of O(m · outputs).
 #[derive(Debug)]
 pub struct Branch<'p> {
     columns: Arc<Columns>,
@@ -18,7 +18,7 @@ pub struct Branch<'p> {
     d: Vec<f64>,
     later: Vec<Later>,
     /// x_kᵀC_l of all pairs of later columns, from the first child on.
-    products: OnceLock<Vec<f64>>,
+    products: Vec<f64>,
     pending: Option<Pending<'p>>,
 }
 
@@ -54,9 +54,6 @@ struct Pending<'p> {
     entered: &'p [f64],
 }
 
-/// At so small a part of ‖x‖², numbers that were updated have lost digits and are computed anew.
-const REFRESH: f64 = 1e-3;
-
 impl Branch<'static> {
     /// The subset of a basis, and the columns that may follow. Cost O(m·s · later).
     pub fn new(basis: &Basis<'_>, later: &[usize]) -> Self {
@@ -71,7 +68,7 @@ impl Branch<'static> {
         let later = later.iter().enumerate().map(candidate).collect();
         let columns = Arc::new(Columns { level: data.level, lambda: basis.lambda(), x, squares });
         let (a, d) = (basis.a.clone(), basis.d.clone());
-        Branch { columns, a, d, later, products: OnceLock::new(), pending: None }
+        Branch { columns, a, d, later, products: Vec::new(), pending: None }
     }
 }
 
@@ -81,109 +78,78 @@ impl Branch<'_> {
         self.columns.lambda
     }
 
-    /// The subset with the column at `place` of the later ones; those at `keep` may follow it.
+    /// The subset with the column at `place` of the later ones; those after it may follow.
     ///
     /// a ← a − c_b t_b/τ, d ← d − c_b∘c_b/τ, and with g_l = x_bᵀC_l: s_l ← s_l − g_l²/τ, t_l ← t_l − g_l t_b/τ,
-    /// x_kᵀC_l ← x_kᵀC_l − g_k g_l/τ. Cost O(m · outputs + keep²); the first child of a root O(m · later²).
-    pub fn child(&self, place: usize, keep: &[usize]) -> Branch<'_> {
-        let level = self.columns.level;
-        let owned;
-        let entered = match &self.later[place].c {
-            Some(c) => &**c,
-            None => {
-                owned = self.current(place);
-                &*owned
-            }
-        };
+    /// x_kᵀC_l ← x_kᵀC_l − g_k g_l/τ. Cost O(m · outputs + later²); the first child of a root O(m · later²).
+    pub fn child(&mut self, place: usize) -> Branch<'_> {
+        (place..self.later.len()).for_each(|l| self.bring_up_to_date(l));
+        let (level, count) = (self.columns.level, self.later.len());
+        if self.products.is_empty() && place + 1 < count {
+            self.products =
+                (0..count).flat_map(|k| (0..count).map(move |l| (k, l))).map(|(k, l)| self.between(k, l)).collect();
+        }
+        let entered = self.c(place);
         let (s, t) = self.scalars(place, entered);
         let tau = self.columns.lambda + s;
         let mut a: Vec<Vec<f64>> = self.a.clone();
         a.iter_mut().zip(&*t).for_each(|(a, t)| axpy(level, -t / tau, entered, a));
         let mut d = self.d.clone();
         subtract_squares(level, 1.0 / tau, entered, &mut d);
-        let shares: Vec<f64> = keep.iter().map(|&l| self.product(place, l)).collect();
-        let later = keep.iter().zip(&shares).map(|(&from, g)| {
+        let after = place + 1..count;
+        let shares: Vec<f64> = after.clone().map(|l| self.product(place, l)).collect();
+        let later = after.clone().zip(&shares).map(|(from, g)| {
             let (own, step) = (&self.later[from], g / tau);
             let t = own.t.iter().zip(&*t).map(|(own, t)| own - step * t).collect();
             Later { column: own.column, c: None, s: own.s - g * step, t, from, step }
         });
-        let mut child = Branch {
-            columns: Arc::clone(&self.columns),
-            a,
-            d,
-            later: later.collect(),
-            products: OnceLock::new(),
-            pending: None,
+        let (later, inverse) = (later.collect(), 1.0 / tau);
+        let row = |(k, gk): (usize, &f64)| {
+            let (row, gk) = (&self.products[k * count + place + 1..][..shares.len()], *gk);
+            row.iter().zip(&shares).map(move |(product, gl)| product - gk * gl * inverse)
         };
-        if keep.len() > 1 {
-            let (all, inverse) = (self.products(), 1.0 / tau);
-            let row = |(&k, gk): (&usize, &f64)| {
-                let (row, gk) = (&all[k * self.later.len()..], *gk);
-                keep.iter().zip(&shares).map(|(&l, gl)| row[l] - gk * gl * inverse).collect::<Vec<f64>>()
-            };
-            let _ = child.products.set(keep.iter().zip(&shares).flat_map(row).collect());
-        }
-        match &self.later[place].c {
-            Some(c) if keep.iter().all(|&l| self.later[l].c.is_some()) => {
-                child.pending = Some(Pending { columns: &self.later, entered: c });
-            }
-            _ => {
-                for own in &mut child.later {
-                    let mut c = self.current(own.from);
-                    axpy(level, -own.step, entered, &mut c);
-                    own.c = Some(c);
-                }
-            }
-        }
-        child
+        let products = after.zip(&shares).flat_map(row).collect();
+        let pending = Some(Pending { columns: &self.later, entered });
+        Branch { columns: Arc::clone(&self.columns), a, d, later, products, pending }
     }
 
-    /// x_bᵀC_l: the number that was updated, or where it has lost digits a new one.
+    /// C_l of a later column that is up to date.
+    fn c(&self, place: usize) -> &[f64] {
+        self.later[place].c.as_deref().unwrap_or_default()
+    }
+
+    fn bring_up_to_date(&mut self, place: usize) {
+        let own = &self.later[place];
+        if let (None, Some(pending)) = (&own.c, &self.pending) {
+            let mut c = pending.before(own).to_vec();
+            axpy(self.columns.level, -own.step, pending.entered, &mut c);
+            self.later[place].c = Some(c);
+        }
+    }
+
+    /// x_bᵀC_l: the number that was updated, or where cancellation counts a new one.
     fn product(&self, place: usize, other: usize) -> f64 {
-        let weak = |l: usize| self.later[l].s < REFRESH * self.columns.squares[self.later[l].column];
-        if weak(place) || weak(other) {
+        if self.is_cancelled(place) || self.is_cancelled(other) {
             return self.between(place, other);
         }
-        self.products()[place * self.later.len() + other]
+        self.products[place * self.later.len() + other]
     }
 
-    fn products(&self) -> &[f64] {
-        self.products.get_or_init(|| {
-            let count = self.later.len();
-            let mut all = vec![0.0; count * count];
-            for k in 0..count {
-                for l in k..count {
-                    let product = self.between(k, l);
-                    (all[k * count + l], all[l * count + k]) = (product, product);
-                }
-            }
-            all
-        })
-    }
-
-    /// x_kᵀC_l from the vectors.
-    fn between(&self, k: usize, l: usize) -> f64 {
-        let x = &self.columns.x[self.later[k].column];
-        match &self.later[l].c {
-            Some(c) => dot(self.columns.level, x, c),
-            None => dot(self.columns.level, x, &self.current(l)),
-        }
-    }
-
-    /// C_l of the present subset.
-    fn current(&self, place: usize) -> Vec<f64> {
+    fn is_cancelled(&self, place: usize) -> bool {
         let own = &self.later[place];
-        match (&own.c, &self.pending) {
-            (Some(c), _) => c.clone(),
-            (None, Some(pending)) => pending.current(self.columns.level, own),
-            (None, None) => Vec::new(),
-        }
+        is_cancelled(own.s, self.columns.squares[own.column])
     }
 
-    /// x_lᵀC_l and x_lᵀa of each output, made anew where they have lost digits.
+    /// x_kᵀC_l from the vectors, the lower place first.
+    fn between(&self, k: usize, l: usize) -> f64 {
+        let (k, l) = (k.min(l), k.max(l));
+        dot(self.columns.level, &self.columns.x[self.later[k].column], self.c(l))
+    }
+
+    /// x_lᵀC_l and x_lᵀa of each output, made anew where cancellation counts.
     fn scalars(&self, place: usize, c: &[f64]) -> (f64, std::borrow::Cow<'_, [f64]>) {
         let own = &self.later[place];
-        if own.s < REFRESH * self.columns.squares[own.column] {
+        if self.is_cancelled(place) {
             let x = &self.columns.x[own.column];
             let t: Vec<f64> = self.a.iter().map(|a| dot(self.columns.level, x, a)).collect();
             return (dot(self.columns.level, x, c), t.into());
@@ -194,43 +160,39 @@ impl Branch<'_> {
     /// The trial of adding the later column at `place`. Cost O(m · outputs).
     pub fn trial(&mut self, scorer: &Scorer, place: usize) -> Trial {
         let (level, lambda) = (self.columns.level, self.columns.lambda);
-        let own = &self.later[place];
-        let weak = own.s < REFRESH * self.columns.squares[own.column];
-        if scorer.is_of_squares() && self.a.len() == 1 && !weak {
+        if scorer.is_of_squares() && self.a.len() == 1 && !self.is_cancelled(place) {
+            let own = &self.later[place];
             let inverse = 1.0 / (lambda + own.s);
             let f = own.t[0] * inverse;
             let (mut c, update) = match (&own.c, &self.pending) {
                 (None, Some(pending)) => (pending.before(own).to_vec(), Some((own.step, pending.entered))),
                 _ => (self.later[place].c.take().unwrap_or_default(), None),
             };
-            let (sum, low) = fused(level, &mut c, update, &self.a[0], &self.d, f, inverse);
+            let (sum, least) = fused(level, &mut c, update, &self.a[0], &self.d, f, inverse);
             self.later[place].c = Some(c);
-            return Trial::of(scorer.mean_of(sum), low);
+            return Trial::of(scorer.mean_of(sum), least);
         }
-        let c = self.later[place].c.take().unwrap_or_else(|| self.current(place));
-        let (s, t) = self.scalars(place, &c);
-        let (t, inverse) = (t.into_owned(), 1.0 / (lambda + s));
-        let outcome = trial(level, scorer, (&self.a, &self.d), &c, &t, inverse);
-        self.later[place].c = Some(c);
-        outcome
+        self.bring_up_to_date(place);
+        let (s, t) = self.scalars(place, self.c(place));
+        trial(level, scorer, (&self.a, &self.d), self.c(place), &t, 1.0 / (lambda + s))
     }
 
     /// The loss of the subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let left_out = |a: &Vec<f64>| a.iter().zip(&self.d).map(|(a, d)| a / d).collect();
         let residuals: Vec<Vec<f64>> = self.a.iter().map(left_out).collect();
-        let low = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial::from_outcome(scorer.outcome(&residuals), low)
+        let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
+        Trial::from_outcome(scorer.outcome(&residuals), least)
     }
 
-    /// A number that 1/d_j² of no row is below, in this subset or a larger one. Cost O(m).
+    /// A lower bound of 1/d_j² of every row, in this subset or a larger one. Cost O(m).
     pub fn least_weight(&self) -> f64 {
         least_weight(&self.d)
     }
 }
 
 impl Basis<'_> {
-    /// A number that 1/d_j² of no row is below, in this subset or a larger one. Cost O(m).
+    /// A lower bound of 1/d_j² of every row, in this subset or a larger one. Cost O(m).
     pub fn least_weight(&self) -> f64 {
         least_weight(&self.d)
     }
@@ -246,12 +208,6 @@ impl Pending<'_> {
     /// C_l of the parent.
     fn before(&self, own: &Later) -> &[f64] {
         self.columns[own.from].c.as_deref().unwrap_or_default()
-    }
-
-    fn current(&self, level: Level, own: &Later) -> Vec<f64> {
-        let mut c = self.before(own).to_vec();
-        axpy(level, -own.step, self.entered, &mut c);
-        c
     }
 }
 

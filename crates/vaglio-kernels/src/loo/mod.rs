@@ -2,30 +2,43 @@
 //!
 //! Rows are scaled by the root of their weight and, with an intercept, centered. For the selected columns X_S let
 //! G = I − vvᵀ/‖v‖² − X_S(X_SᵀX_S + λI)⁻¹X_Sᵀ (v: the scaled ones-vector, absent without intercept): G y are the
-//! residuals of the fit, and row j left out has residual (G y)_j / G_jj. G is never formed. Everything here is in
-//! units in which λ does not divide, so the empty subset is exact for every λ.
+//! residuals of the fit, and row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed.
+//! Everything here is in units in which λ does not divide, so the empty subset is exact for every λ.
 //!
 //! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
-//! * [`Full`] — C_i = G x_i for every candidate: all trials of a step in one pass over C.
-//! * [`Bounded`] — no C: a bound for every candidate from one pass over X, and exact trials of the few that could win.
+//! * [`State`] — a basis and, of the candidates, nothing, lower bounds of their trials, or C_i = G x_i of each.
+//! * [`residuals_after`] — the residuals after a change, exact also where 1 − leverage is unreliable.
 //! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`Possible`] bounds what is below.
+//!
+//! # Reference
+//! T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
+//! arXiv:1003.3570, algorithm 3 (with G for λ times theirs); the book, explanation/leave-one-out.md.
 
+mod all;
 mod basis;
-mod bounded;
+mod bounds;
 mod branch;
+mod change;
 mod dual;
-mod full;
-mod held_out;
+mod excluded;
 mod possible;
-mod reduced;
 mod selected;
+mod state;
 mod trial;
 
 pub use basis::Basis;
-pub use bounded::Bounded;
 pub use branch::Branch;
-pub use full::Full;
-pub(crate) use held_out::left_out;
-pub use held_out::{Change, careful, careful_residuals};
+pub use change::{Change, residuals_after};
+pub(crate) use excluded::Excluded;
 pub use possible::Possible;
-pub(crate) use reduced::Reduced;
+pub use state::State;
+
+/// Of ‖x‖²: below this part cancellation in an updated xᵀG x counts, and it is computed anew.
+const CANCELLED: f64 = 1e-3;
+/// Rounding that a lower bound may have, relative to the terms it is made of.
+const BOUND_ROUNDING: f64 = 1e-9;
+
+/// Whether cancellation counts in xᵀG x that was updated, given ‖x‖².
+fn is_cancelled(product: f64, squares: f64) -> bool {
+    product < CANCELLED * squares
+}

@@ -1,5 +1,9 @@
-//! What the best fit of all columns that a search may still take leaves over.
+//! A lower bound for every subset below a node of a depth-first search: what the best fit of all its columns leaves over.
+//!
+//! Branch and bound after P. M. Narendra, K. Fukunaga, *A branch and bound algorithm for feature subset selection*, IEEE
+//! Transactions on Computers 26 (1977), with the inequality at [`Possible`].
 
+use super::BOUND_ROUNDING;
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, linalg};
 use ndarray::Array2;
@@ -20,12 +24,10 @@ pub struct Possible {
     total: f64,
 }
 
-/// Beyond this condition number of the Gram matrix nothing is claimed.
-const CONDITION: f64 = 1e6;
-/// Rounding that a bound may have, relative to RSS(U).
-const SLACK: f64 = 1e-9;
+/// The condition number of the Gram matrix from which on nothing is claimed.
+const ILL_CONDITIONED: f64 = 1e6;
 /// Rounding that RSS(U) may have, relative to ‖y‖².
-const ROUNDING: f64 = 1e-13;
+const RSS_ROUNDING: f64 = 1e-13;
 
 impl Possible {
     /// The fit of some columns; `None` when they are nearly dependent or can fit every row.
@@ -103,25 +105,25 @@ impl Possible {
         self.features.remove(at);
     }
 
-    /// A number that the mean squared loss of no subset of the set is below, with the least 1/d² of a subset of it that
+    /// A lower bound of the mean squared loss of every subset of the set, with the least 1/d² of a subset of it that
     /// is to be kept; −∞ for other losses. Cost O(1).
     pub fn bound(&self, scorer: &Scorer, least_weight: f64) -> f64 {
         if !scorer.is_of_squares() || !self.rss.is_finite() {
             return f64::NEG_INFINITY;
         }
-        let rss = (self.rss * (1.0 - SLACK) - ROUNDING * self.total).max(0.0);
+        let rss = (self.rss * (1.0 - BOUND_ROUNDING) - RSS_ROUNDING * self.total).max(0.0);
         scorer.mean_of(rss * least_weight)
     }
 }
 
-/// The inverse of a Gram matrix, row by row; `None` when it is badly conditioned.
+/// The inverse of a Gram matrix, row by row; `None` when it is ill-conditioned.
 fn inverse(gram: &Array2<f64>) -> Option<Vec<f64>> {
     if gram.is_empty() {
         return Some(Vec::new());
     }
     let (values, vectors) = linalg::eigh(gram.view()).ok()?;
     let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, m), v| (l.min(*v), m.max(*v)));
-    if least.is_nan() || least * CONDITION <= most {
+    if least.is_nan() || least * ILL_CONDITIONED <= most {
         return None;
     }
     Some((&vectors / &values).dot(&vectors.t()).iter().copied().collect())

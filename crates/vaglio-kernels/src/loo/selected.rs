@@ -1,4 +1,6 @@
 //! What the removal of every selected column needs, for one λ.
+//!
+//! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
 use crate::sums::{axpy, dot};
 use crate::{Data, linalg};
@@ -22,12 +24,12 @@ pub(crate) struct Leaving {
     pub c: Vec<f64>,
     pub w: Vec<f64>,
     pub h: f64,
-    /// Whether the columns that stay have lost digits.
-    pub lost: bool,
+    /// Whether cancellation makes the columns that stay unreliable.
+    pub is_unreliable: bool,
 }
 
-/// An H_ii that falls to so small a part when a column leaves was that of a nearly dependent column.
-const LOST: f64 = 1e-4;
+/// An H_ii that falls to this part of itself when a column leaves was that of a nearly dependent column.
+const H_CANCELLED: f64 = 1e-4;
 
 impl Selected {
     /// From an orthogonal decomposition of the columns; `None` where it fails. Cost O(m·s² + s³).
@@ -76,7 +78,7 @@ impl Selected {
         self.w.push(t.iter().map(|t| t / tau).collect());
     }
 
-    /// Lets a column go; `None` for one that is not selected or has lost its digits. Cost O(m·s).
+    /// Lets a column go; `None` for one that is not selected or whose H_bb is unreliable. Cost O(m·s).
     ///
     /// With r_i = H_ib/H_bb: C_i −= r_i C_b, w_i −= r_i w_b, H ← H − H_b H_bᵀ/H_bb.
     pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<Leaving> {
@@ -98,8 +100,9 @@ impl Selected {
         let before: Vec<f64> = (0..size).map(|i| self.h[[old(i), old(i)]]).collect();
         let entry = |(i, j)| self.h[[old(i), old(j)]] - column[old(i)] * column[old(j)] / own;
         self.h = Array2::from_shape_fn((size, size), entry);
-        let lost = before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= LOST * before);
-        Some(Leaving { c, w, h: own, lost })
+        let is_unreliable =
+            before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= H_CANCELLED * before);
+        Some(Leaving { c, w, h: own, is_unreliable })
     }
 
     /// C_b, w_b and H_bb of a selected column.

@@ -1,4 +1,6 @@
 //! One trial: the loss of the residuals left out after a change of rank one, in one pass over the rows.
+//!
+//! The book derives it: explanation/leave-one-out.md, "Trying one more column".
 
 use crate::sums::TILE;
 use crate::wide::Wide;

@@ -39,9 +39,8 @@ impl Walk<'_> {
         }
         assert!(tied.len() < 2 || tied[0] == tied[1], "equal columns after {subset:?}");
         for (place, &feature) in later.iter().enumerate() {
-            let keep: Vec<usize> = (place + 1..later.len()).collect();
             let larger: Vec<usize> = subset.iter().copied().chain([feature]).collect();
-            let mut child = node.child(place, &keep);
+            let mut child = node.child(place);
             self.visit(&mut child, &larger, &later[place + 1..], ask_first);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Bounded, Full};
+use vaglio_kernels::loo::{Basis, State};
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
 use vaglio_testkit::Random;
@@ -48,8 +48,8 @@ impl Walked {
     fn walk(&self, level: Level, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
         let data = self.data(level);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        let mut bounded = Bounded::new(Basis::new(Arc::clone(&data), lambda));
-        let mut full = Full::new(Basis::new(Arc::clone(&data), lambda));
+        let mut bounded = State::new(Basis::new(Arc::clone(&data), lambda));
+        let mut full = State::new(Basis::new(Arc::clone(&data), lambda));
         let (mut random, mut subset) = (Random::new(5), Vec::new());
         let (mut error, mut seen) = (0.0f64, Vec::new());
         for _ in 0..steps {
@@ -59,10 +59,10 @@ impl Walked {
                 error = error.max((trial.loss - defined).abs() / defined);
                 seen.push(trial.loss);
             };
-            let bounds = bounded.bounds(&scorer);
-            assert_eq!(bounded.features(), open);
+            let (features, bounds) = bounded.bounds(&scorer).unwrap();
+            assert_eq!(features, open);
             let all: Vec<usize> = (0..open.len()).collect();
-            let by_bounds = bounded.trials(&scorer, &all);
+            let by_bounds = bounded.bounded_trials(&scorer, &all);
             let in_full = full.trials(&scorer, &open);
             for (k, feature) in open.iter().enumerate() {
                 let larger: Vec<usize> = subset.iter().chain([feature]).copied().collect();
@@ -93,8 +93,8 @@ impl Walked {
                 if !a {
                     let mut basis = Basis::new(Arc::clone(&data), lambda);
                     subset.iter().for_each(|&f| basis.add(f));
-                    full = Full::new(basis.clone());
-                    bounded = Bounded::new(basis);
+                    full = State::new(basis.clone());
+                    bounded = State::new(basis);
                 }
             }
             assert!(bounded.basis().selected().eq(subset.iter().copied()));

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Loss, Result, Score};
 use vaglio_kernels::kfold::{Decomposition, Refitted, Rows};
 use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::loo::{Basis, Change, careful_residuals};
+use vaglio_kernels::loo::{Basis, Change, residuals_after};
 use vaglio_kernels::{Folds, Scorer, is_unreliable};
 
 /// Residuals held out, scaled by √r_j: outputs × rows as given.
@@ -247,7 +247,7 @@ impl Fit<'_, '_> {
         if self.of.leaves_one_out && rows.is_uniform() {
             let mut basis = Basis::new(Arc::clone(rows.data()), lambda);
             self.subset.iter().for_each(|&feature| basis.add(feature));
-            return Ok(careful_residuals(&basis, &[Change::None]).pop().unwrap_or_default());
+            return Ok(residuals_after(&basis, &[Change::None]).pop().unwrap_or_default());
         }
         let refitted = self.refitted.get_or_init(|| Refitted::new(rows, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)

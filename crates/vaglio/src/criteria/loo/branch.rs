@@ -1,9 +1,10 @@
 //! The nodes of leave-one-out in depth-first search.
+//!
+//! A node's scores come from the states of [`Branch`], its lower bound from the fit of [`Possible`].
 
 use super::common::Common;
 use super::settle::settle;
 use crate::criteria::kernel::lowest;
-use std::sync::{Mutex, OnceLock, PoisonError};
 use vaglio_core::{Feature, Result, Score, larger};
 use vaglio_kernels::loo::{Basis, Branch, Change, Possible};
 use vaglio_kernels::{Data, Trial};
@@ -14,25 +15,17 @@ pub(super) struct LooNode<'p, 'd> {
     selected: Vec<Feature>,
     later: Vec<Feature>,
     states: Vec<Branch<'p>>,
-    within: Within<'p>,
-    least_weight: Option<f64>,
+    fits: Fits,
 }
 
 impl<'p, 'd> LooNode<'p, 'd> {
     /// The root of a search, from the states of its subset.
-    pub fn root(
-        common: &'p Common<'d>,
-        bases: &[Basis<'d>],
-        subset: &[Feature],
-        later: &[Feature],
-        above: &'p Within<'p>,
-    ) -> Self {
-        let within = Within::below(above, subset.iter().chain(later));
+    pub fn root(common: &'p Common<'d>, bases: &[Basis<'d>], subset: &[Feature], later: &[Feature]) -> Self {
         let states = bases.iter().map(|basis| Branch::new(basis, later)).collect();
-        LooNode { common, selected: subset.to_vec(), later: later.to_vec(), states, within, least_weight: None }
+        LooNode { common, selected: subset.to_vec(), later: later.to_vec(), states, fits: Fits::default() }
     }
 
-    /// A score from the trials of each λ, made with care where one has lost its digits.
+    /// A score from the trials of each λ, from exact residuals where one is unreliable.
     fn settled(&self, trials: Vec<Trial>, change: Change) -> Result<Score> {
         if !trials.iter().any(|trial| trial.is_unreliable()) {
             return lowest(self.states.iter().zip(&trials).map(|(state, trial)| (state.lambda(), trial.loss)));
@@ -41,6 +34,13 @@ impl<'p, 'd> LooNode<'p, 'd> {
         let trials: Vec<Vec<Trial>> = trials.into_iter().map(|trial| vec![trial]).collect();
         let scores = settle(self.common, &bases.iter().collect::<Vec<_>>(), &trials, &[change])?;
         Ok(scores.first().copied().unwrap_or(Score::WORST))
+    }
+
+    /// The fit of the subset and the later columns from `place` on.
+    fn fit(&mut self, place: usize) -> Option<&Possible> {
+        let members: Vec<Feature> = self.selected.iter().chain(&self.later).copied().collect();
+        let dropped = &members[self.selected.len()..][..place];
+        self.fits.without(self.common.data(), &members, dropped)
     }
 }
 
@@ -65,68 +65,46 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
     }
 
     fn child(&mut self, place: usize) -> Result<Box<dyn vaglio_core::Branch + '_>> {
-        let (selected, later) = (larger(&self.selected, self.later[place]), self.later[place + 1..].to_vec());
-        let keep: Vec<usize> = (place + 1..self.later.len()).collect();
+        // Without bounds so far there is nothing to hand on.
+        let whole = self.fits.whole.is_some().then(|| self.fit(place).cloned());
         Ok(Box::new(LooNode {
             common: self.common,
-            within: Within::below(&self.within, selected.iter().chain(&later)),
-            states: self.states.iter().map(|state| state.child(place, &keep)).collect(),
-            selected,
-            later,
-            least_weight: None,
+            selected: larger(&self.selected, self.later[place]),
+            later: self.later[place + 1..].to_vec(),
+            states: self.states.iter_mut().map(|state| state.child(place)).collect(),
+            fits: Fits { whole, rest: None },
         }))
     }
 
     fn bound(&mut self, place: usize) -> Result<f64> {
-        let states = &self.states;
-        let least = || states.iter().map(Branch::least_weight).fold(f64::INFINITY, f64::min);
-        let least_weight = *self.least_weight.get_or_insert_with(least);
-        let (data, scorer) = (self.common.data(), &self.common.scorer);
-        if place == 0 {
-            return Ok(self.within.whole(data).map_or(f64::NEG_INFINITY, |p| p.bound(scorer, least_weight)));
-        }
-        let members: Vec<Feature> = self.selected.iter().chain(&self.later[place..]).copied().collect();
-        let fit = self.within.part(data, &members);
-        Ok(fit.map_or(f64::NEG_INFINITY, |p| p.bound(scorer, least_weight)))
+        let least_weight = self.states.iter().map(Branch::least_weight).fold(f64::INFINITY, f64::min);
+        let common = self.common;
+        Ok(self.fit(place).map_or(f64::NEG_INFINITY, |fit| fit.bound(&common.scorer, least_weight)))
     }
 }
 
-/// The columns that a branch and everything below it can hold, with their fit as soon as a bound is asked for.
-pub(super) struct Within<'p> {
-    above: Option<&'p Within<'p>>,
-    members: Vec<Feature>,
-    fit: OnceLock<Option<Possible>>,
-    /// The fit that the last child was given: the next one has a column less.
-    last: Mutex<Option<Possible>>,
+/// The fit of all columns that a node and everything below it can hold, from the first bound on.
+#[derive(Default)]
+struct Fits {
+    /// `None` inside where there is no such fit.
+    whole: Option<Option<Possible>>,
+    /// What the last child was given: the next one has a column less.
+    rest: Option<Possible>,
 }
 
-impl<'p> Within<'p> {
-    /// Any columns.
-    pub fn all() -> Self {
-        Within { above: None, members: Vec::new(), fit: OnceLock::new(), last: Mutex::new(None) }
-    }
-
-    fn below<'f>(above: &'p Within<'p>, members: impl Iterator<Item = &'f Feature>) -> Self {
-        let members = members.copied().collect();
-        Within { above: Some(above), members, fit: OnceLock::new(), last: Mutex::new(None) }
-    }
-
-    /// The fit of all members.
-    fn whole(&self, data: &Data<'_>) -> Option<&Possible> {
-        self.fit.get_or_init(|| self.above.and_then(|above| above.part(data, &self.members))).as_ref()
-    }
-
-    /// The fit of some members, a column less at a time from the one before. Cost O(|U|²) for each.
-    pub fn part(&self, data: &Data<'_>, members: &[Feature]) -> Option<Possible> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if !last.as_ref().is_some_and(|fit| fit.covers(members)) {
-            *last = match self.above {
-                None => Possible::new(data, members),
-                Some(_) => self.whole(data).filter(|fit| fit.covers(members)).cloned(),
-            };
+impl Fits {
+    /// The fit of `members` without some of them. Cost O(|U|²) for each that the last one still had.
+    fn without(&mut self, data: &Data<'_>, members: &[Feature], dropped: &[Feature]) -> Option<&Possible> {
+        let whole = self.whole.get_or_insert_with(|| Possible::new(data, members)).as_ref()?;
+        if dropped.is_empty() {
+            return Some(whole);
         }
-        let fit = last.as_mut()?;
-        fit.keep(members);
-        Some(fit.clone())
+        let kept: Vec<Feature> = members.iter().copied().filter(|f| !dropped.contains(f)).collect();
+        if !self.rest.as_ref().is_some_and(|rest| rest.covers(&kept)) {
+            self.rest = Some(whole.clone());
+        }
+        let rest = self.rest.as_mut()?;
+        rest.keep(&kept);
+        Some(rest)
     }
 }

@@ -1,30 +1,24 @@
 //! The evaluator of leave-one-out.
 
-use super::branch::{LooNode, Within};
+use super::branch::LooNode;
 use super::common::Common;
-use super::settle::{careful, settle};
+use super::settle::{residuals_after, settle};
 use crate::criteria::fits::Scored;
 use crate::criteria::settle::in_order_of_bounds;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, walked};
 use vaglio_kernels::Trial;
-use vaglio_kernels::loo::{Basis, Bounded, Change, Full};
-
-/// What is kept of the columns that are not selected: nothing, bounds, or G x of each.
-enum States<'d> {
-    Basis(Vec<Basis<'d>>),
-    Bounded(Vec<Bounded<'d>>),
-    Full(Vec<Full<'d>>),
-}
+use vaglio_kernels::loo::{Basis, Change, Possible, State};
 
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
     common: Arc<Common<'d>>,
     /// None yet of a subset that was set and not changed.
-    states: Option<States<'d>>,
-    /// That subset from one decomposition, once it was scored; `None` inside where that lacks the digits.
+    states: Option<Vec<State<'d>>>,
+    /// That subset from one decomposition, once it was scored; `None` inside where that is unreliable.
     at_once: Option<Option<Scored>>,
-    within: Within<'static>,
+    /// The fit of the last bound: the next one often has a column less.
+    fit: Option<Possible>,
 }
 
 /// Candidates that bounds may leave to be tried in any case, before all are.
@@ -37,29 +31,21 @@ const MOST: usize = 1 << 27;
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(common: Arc<Common<'d>>) -> Self {
-        LooEvaluator { common, states: None, at_once: None, within: Within::all() }
-    }
-
-    fn take(&mut self, subset: &[Feature]) -> States<'d> {
-        self.at_once = None;
-        self.states.take().unwrap_or_else(|| States::Basis(self.common.bases(subset)))
+        LooEvaluator { common, states: None, at_once: None, fit: None }
     }
 
     /// The states, made where there are none yet.
-    fn states(&mut self, subset: &[Feature]) -> &mut States<'d> {
-        let states = self.take(subset);
-        self.states.insert(states)
+    fn states(&mut self, subset: &[Feature]) -> &mut [State<'d>] {
+        self.at_once = None;
+        let made = || self.common.bases(subset).into_iter().map(State::new).collect();
+        self.states.get_or_insert_with(made)
     }
 
     fn bases(&mut self, subset: &[Feature]) -> Vec<&Basis<'d>> {
-        match self.states(subset) {
-            States::Basis(all) => all.iter().collect(),
-            States::Bounded(all) => all.iter().map(|state| state.basis()).collect(),
-            States::Full(all) => all.iter().map(|state| state.basis()).collect(),
-        }
+        self.states(subset).iter().map(|state| state.basis()).collect()
     }
 
-    /// The subset for all λ, where there is no state of it and one decomposition has the digits for them.
+    /// The subset for all λ, where there is no state of it and one decomposition is reliable for them.
     fn at_once(&mut self, subset: &[Feature]) -> Result<Option<&Scored>> {
         if self.states.is_some() {
             return Ok(None);
@@ -76,15 +62,6 @@ impl<'d> LooEvaluator<'d> {
         if is_worth_it { self.common.fits.decomposed(subset) } else { Ok(None) }
     }
 
-    /// Keeps G x of every column from here on.
-    fn keep_all(&mut self, subset: &[Feature]) {
-        self.states = Some(States::Full(match self.take(subset) {
-            States::Basis(all) => all.into_iter().map(Full::new).collect(),
-            States::Bounded(all) => all.into_iter().map(Bounded::into_full).collect(),
-            States::Full(all) => all,
-        }));
-    }
-
     /// The score of a subset that was just built.
     fn score_of(common: &Common<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
@@ -94,19 +71,15 @@ impl<'d> LooEvaluator<'d> {
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
     fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
-        let mut states = match self.take(subset) {
-            States::Basis(all) => all.into_iter().map(Bounded::new).collect(),
-            States::Bounded(all) => all,
-            full @ States::Full(_) => {
-                self.states = Some(full);
-                return Ok(None);
-            }
-        };
-        let bounds: Vec<Vec<f64>> = states.iter_mut().map(|s| s.bounds(&self.common.scorer)).collect();
-        let features = states.first().map(|s| s.features().to_vec()).unwrap_or_default();
-        self.states = Some(States::Bounded(states));
+        let common = Arc::clone(&self.common);
+        let (mut features, mut bounds): (Vec<Feature>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+        for state in self.states(subset) {
+            let Some((candidates, of_state)) = state.bounds(&common.scorer) else { return Ok(None) };
+            features = candidates.to_vec();
+            bounds.push(of_state);
+        }
 
-        let mut wanted = vec![false; self.common.data().columns()];
+        let mut wanted = vec![false; common.data().columns()];
         candidates.iter().for_each(|&c| wanted[c] = true);
         let lowest = |p: usize| bounds.iter().map(|b| b[p]).fold(f64::INFINITY, f64::min);
         let order: Vec<(f64, usize)> =
@@ -129,13 +102,13 @@ impl<'d> LooEvaluator<'d> {
         features: &[Feature],
     ) -> Result<Vec<Score>> {
         let common = Arc::clone(&self.common);
-        let States::Bounded(states) = self.states(subset) else { return Ok(Vec::new()) };
+        let states = self.states(subset);
         let skipped = Trial::of(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
-            for (k, trial) in able.into_iter().zip(state.trials(&common.scorer, &positions)) {
+            for (k, trial) in able.into_iter().zip(state.bounded_trials(&common.scorer, &positions)) {
                 trials[index][k] = trial;
             }
         }
@@ -158,11 +131,9 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.keep_all(subset);
         let common = Arc::clone(&self.common);
-        let States::Full(states) = self.states(subset) else { return Ok(()) };
-        let trials: Vec<Vec<Trial>> =
-            states.iter_mut().zip(common.scorers()).map(|(s, scorer)| s.trials(scorer, candidates)).collect();
+        let states = self.states(subset).iter_mut().zip(common.scorers());
+        let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.trials(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
         scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
         // A constant column has no state of its own.
@@ -175,32 +146,20 @@ impl Evaluator for LooEvaluator<'_> {
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let common = Arc::clone(&self.common);
-        let scorers = common.scorers();
-        let trials: Vec<Vec<Trial>> = match self.states(subset) {
-            States::Basis(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
-            States::Bounded(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
-            States::Full(all) => all.iter_mut().zip(scorers).map(|(s, of)| s.removals(of, candidates)).collect(),
-        };
+        let states = self.states(subset).iter_mut().zip(common.scorers());
+        let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
         scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
         Ok(())
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        match self.states(subset) {
-            States::Basis(all) => all.iter_mut().for_each(|s| s.add(feature)),
-            States::Bounded(all) => all.iter_mut().for_each(|s| s.add(feature)),
-            States::Full(all) => all.iter_mut().for_each(|s| s.add(feature)),
-        }
+        self.states(subset).iter_mut().for_each(|state| state.add(feature));
         Ok(())
     }
 
     fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        let goes_on = match self.states(subset) {
-            States::Basis(all) => all.iter_mut().all(|s| s.remove(feature)),
-            States::Bounded(all) => all.iter_mut().all(|s| s.remove(feature)),
-            States::Full(all) => all.iter_mut().all(|s| s.remove(feature)),
-        };
+        let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
         if !goes_on {
             self.states = None;
         }
@@ -227,7 +186,7 @@ impl Evaluator for LooEvaluator<'_> {
         let score = self.score(subset)?;
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
-        let residuals = careful(&common, &bases[first..], &[Change::None]);
+        let residuals = residuals_after(&common, &bases[first..], &[Change::None]);
         Ok(residuals.first().and_then(|residuals| common.scorer.standard_error(residuals)))
     }
 
@@ -237,7 +196,7 @@ impl Evaluator for LooEvaluator<'_> {
             return Ok(walked(self, subset, later));
         }
         let bases = self.common.bases(subset);
-        Ok(Box::new(LooNode::root(&self.common, &bases, subset, later, &self.within)))
+        Ok(Box::new(LooNode::root(&self.common, &bases, subset, later)))
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
@@ -246,7 +205,11 @@ impl Evaluator for LooEvaluator<'_> {
         }
         let least_weight = self.bases(subset).iter().map(|b| b.least_weight()).fold(f64::INFINITY, f64::min);
         let members: Vec<Feature> = subset.iter().chain(later).copied().collect();
-        let fit = self.within.part(self.common.data(), &members);
-        Ok(fit.map_or(f64::NEG_INFINITY, |fit| fit.bound(&self.common.scorer, least_weight)))
+        if !self.fit.as_ref().is_some_and(|fit| fit.covers(&members)) {
+            self.fit = Possible::new(self.common.data(), &members);
+        }
+        let Some(fit) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
+        fit.keep(&members);
+        Ok(fit.bound(&self.common.scorer, least_weight))
     }
 }

@@ -5,10 +5,10 @@ use crate::criteria::kernel::lowest;
 use rayon::prelude::*;
 use vaglio_core::{Result, Score};
 use vaglio_kernels::Trial;
-use vaglio_kernels::loo::{Basis, Change, careful_residuals};
+use vaglio_kernels::loo::{self, Basis, Change};
 
-/// The scores of changes of a subset from their trials, one list for each state, the parts of the rows innermost: those
-/// that have lost their digits are computed with care, then the lowest over λ is taken.
+/// The scores of changes of a subset from their trials, one list for each state, the parts of the rows innermost:
+/// unreliable ones are computed from exact residuals, then the lowest over λ is taken.
 pub(super) fn settle(
     common: &Common<'_>,
     bases: &[&Basis<'_>],
@@ -24,9 +24,9 @@ pub(super) fn settle(
             _ => (0..changes.len()).into_par_iter().map(joined).collect(),
         };
         let is_concerned = |k: &usize| trials.iter().any(|of_part| of_part[*k].is_unreliable());
-        let weak: Vec<usize> = (0..changes.len()).filter(is_concerned).collect();
-        let concerned: Vec<Change> = weak.iter().map(|&k| changes[k]).collect();
-        for (k, residuals) in weak.into_iter().zip(careful(common, bases, &concerned)) {
+        let unreliable: Vec<usize> = (0..changes.len()).filter(is_concerned).collect();
+        let concerned: Vec<Change> = unreliable.iter().map(|&k| changes[k]).collect();
+        for (k, residuals) in unreliable.into_iter().zip(residuals_after(common, bases, &concerned)) {
             joint[k] = common.scorer.loss(&residuals);
         }
         losses.push((bases.first().map_or(0.0, |basis| basis.lambda()), joint));
@@ -35,10 +35,10 @@ pub(super) fn settle(
 }
 
 /// The residuals left out of every change, each row from the state of its part, scaled by √r_j: outputs × rows.
-pub(super) fn careful(common: &Common<'_>, bases: &[&Basis<'_>], changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
+pub(super) fn residuals_after(common: &Common<'_>, bases: &[&Basis<'_>], changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
     let mut all = Vec::new();
     for (basis, part) in bases.iter().zip(&common.parts) {
-        let of_part = careful_residuals(basis, changes);
+        let of_part = loo::residuals_after(basis, changes);
         if all.is_empty() {
             all.clone_from(&of_part);
         }

@@ -1,9 +1,11 @@
 //! The best addition without trying every candidate, for squared loss.
+//!
+//! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
 
+use super::all::{All, Candidate};
 use super::basis::subtract;
-use super::full::Candidate;
 use super::trial::trial;
-use super::{Basis, Full};
+use super::{BOUND_ROUNDING, Basis};
 use crate::sums::{TILE, dot, scaled};
 use crate::{Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
@@ -20,14 +22,11 @@ use rayon::prelude::*;
 /// their bounds until a bound passes the best trial; the G x_i of those that were tried are kept, up to an eighth of
 /// all. Memory 8·m·(s + n/8) bytes beside X at most.
 #[derive(Debug)]
-pub struct Bounded<'d> {
-    basis: Basis<'d>,
+pub(super) struct Bounds {
     features: Vec<usize>,
     scalars: Vec<Scalars>,
-    /// Commits that the scalars have taken in.
-    applied: usize,
-    /// Whether `along` belongs to the present state.
-    fresh: bool,
+    /// Commits that the scalars have taken in; none yet before the first bounds.
+    applied: Option<usize>,
     /// G x of candidates that were tried before, by column, with the number of commits in it.
     made: Vec<Option<Made>>,
     /// How many more of them may be kept.
@@ -48,20 +47,18 @@ struct Scalars {
     shares: Vec<f64>,
 }
 
-/// Of ‖x_i‖²: below this part, the recurrences of a nearly dependent column are not trusted.
-const DEPENDENT: f64 = 1e-6;
-/// Rounding that a bound may have, relative to the terms it is made of.
-const SLACK: f64 = 1e-9;
+/// Of ‖x_i‖²: below this part of it, s_i is that of a nearly dependent column, whose recurrences are unreliable.
+const NEARLY_DEPENDENT: f64 = 1e-6;
 /// Of all columns, one in so many may be kept as G x once it was tried.
 const KEPT: usize = 8;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one made with care.
-const INDEPENDENT: f64 = 1e-2;
+const SOUND: f64 = 1e-2;
 /// Candidates that share the commits in cache.
 const GROUP: usize = 8;
 
-impl<'d> Bounded<'d> {
+impl Bounds {
     /// The candidates that a basis has not selected. One read of X and one per commit. Cost O(m·n·(s + outputs)).
-    pub fn new(basis: Basis<'d>) -> Self {
+    pub fn new(basis: &Basis<'_>) -> Self {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
         let start = Basis::new(std::sync::Arc::clone(&basis.data), basis.lambda);
@@ -76,73 +73,48 @@ impl<'d> Bounded<'d> {
             })
             .collect();
         let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
-        Bounded { basis, features, scalars, applied: 0, fresh: false, made, room }
+        Bounds { features, scalars, applied: None, made, room }
     }
 
-    /// The state of the selected columns.
-    pub fn basis(&self) -> &Basis<'d> {
-        &self.basis
-    }
-
-    /// Adds a column. Cost O(m·s), or O(m) for one that was just tried.
-    pub fn add(&mut self, feature: usize) {
-        let kept = self.made[feature].take();
-        self.room += usize::from(kept.is_some());
-        let at = self.features.binary_search(&feature);
-        match (kept, at) {
-            (Some((c, until)), Ok(at))
-                if until == self.basis.commits.len()
-                    && self.applied == until
-                    && self.scalars[at].s > INDEPENDENT * self.basis.data.squares(feature) =>
-            {
-                self.basis.add_residual(feature, c);
-            }
-            _ => self.basis.add(feature),
-        }
-        self.fresh = false;
-    }
-
-    /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · commits) at the next bounds.
-    ///
-    /// False where the state is to be built anew, as in [`Basis::remove`].
-    #[must_use]
-    pub fn remove(&mut self, feature: usize) -> bool {
-        self.fresh = false;
-        self.basis.remove(feature)
-    }
-
-    /// The trials of removing some selected columns, as [`Basis::removals`].
-    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
-        self.basis.removals(scorer, features)
+    /// G x of a candidate that becomes one no more, where it was just tried and is accurate.
+    pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
+        let (c, until) = self.made[feature].take()?;
+        self.room += 1;
+        let at = self.features.binary_search(&feature).ok()?;
+        let is_fresh = until == basis.commits.len() && self.applied == Some(until);
+        (is_fresh && self.scalars[at].s > SOUND * basis.data.squares(feature)).then_some(c)
     }
 
     /// Brings the scalars up to date: one read of X when one commit is new.
-    fn refresh(&mut self) {
-        let selected: Vec<usize> = self.basis.selected().collect();
+    fn refresh(&mut self, basis: &Basis<'_>) {
+        let end = basis.commits.len();
+        if self.applied == Some(end) {
+            return;
+        }
+        let selected: Vec<usize> = basis.selected().collect();
         let kept: Vec<bool> = self.features.iter().map(|f| !selected.contains(f)).collect();
         let mut keep = kept.iter().copied();
         self.features.retain(|_| keep.next().unwrap_or(false));
         let mut keep = kept.into_iter();
         self.scalars.retain(|_| keep.next().unwrap_or(false));
 
-        let end = self.basis.commits.len();
-        let outputs = self.basis.data.outputs();
-        let first = self.applied;
-        let weighted = |a: &Vec<f64>| a.iter().zip(&self.basis.d).map(|(a, d)| a * weight(*d)).collect();
-        let mut images: Vec<(usize, Vec<f64>)> = (first..end).map(|p| (p, self.basis.commits[p].c.clone())).collect();
-        images.extend(self.basis.a.iter().map(|a| (end, weighted(a))));
-        let mut images = self.basis.apply(images).into_iter();
+        let outputs = basis.data.outputs();
+        let first = self.applied.unwrap_or(0);
+        let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
+        let mut images: Vec<(usize, Vec<f64>)> = (first..end).map(|p| (p, basis.commits[p].c.clone())).collect();
+        images.extend(basis.a.iter().map(|a| (end, weighted(a))));
+        let mut images = basis.apply(images).into_iter();
         let mut vectors = Vec::new();
         for p in first..end {
-            vectors.push(self.basis.commits[p].c.clone());
+            vectors.push(basis.commits[p].c.clone());
             vectors.extend(images.next());
         }
         vectors.extend(images);
 
-        let products = self.basis.data.products(&self.features, &vectors);
-        let norms: Vec<f64> = self.basis.commits[first..end].iter().map(|p| p.c.iter().map(|c| c * c).sum()).collect();
+        let products = basis.data.products(&self.features, &vectors);
+        let norms: Vec<f64> = basis.commits[first..end].iter().map(|p| p.c.iter().map(|c| c * c).sum()).collect();
         for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
-            for (k, commit) in self.basis.commits[first..end].iter().enumerate() {
+            for (k, commit) in basis.commits[first..end].iter().enumerate() {
                 let (g, image) = (products[2 * k], products[2 * k + 1]);
                 let share = g / commit.tau;
                 scalars.q += share * (share * norms[k] - 2.0 * image);
@@ -152,22 +124,21 @@ impl<'d> Bounded<'d> {
             }
             scalars.along.copy_from_slice(&products[2 * (end - first)..][..outputs]);
         }
-        self.applied = end;
-        self.fresh = true;
-        self.readmit();
+        self.applied = Some(end);
+        self.readmit(basis);
     }
 
     /// Makes columns that were removed candidates again, with the bits of an equal candidate if there is one.
-    fn readmit(&mut self) {
-        let data = std::sync::Arc::clone(&self.basis.data);
-        let mut left: Vec<usize> = self.basis.commits.iter().filter(|c| c.leaves).map(|c| c.feature).collect();
-        left.retain(|&f| data.is_active(f) && !self.basis.contains(f));
+    fn readmit(&mut self, basis: &Basis<'_>) {
+        let data = &basis.data;
+        let mut left: Vec<usize> = basis.commits.iter().filter(|c| c.leaves).map(|c| c.feature).collect();
+        left.retain(|&f| data.is_active(f) && !basis.contains(f));
         for feature in left {
             let Err(at) = self.features.binary_search(&feature) else { continue };
-            let twin = self.features.iter().position(|&f| data.equal(f, feature));
-            let (scalars, made) = match twin {
-                Some(twin) => (self.scalars[twin].clone(), self.made[self.features[twin]].clone()),
-                None => (self.scalars_of(feature), None),
+            let equal = self.features.iter().position(|&f| data.equal(f, feature));
+            let (scalars, made) = match equal {
+                Some(equal) => (self.scalars[equal].clone(), self.made[self.features[equal]].clone()),
+                None => (scalars_of(basis, feature), None),
             };
             let made = made.filter(|_| self.room > 0);
             self.room -= usize::from(made.is_some());
@@ -177,59 +148,39 @@ impl<'d> Bounded<'d> {
         }
     }
 
-    /// The scalars of a column on the present state, with nothing known of it. Cost O(m · commits).
-    fn scalars_of(&self, feature: usize) -> Scalars {
-        let (basis, level) = (&self.basis, self.basis.data.level);
-        let shares: Vec<f64> =
-            basis.commits.par_iter().map(|commit| basis.data.product(feature, &commit.c) / commit.tau).collect();
-        let c = basis.residual(feature);
-        let (s, t) = basis.scalars(feature, &c);
-        let along = basis.a.iter().map(|a| {
-            let weighted: Vec<f64> = a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
-            dot(level, &c, &weighted)
-        });
-        Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares }
-    }
-
-    /// For each candidate a number that its mean loss cannot be below, in the order of [`Bounded::features`].
+    /// For each candidate a lower bound of its mean loss, in the order of [`Bounds::features`].
     ///
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
-    pub fn bounds(&mut self, scorer: &Scorer) -> Vec<f64> {
-        if !self.fresh {
-            self.refresh();
-        }
-        let base: f64 = self
-            .basis
-            .a
-            .iter()
-            .map(|a| a.iter().zip(&self.basis.d).map(|(a, d)| a * a * weight(*d)).sum::<f64>())
-            .sum();
-        let least = self.basis.d.iter().map(|d| weight(*d)).fold(f64::INFINITY, f64::min);
+    pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+        self.refresh(basis);
+        let of_output = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * a * weight(*d)).sum::<f64>();
+        let base: f64 = basis.a.iter().map(of_output).sum();
+        let least = basis.d.iter().map(|d| weight(*d)).fold(f64::INFINITY, f64::min);
         let bound = |(&feature, scalars): (&usize, &Scalars)| {
-            let squares = self.basis.data.squares(feature);
-            if scalars.s < DEPENDENT * squares {
+            let squares = basis.data.squares(feature);
+            if scalars.s < NEARLY_DEPENDENT * squares {
                 return f64::NEG_INFINITY;
             }
-            let quadratic = (scalars.q - SLACK * squares).max(0.0) * least;
+            let quadratic = (scalars.q - BOUND_ROUNDING * squares).max(0.0) * least;
             let (mut sum, mut terms) = (base, base);
             for (t, along) in scalars.t.iter().zip(&scalars.along) {
-                let f = t / (self.basis.lambda + scalars.s);
+                let f = t / (basis.lambda + scalars.s);
                 sum += f * (f * quadratic - 2.0 * along);
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
             }
-            scorer.mean_of(sum - SLACK * terms)
+            scorer.mean_of(sum - BOUND_ROUNDING * terms)
         };
         self.features.iter().zip(&self.scalars).map(bound).collect()
     }
 
-    /// The candidates that [`Bounded::bounds`] speaks of, in increasing order.
+    /// The candidates that [`Bounds::bounds`] speaks of, in increasing order.
     pub fn features(&self) -> &[usize] {
         &self.features
     }
 
-    /// Exact trials of some candidates, by position in [`Bounded::features`]. Cost O(m·(s + outputs)) each, O(m) for
+    /// Exact trials of some candidates, by position in [`Bounds::features`]. Cost O(m·(s + outputs)) each, O(m) for
     /// one that was tried in the step before.
-    pub fn trials(&mut self, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+    pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         let mut taken: Vec<Option<Made>> = positions.iter().map(|&at| self.made[self.features[at]].take()).collect();
         let kept: Vec<bool> = taken.iter().map(Option::is_some).collect();
         let group = positions.len().div_ceil(rayon::current_num_threads()).clamp(1, GROUP);
@@ -237,14 +188,14 @@ impl<'d> Bounded<'d> {
             .par_chunks(group)
             .zip(taken.par_chunks_mut(group))
             .flat_map_iter(|(group, taken)| {
-                let made = self.make(group, taken);
+                let made = self.make(basis, group, taken);
                 let trial = |(&at, (c, _)): (&usize, &Made)| {
                     let Scalars { s, t, .. } = &self.scalars[at];
-                    if *s < DEPENDENT * self.basis.data.squares(self.features[at]) {
-                        let Candidate { c, s, t, .. } = self.careful(at);
-                        return self.try_out(scorer, &c, s, &t);
+                    if *s < NEARLY_DEPENDENT * basis.data.squares(self.features[at]) {
+                        let Candidate { c, s, t, .. } = Candidate::new(basis, self.features[at]);
+                        return try_out(basis, scorer, &c, s, &t);
                     }
-                    self.try_out(scorer, c, *s, t)
+                    try_out(basis, scorer, c, *s, t)
                 };
                 let trials: Vec<Trial> = group.iter().zip(&made).map(trial).collect();
                 taken.iter_mut().zip(made).for_each(|(taken, made)| *taken = Some(made));
@@ -261,14 +212,9 @@ impl<'d> Bounded<'d> {
         trials
     }
 
-    fn try_out(&self, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {
-        let Basis { data, lambda, a, d, .. } = &self.basis;
-        trial(data.level, scorer, (a, d), c, t, 1.0 / (lambda + s))
-    }
-
     /// Makes G x_i = x_i − Σ_p (x_iᵀc_p/τ_p) c_p of a group of candidates, each from what was kept of it, if anything.
-    fn make(&self, group: &[usize], kept: &mut [Option<Made>]) -> Vec<Made> {
-        let (data, end) = (&self.basis.data, self.basis.commits.len());
+    fn make(&self, basis: &Basis<'_>, group: &[usize], kept: &mut [Option<Made>]) -> Vec<Made> {
+        let (data, end) = (&basis.data, basis.commits.len());
         let start = |(&at, kept): (&usize, &mut Option<Made>)| {
             kept.take().unwrap_or_else(|| {
                 let (x, shift) = data.column(self.features[at]);
@@ -288,7 +234,7 @@ impl<'d> Bounded<'d> {
                 let shares = |p: usize, k: usize| self.scalars[group[first + k]].shares[until + p];
                 let mut parts: Vec<&mut [f64]> =
                     made[first..first + many].iter_mut().map(|(c, _)| &mut c[start..stop]).collect();
-                subtract(data.level, &self.basis.commits[until..], shares, start, &mut parts);
+                subtract(data.level, &basis.commits[until..], shares, start, &mut parts);
                 first += many;
             }
         }
@@ -296,20 +242,11 @@ impl<'d> Bounded<'d> {
         made
     }
 
-    /// G x_i and its scalars, one commit after the other.
-    fn careful(&self, at: usize) -> Candidate {
-        let c = self.basis.residual(self.features[at]);
-        let (s, t) = self.basis.scalars(self.features[at], &c);
-        Candidate { until: self.basis.commits.len(), c, s, t }
-    }
-
-    /// The same state with C of every candidate, for when bounds no longer tell candidates apart. Cost O(m·n·s).
-    pub fn into_full(mut self) -> Full<'d> {
-        if !self.fresh {
-            self.refresh();
-        }
+    /// C of every candidate, for when bounds no longer tell candidates apart. Cost O(m·n·s).
+    pub fn into_all(mut self, basis: &Basis<'_>) -> All {
+        self.refresh(basis);
         let mut columns: Vec<Option<Candidate>> = Vec::new();
-        columns.resize_with(self.basis.data.columns(), || None);
+        columns.resize_with(basis.data.columns(), || None);
         let mut kept: Vec<Option<Made>> = self.features.iter().map(|&f| self.made[f].take()).collect();
         let positions: Vec<usize> = (0..self.features.len()).collect();
         let made: Vec<Candidate> = positions
@@ -318,22 +255,39 @@ impl<'d> Bounded<'d> {
             .flat_map_iter(|(group, kept)| {
                 let finish = |((c, _), &at): (Made, &usize)| {
                     let Scalars { s, t, .. } = &self.scalars[at];
-                    if *s < INDEPENDENT * self.basis.data.squares(self.features[at]) {
-                        return self.careful(at);
+                    if *s < SOUND * basis.data.squares(self.features[at]) {
+                        return Candidate::new(basis, self.features[at]);
                     }
-                    Candidate { until: self.applied, c, s: *s, t: t.clone() }
+                    Candidate { until: basis.commits.len(), c, s: *s, t: t.clone() }
                 };
-                self.make(group, kept).into_iter().zip(group).map(finish).collect::<Vec<_>>()
+                self.make(basis, group, kept).into_iter().zip(group).map(finish).collect::<Vec<_>>()
             })
             .collect();
         for (candidate, &feature) in made.into_iter().zip(&self.features) {
             columns[feature] = Some(candidate);
         }
-        Full::from_parts(self.basis, columns)
+        All::from_parts(basis, columns)
     }
 }
 
-/// 1/d², or 0 for a row whose d has lost its digits: what the row adds to a sum is left out of its bound.
+fn try_out(basis: &Basis<'_>, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {
+    trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / (basis.lambda + s))
+}
+
+/// The scalars of a column on the present state, with nothing known of it. Cost O(m · commits).
+fn scalars_of(basis: &Basis<'_>, feature: usize) -> Scalars {
+    let level = basis.data.level;
+    let shares: Vec<f64> =
+        basis.commits.par_iter().map(|commit| basis.data.product(feature, &commit.c) / commit.tau).collect();
+    let Candidate { c, s, t, .. } = Candidate::new(basis, feature);
+    let along = basis.a.iter().map(|a| {
+        let weighted: Vec<f64> = a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
+        dot(level, &c, &weighted)
+    });
+    Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares }
+}
+
+/// 1/d², or 0 for a row whose d is unreliable: what the row adds to a sum is left out of its bound.
 fn weight(d: f64) -> f64 {
     if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }
 }

@@ -1,0 +1,190 @@
+//! All trials of a step in one pass over C.
+//!
+//! arXiv:1003.3570, algorithm 3, with removals as well; the book, explanation/leave-one-out.md, "Trying one more column".
+
+use super::basis::Commit;
+use super::trial::{fused, trial};
+use super::{Basis, is_cancelled};
+use crate::sums::{axpy, dot};
+use crate::{Data, Scorer, Trial};
+use rayon::prelude::*;
+
+/// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
+///
+/// The commit of one step and the trials of the next are fused: a column is loaded once, brought up to date, tried,
+/// and stored, so a step reads and writes C once and does not read X. Memory 8·m·n bytes.
+#[derive(Debug)]
+pub(super) struct All {
+    columns: Vec<Option<Candidate>>,
+    /// Commits that every candidate has been brought up to.
+    applied: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// Commits that it has taken in.
+    pub until: usize,
+    pub c: Vec<f64>,
+    pub s: f64,
+    pub t: Vec<f64>,
+}
+
+/// A commit that candidates still have to take in.
+struct Pending<'k> {
+    /// Its place among the commits.
+    place: usize,
+    /// x scaled of a column that entered; none for one that left.
+    x: Option<Vec<f64>>,
+    c: &'k [f64],
+    tau: f64,
+    t: &'k [f64],
+}
+
+/// Commits that are taken in together when there are many.
+const TOGETHER: usize = 8;
+
+impl All {
+    /// C of the columns that a basis has not selected. Cost O(m·n·(s + outputs)).
+    pub fn new(basis: &Basis<'_>) -> Self {
+        let data = &basis.data;
+        let candidate = |feature: usize| {
+            (data.is_active(feature) && !basis.contains(feature)).then(|| Candidate::new(basis, feature))
+        };
+        All::from_parts(basis, (0..data.columns()).into_par_iter().map(candidate).collect())
+    }
+
+    /// C that is known already and up to date.
+    pub fn from_parts(basis: &Basis<'_>, columns: Vec<Option<Candidate>>) -> Self {
+        All { columns, applied: basis.commits.len() }
+    }
+
+    /// C of a candidate that becomes one no more. Cost O(m) per commit that it has not taken in.
+    pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
+        let mut candidate = self.columns[feature].take()?;
+        for pending in pending(basis, self.applied, basis.commits.len()) {
+            candidate.take_in(&basis.data, feature, &pending);
+        }
+        Some(candidate.c)
+    }
+
+    /// Makes the column that was just removed a candidate again.
+    ///
+    /// G x_b = C_b/H_bb without the column, x_bᵀG x_b = 1/H_bb − λ and x_bᵀa = w_b/H_bb; a column that equals a
+    /// candidate gets that one's bits.
+    pub fn readmit(&mut self, basis: &Basis<'_>, feature: usize) {
+        let data = &basis.data;
+        if !data.is_active(feature) {
+            return;
+        }
+        let equal = self.columns.iter().enumerate().find(|(f, c)| c.is_some() && data.equal(*f, feature));
+        self.columns[feature] = match (equal, basis.commits.last()) {
+            (Some((_, equal)), _) => equal.clone(),
+            (None, Some(left)) => {
+                let h = -left.tau;
+                let over = |v: &Vec<f64>| v.iter().map(|v| v / h).collect();
+                let (s, until) = (1.0 / h - basis.lambda, basis.commits.len());
+                Some(Candidate { until, c: over(&left.c), s, t: over(&left.t) })
+            }
+            (None, None) => None,
+        };
+    }
+
+    /// The trial of adding each of some columns; inactive or selected ones get an infinite loss.
+    ///
+    /// One read and one write of C. Cost O(m·n·outputs).
+    pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+        let end = basis.commits.len();
+        while end - self.applied > 1 {
+            let to = (self.applied + TOGETHER).min(end - 1);
+            let pending = pending(basis, self.applied, to);
+            let take_in = |(feature, candidate): (usize, &mut Option<Candidate>)| {
+                let Some(candidate) = candidate else { return };
+                pending.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
+            };
+            self.columns.par_iter_mut().enumerate().for_each(take_in);
+            self.applied = to;
+        }
+        let last = pending(basis, self.applied, end);
+        let mut is_wanted = vec![false; self.columns.len()];
+        wanted.iter().for_each(|&w| is_wanted[w] = true);
+        let none = Trial::of(f64::INFINITY, f64::INFINITY);
+        let visit = |(feature, candidate): (usize, &mut Option<Candidate>)| match candidate {
+            Some(candidate) if is_wanted[feature] => candidate.visit(basis, scorer, feature, last.first()),
+            Some(candidate) => {
+                last.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
+                none.clone()
+            }
+            None => none.clone(),
+        };
+        let all: Vec<Trial> = self.columns.par_iter_mut().enumerate().map(visit).collect();
+        self.applied = end;
+        wanted.iter().map(|&w| all[w].clone()).collect()
+    }
+}
+
+fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<Pending<'k>> {
+    let commits = basis.commits.iter().enumerate().take(to).skip(from);
+    commits
+        .map(|(place, Commit { feature, c, tau, t, leaves })| Pending {
+            place,
+            x: (!leaves).then(|| basis.data.scaled(*feature)),
+            c,
+            tau: *tau,
+            t,
+        })
+        .collect()
+}
+
+impl Candidate {
+    /// G x and its scalars, one commit after the other. Cost O(m·s).
+    pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
+        let c = basis.residual(feature);
+        let (s, t) = basis.scalars(feature, &c);
+        Candidate { until: basis.commits.len(), c, s, t }
+    }
+
+    /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ with g = x_bᵀC, or x_lᵀC_b of the candidate's own x where
+    /// column b left: the two are one number, but the errors of the first grow with every change.
+    fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &Pending<'_>) {
+        if let Some(step) = self.scalars_after(data, feature, pending) {
+            axpy(data.level, -step, pending.c, &mut self.c);
+        }
+    }
+
+    /// The step by which C is still to go along c_b; `None` for a commit that it has taken in.
+    fn scalars_after(&mut self, data: &Data<'_>, feature: usize, pending: &Pending<'_>) -> Option<f64> {
+        if pending.place < self.until {
+            return None;
+        }
+        self.until = pending.place + 1;
+        let g = match &pending.x {
+            Some(x) => dot(data.level, x, &self.c),
+            None => data.product(feature, pending.c),
+        };
+        let step = g / pending.tau;
+        self.s -= g * step;
+        self.t.iter_mut().zip(pending.t).for_each(|(t, tb)| *t -= step * tb);
+        Some(step)
+    }
+
+    /// Takes in the last commit and tries the column.
+    fn visit(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, last: Option<&Pending<'_>>) -> Trial {
+        let (data, level) = (&*basis.data, basis.data.level);
+        let mut step = last.and_then(|p| self.scalars_after(data, feature, p).map(|step| (step, p.c)));
+        if is_cancelled(self.s, data.squares(feature)) {
+            if let Some((step, c)) = step.take() {
+                axpy(level, -step, c, &mut self.c);
+            }
+            (self.s, self.t) = basis.scalars(feature, &self.c);
+        }
+        let inverse = 1.0 / (basis.lambda + self.s);
+        if scorer.is_of_squares() && self.t.len() == 1 {
+            let (sum, low) = fused(level, &mut self.c, step, &basis.a[0], &basis.d, self.t[0] * inverse, inverse);
+            return Trial::of(scorer.mean_of(sum), low);
+        }
+        if let Some((step, c)) = step {
+            axpy(level, -step, c, &mut self.c);
+        }
+        trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse)
+    }
+}

@@ -1,0 +1,139 @@
+//! Residuals left out after one-column changes of a subset, exact for every row.
+//!
+//! Residuals are a/d as in every trial (see [`super`]); rows whose d = 1 − leverage is unreliable are left out by
+//! [`Excluded`] instead. The book derives both: explanation/leave-one-out.md, "Where the closed form alone would go
+//! wrong".
+
+use super::Basis;
+use super::excluded::{Excluded, fits_every_row};
+use crate::is_unreliable;
+use crate::linalg::Failure;
+use ndarray::Array2;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// A change of a subset by one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The subset as it is.
+    None,
+    /// With one more column.
+    Add(usize),
+    /// Without one of its columns.
+    Remove(usize),
+}
+
+impl Change {
+    /// The subset after the change.
+    pub fn of(self, subset: impl Iterator<Item = usize>) -> Vec<usize> {
+        match self {
+            Change::None => subset.collect(),
+            Change::Add(feature) => subset.chain([feature]).collect(),
+            Change::Remove(feature) => subset.filter(|f| *f != feature).collect(),
+        }
+    }
+}
+
+/// Changes that may share a reduction, at least.
+const TOGETHER: usize = 16;
+
+/// The residuals left out of a subset after each change: for each change, outputs × rows, scaled like the rows.
+///
+/// Cost O(m·s) per change, for a removal O(m·s²). Where rows are unreliable, changes with much the same such rows share
+/// one reduction of all others at O(m·s²), and each costs O(s³ + (s + w)·w²) with w such rows more, an addition
+/// O(s·w + w³).
+pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
+    let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
+        changes.par_iter().map(|change| basis.residuals_after(*change)).unzip();
+    let data = basis.data();
+    let subset: Vec<usize> = basis.selected().collect();
+    let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
+    let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
+    let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
+        let changes: Vec<Change> = members.iter().map(|&k| changes[k]).collect();
+        left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
+    };
+    let found: Vec<_> = groups.par_iter().map(exact).collect();
+    for ((members, _), found) in groups.iter().zip(found) {
+        for (at, &k) in members.iter().enumerate() {
+            for row in &unreliable[k] {
+                // Nothing is known where entries overflow.
+                let exact =
+                    found.as_ref().ok().and_then(|(rows, exact)| Some(exact[at].row(rows.binary_search(row).ok()?)));
+                for (o, residuals) in residuals[k].iter_mut().enumerate() {
+                    residuals[*row] = exact.map_or(f64::NAN, |exact| exact[o]);
+                }
+            }
+        }
+    }
+    residuals
+}
+
+/// Neighbours among the changes that share a reduction, with the rows that are unreliable after one of them: at most `most`
+/// changes, with `spare` rows together, or no more than one of them has.
+fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Vec<usize>, BTreeSet<usize>)> {
+    let mut groups: Vec<(Vec<usize>, BTreeSet<usize>)> = Vec::new();
+    for (k, rows) in unreliable.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+        if let Some((changes, all)) = groups.last_mut() {
+            let together: BTreeSet<usize> = all.union(rows).copied().collect();
+            if changes.len() < most && together.len() <= spare.max(all.len()).max(rows.len()) {
+                changes.push(k);
+                *all = together;
+                continue;
+            }
+        }
+        groups.push((vec![k], rows.clone()));
+    }
+    groups
+}
+
+/// The residuals of some rows at least, left out of a subset after each change: which rows, and for each change rows ×
+/// outputs.
+fn left_out(
+    basis: &Basis<'_>,
+    subset: &[usize],
+    changes: &[Change],
+    rows: &[usize],
+) -> Result<(Vec<usize>, Vec<Array2<f64>>), Failure> {
+    let added: Vec<usize> = changes
+        .iter()
+        .filter_map(|change| if let Change::Add(feature) = change { Some(*feature) } else { None })
+        .collect();
+    let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
+    let excluded = Excluded::new(basis.data(), subset, &added, rows)?;
+    let fit = excluded.fit(basis.lambda(), None)?;
+    let after = |change: &Change| match *change {
+        Change::None => Ok(fit.left_out()),
+        Change::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
+        Change::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
+    };
+    let found = changes.par_iter().map(after).collect::<Result<_, _>>()?;
+    Ok((excluded.rows().to_vec(), found))
+}
+
+impl Basis<'_> {
+    /// Residuals a/d left out of the subset after a change, and the rows at which they are unreliable: all rows of a
+    /// subset that can fit them.
+    ///
+    /// Cost O(m·s), for a removal O(m·s²), or O(m³) for a subset that can fit every row.
+    fn residuals_after(&self, change: Change) -> (Vec<Vec<f64>>, BTreeSet<usize>) {
+        let subset = change.of(self.selected());
+        if let Some(residuals) = super::dual::residuals(&self.data, self.lambda, &subset) {
+            return (residuals, BTreeSet::new());
+        }
+        if fits_every_row(&self.data, subset.len()) {
+            return (vec![vec![0.0; self.data.rows()]; self.data.outputs()], (0..self.data.rows()).collect());
+        }
+        let mut changed = Basis::new(self.data.clone(), self.lambda);
+        match change {
+            Change::Remove(_) => subset.iter().for_each(|&feature| changed.add(feature)),
+            Change::Add(feature) => {
+                (changed.a, changed.d) = (self.a.clone(), self.d.clone());
+                changed.add_residual(feature, self.residual(feature));
+            }
+            Change::None => (changed.a, changed.d) = (self.a.clone(), self.d.clone()),
+        }
+        let unreliable = (0..changed.d.len()).filter(|&j| is_unreliable(changed.d[j])).collect();
+        (changed.residuals(), unreliable)
+    }
+}

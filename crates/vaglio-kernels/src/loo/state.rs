@@ -1,0 +1,83 @@
+//! What a search keeps of a subset for one λ: its basis, and of the candidates nothing, bounds or everything.
+
+use super::Basis;
+use super::all::All;
+use super::bounds::Bounds;
+use crate::{Scorer, Trial};
+
+/// The state of the selected columns with caches of the candidates, each from the first time that it is asked for: lower
+/// bounds of every trial, and G x of every candidate, which takes their place.
+#[derive(Debug)]
+pub struct State<'d> {
+    basis: Basis<'d>,
+    bounds: Option<Bounds>,
+    all: Option<All>,
+}
+
+impl<'d> State<'d> {
+    /// The subset of a basis, with nothing of the candidates yet.
+    pub fn new(basis: Basis<'d>) -> Self {
+        State { basis, bounds: None, all: None }
+    }
+
+    /// The state of the selected columns.
+    pub fn basis(&self) -> &Basis<'d> {
+        &self.basis
+    }
+
+    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known.
+    pub fn add(&mut self, feature: usize) {
+        let of_bounds = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
+        let known = self.all.as_mut().and_then(|all| all.take(&self.basis, feature)).or(of_bounds);
+        match known {
+            Some(c) => self.basis.add_residual(feature, c),
+            None => self.basis.add(feature),
+        }
+    }
+
+    /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · commits) at the next bounds.
+    ///
+    /// False where the state is to be built anew, as in [`Basis::remove`].
+    #[must_use]
+    pub fn remove(&mut self, feature: usize) -> bool {
+        let goes_on = self.basis.remove(feature);
+        if let Some(all) = self.all.as_mut().filter(|_| goes_on) {
+            all.readmit(&self.basis, feature);
+        }
+        goes_on
+    }
+
+    /// The trials of removing some selected columns, as [`Basis::removals`].
+    pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        self.basis.removals(scorer, features)
+    }
+
+    /// The candidates in increasing order, and for each a lower bound of its mean loss; `None` where G x of every
+    /// candidate is kept.
+    ///
+    /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).
+    pub fn bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
+        if self.all.is_some() {
+            return None;
+        }
+        let bounds = self.bounds.get_or_insert_with(|| Bounds::new(&self.basis));
+        let found = bounds.bounds(&self.basis, scorer);
+        Some((bounds.features(), found))
+    }
+
+    /// Exact trials of some candidates, by their places in [`State::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
+    /// that was tried in the step before.
+    pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {
+        self.bounds.as_mut().map_or_else(Vec::new, |bounds| bounds.trials(&self.basis, scorer, places))
+    }
+
+    /// The trial of adding each of some columns; inactive or selected ones get an infinite loss. G x of every candidate
+    /// is kept from here on, 8·m·n bytes.
+    ///
+    /// One read and one write of these. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).
+    pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        let (basis, bounds) = (&self.basis, self.bounds.take());
+        let made = || bounds.map_or_else(|| All::new(basis), |bounds| bounds.into_all(basis));
+        self.all.get_or_insert_with(made).trials(basis, scorer, features)
+    }
+}

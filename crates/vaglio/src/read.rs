@@ -126,6 +126,15 @@ pub(crate) fn system(path: &Path, error: &std::io::Error) -> Error {
     unreadable(path, message)
 }
 
+/// The beginning of a message that may quote what the file holds.
+pub(crate) fn shortened(message: &str) -> String {
+    const MOST: usize = 300;
+    if message.chars().count() <= MOST {
+        return message.to_owned();
+    }
+    message.chars().take(MOST).chain("…".chars()).collect()
+}
+
 /// The names of the columns, each there and each once.
 fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let mut seen = HashSet::new();

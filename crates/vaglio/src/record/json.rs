@@ -1,6 +1,7 @@
 //! The record as text, and back.
 
 use super::{Record, SCHEMA, Shown, Status};
+use crate::read::{shortened, system};
 use crate::tune::Tuned;
 use serde::Deserialize;
 use std::path::Path;
@@ -22,10 +23,11 @@ impl Record {
         struct Head {
             schema: String,
         }
-        let damaged = |e: serde_json::Error| format!("it is damaged, or no result of a run: {e}");
+        let damaged =
+            |e: serde_json::Error| format!("it is damaged, or no result of a run: {}", shortened(&e.to_string()));
         let head: Head = serde_json::from_str(text).map_err(damaged)?;
         if head.schema != SCHEMA {
-            return Err(format!("it is of version `{}`; this program reads `{SCHEMA}`", head.schema));
+            return Err(format!("it is of version `{}`; this program reads `{SCHEMA}`", shortened(&head.schema)));
         }
         let record: Record = serde_json::from_str(text).map_err(damaged)?;
         record.check().map_err(|message| format!("it was changed after it was written: {message}"))?;
@@ -73,7 +75,7 @@ impl Record {
     /// # Errors
     /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| crate::read::system(path, &error))?;
+        let text = std::fs::read_to_string(path).map_err(|error| system(path, &error))?;
         Record::of_text(&text).map_err(|message| Error::Unreadable { path: path.to_owned(), message })
     }
 }

@@ -3,7 +3,7 @@
 use super::series::Order;
 use crate::linfa_api::largest;
 use crate::pipeline::rows::{numeric, unscale};
-use crate::read::{ColumnFilter, read_header, read_table, system};
+use crate::read::{ColumnFilter, read_header, read_table, shortened, system};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -291,15 +291,6 @@ fn sources(maps: &[Box<dyn FittedMap>], inputs: &[String]) -> Vec<String> {
         sources = before;
     }
     sources
-}
-
-/// The beginning of a message that may quote what the file holds.
-pub(super) fn shortened(message: &str) -> String {
-    const MOST: usize = 300;
-    if message.chars().count() <= MOST {
-        return message.to_owned();
-    }
-    message.chars().take(MOST).chain("…".chars()).collect()
 }
 
 fn digest(text: &str) -> String {

@@ -4,10 +4,10 @@ use crate::{Feature, Geometry, Result, Score, Winner};
 
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
-/// The subset itself is kept by [`Subset`](crate::Subset), which passes it to every call. Only [`Evaluator::score`] is required; an
-/// evaluator without caches implements nothing else. The rules, which the test kit checks: a trial equals the change,
-/// then `score`, equals [`Criterion::evaluate`](crate::Criterion::evaluate); the order of candidates and the number of threads change nothing; scores
-/// may be +∞, never NaN; long walks of additions and removals stay accurate.
+/// The subset itself is kept by [`Subset`](crate::Subset), which passes it to every call. Only [`Evaluator::score`] is
+/// required; an evaluator without caches implements nothing else. The rules, which the test kit checks: a trial equals the
+/// change, then `score`, equals [`Criterion::evaluate`](crate::Criterion::evaluate); the order of candidates and the
+/// number of threads change nothing; scores may be +∞, never NaN; long walks of additions and removals stay accurate.
 pub trait Evaluator: Send {
     /// The score of the current subset.
     ///
@@ -16,9 +16,6 @@ pub trait Evaluator: Send {
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
 
     /// The scores of the current subset with each candidate added; `scores` has one place per candidate.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         for (&candidate, score) in candidates.iter().zip(scores) {
             *score = self.score(&larger(subset, candidate))?;
@@ -27,9 +24,6 @@ pub trait Evaluator: Send {
     }
 
     /// The scores of the current subset with each candidate removed; `scores` has one place per candidate.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         for (&candidate, score) in candidates.iter().zip(scores) {
             *score = self.score(&smaller(subset, candidate))?;
@@ -39,9 +33,6 @@ pub trait Evaluator: Send {
 
     /// The best addition with its ties: exactly what [`Winner::among`] makes of [`Evaluator::score_additions`], for
     /// evaluators that can prove candidates worse without scoring them.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_additions(subset, candidates, &mut scores)?;
@@ -50,9 +41,6 @@ pub trait Evaluator: Send {
 
     /// The removal that leaves the best subset, with its ties: exactly what [`Winner::among`] makes of
     /// [`Evaluator::score_removals`], likewise.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_removals(subset, candidates, &mut scores)?;
@@ -60,51 +48,33 @@ pub trait Evaluator: Send {
     }
 
     /// Caches follow the addition of `feature` to `subset`.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn add(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
         Ok(())
     }
 
     /// Caches follow the removal of `feature` from `subset`, of which it is one.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn remove(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
         Ok(())
     }
 
     /// Caches are those of `subset` from now on, whatever the subset was.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn reset(&mut self, _subset: &[Feature]) -> Result<()> {
         Ok(())
     }
 
     /// The standard error of the current score as a mean over rows, where it is one.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn standard_error(&mut self, _subset: &[Feature]) -> Result<Option<f64>> {
         Ok(None)
     }
 
     /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
     /// nodes can share states; by default each node resets the evaluator.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
         Ok(walked(self, subset, later))
     }
 
     /// A lower bound of the scores of the current subset with one or more of the columns `later`; −∞ when nothing is
     /// known. For evaluators without a tree of their own.
-    ///
-    /// # Errors
-    /// See [`Evaluator::score`].
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature]) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
@@ -119,15 +89,9 @@ pub trait Branch {
     fn score(&mut self) -> Result<Score>;
 
     /// The scores with the later column of each place added, places counted from 0.
-    ///
-    /// # Errors
-    /// See [`Branch::score`].
     fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()>;
 
     /// The node with the later column at `place` added; the columns after it may follow.
-    ///
-    /// # Errors
-    /// See [`Branch::score`].
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>>;
 
     /// Whether visiting nodes moves the evaluator's caches, which are then reset before they are used again.
@@ -136,9 +100,6 @@ pub trait Branch {
     }
 
     /// A lower bound of the scores with one or more of the later columns from `place` on; −∞ when nothing is known.
-    ///
-    /// # Errors
-    /// See [`Branch::score`].
     fn bound(&mut self, _place: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }

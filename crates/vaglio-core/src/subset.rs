@@ -57,45 +57,30 @@ impl<'d> Subset<'d> {
     }
 
     /// The scores with each candidate added; `scores` has one place per candidate.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.score_additions(selected, candidates, scores)
     }
 
     /// The scores with each candidate removed; `scores` has one place per candidate.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.score_removals(selected, candidates, scores)
     }
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.best_addition(selected, candidates)
     }
 
     /// The removal that leaves the best subset, with its ties, likewise.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.best_removal(selected, candidates)
     }
 
     /// Adds a column, which is not in the subset.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn add(&mut self, feature: Feature) -> Result<()> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.add(selected, feature)?;
@@ -104,9 +89,6 @@ impl<'d> Subset<'d> {
     }
 
     /// Removes a column; one that is not in the subset changes nothing.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
         let (evaluator, selected) = self.evaluator()?;
@@ -116,9 +98,6 @@ impl<'d> Subset<'d> {
     }
 
     /// Makes `subset` the current subset.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
         self.shortcut.evaluator.reset(subset)?;
         self.selected = subset.to_vec();
@@ -127,18 +106,12 @@ impl<'d> Subset<'d> {
     }
 
     /// The standard error of the score as a mean over rows, where it is one.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.standard_error(selected)
     }
 
     /// The root of a depth-first search of the subset with any of the columns `later`.
-    ///
-    /// # Errors
-    /// See [`Subset::score`].
     pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
         self.evaluator()?;
         let root = self.shortcut.evaluator.tree(&self.selected, later)?;

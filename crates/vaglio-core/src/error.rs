@@ -34,7 +34,7 @@ pub enum ExitClass {
     Configuration = 2,
     /// Input that cannot be read or is not finite, a refused model file, an output that cannot be written.
     Data = 3,
-    /// Over- or underflow, or a factorisation that failed.
+    /// Over- or underflow, or a factorization that failed.
     Numerical = 4,
 }
 
@@ -127,7 +127,7 @@ pub enum Error {
         /// Why.
         message: String,
     },
-    /// Over- or underflow, or a factorisation that failed.
+    /// Over- or underflow, or a factorization that failed.
     #[error("{0}")]
     Numerical(String),
 }

@@ -28,7 +28,7 @@ impl Level {
         levels
     }
 
-    /// The word for it: `baseline`, `avx2`, `avx512`, or `other`.
+    /// Its identifier: `baseline`, `avx2`, `avx512`, or `other`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Arch::Scalar => "baseline",

@@ -8,7 +8,7 @@ use crate::trial::worse;
 use ndarray::{Array1, Array2, ArrayView2};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
-/// A factorisation that failed.
+/// A factorization that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// The matrix is not positive definite.
@@ -21,7 +21,7 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Failure::NotPositiveDefinite => "a matrix is not positive definite",
-            Failure::NoConvergence => "a matrix factorisation did not converge",
+            Failure::NoConvergence => "a matrix factorization did not converge",
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::broken::Law;
 use serde_json::{Value, json};
 use vaglio_core::{Criterion, Description, Learner, Map, Role, SearchStrategy, descriptions};
 
-/// The components of one role, with the word for each.
+/// The components of one role, with the identifier of each.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
 
 /// Every criterion that is linked in.

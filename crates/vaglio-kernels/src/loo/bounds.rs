@@ -51,7 +51,7 @@ struct Scalars {
 const NEARLY_DEPENDENT: f64 = 1e-6;
 /// Of all columns, one in so many may be kept as G x once it was tried.
 const KEPT: usize = 8;
-/// Of ‖x_i‖²: above this part, a kept G x is as good as one made with care.
+/// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
 const SOUND: f64 = 1e-2;
 /// Candidates that share the commits in cache.
 const GROUP: usize = 8;

@@ -42,20 +42,20 @@ fn folds(rows: usize) -> Vec<Vec<u32>> {
     vec![(0..rows).map(|j| (j * 4 / rows) as u32).collect(), uneven, (0..rows as u32).collect(), half]
 }
 
-/// The largest relative distance from refitting of trials that are not weak, and how many were and were not.
+/// The largest relative distance from refitting of trials that are not unreliable, and how many were and were not.
 #[derive(Default)]
 struct Distance {
     additions: f64,
     removals: f64,
     scores: f64,
-    weak: usize,
+    unreliable: usize,
     sound: usize,
 }
 
 impl Distance {
     fn of(&mut self, trial: Trial, rows: &Rows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
         if trial.is_unreliable() {
-            self.weak += 1;
+            self.unreliable += 1;
             return 0.0;
         }
         self.sound += 1;
@@ -117,7 +117,7 @@ fn trials_and_commits_equal_refitting_for_every_measure() {
                     }
                     distance.look(&mut state, &rows, Measure::Squared);
                     distance.assert(1e-11, 1e-11);
-                    assert_eq!(distance.weak, 0);
+                    assert_eq!(distance.unreliable, 0);
                 }
             }
         }
@@ -198,7 +198,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
             }
             // Refitting, too, has no more digits of columns that are nearly 0 in the rows that train a fold.
             distance.assert(1e-10, if lambda > 1e-6 { 1e-9 } else { 1e-7 });
-            assert!(distance.sound > 50 && (lambda > 1e-6 || distance.weak > 50));
+            assert!(distance.sound > 50 && (lambda > 1e-6 || distance.unreliable > 50));
         }
     }
 }
@@ -226,7 +226,7 @@ fn backward_from_all_columns_needs_no_candidates() {
             state.remove(selected[best]);
         }
         distance.assert(0.0, if lambda > 1e-6 { 1e-9 } else { 1e-7 });
-        assert_eq!(distance.weak, 0);
+        assert_eq!(distance.unreliable, 0);
     }
 }
 

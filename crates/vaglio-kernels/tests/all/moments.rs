@@ -118,14 +118,14 @@ impl Folded {
 
 type Reference<'r> = dyn Fn(&[usize], &[f64]) -> Vec<f64> + 'r;
 
-/// Compares sums with refitting; the greatest relative error, weak ones left out.
+/// Compares sums with refitting; the greatest relative error, unreliable ones left out.
 struct Check<'r> {
     reference: &'r Reference<'r>,
     moments: &'r Moments,
     empty: f64,
     worst: f64,
-    weak: usize,
-    strong: usize,
+    unreliable: usize,
+    reliable: usize,
 }
 
 /// Refitting from the rows.
@@ -140,17 +140,17 @@ fn by_residuals<'r>(rows: &'r Rows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64>
 impl<'r> Check<'r> {
     fn new(moments: &'r Moments, reference: &'r Reference<'r>) -> Self {
         let empty = reference(&[], &[1.0])[0];
-        Check { reference, moments, empty, worst: 0.0, weak: 0, strong: 0 }
+        Check { reference, moments, empty, worst: 0.0, unreliable: 0, reliable: 0 }
     }
 
     fn losses(&mut self, subset: &[usize], lambdas: &[f64], losses: &[f64], conditioning: &[f64]) {
         let (empty, defined) = (self.empty, (self.reference)(subset, lambdas));
         for (((defined, loss), conditioning), lambda) in defined.iter().zip(losses).zip(conditioning).zip(lambdas) {
             if is_unreliable(*conditioning) {
-                self.weak += 1;
+                self.unreliable += 1;
                 continue;
             }
-            self.strong += 1;
+            self.reliable += 1;
             let error = (self.moments.mean_of(*loss) - defined).abs() / defined.max(1e-6 * empty);
             let loss = self.moments.mean_of(*loss);
             assert!(
@@ -169,7 +169,7 @@ impl<'r> Check<'r> {
     }
 
     fn done(self, name: &str) {
-        println!("{name}: worst {:.1e}, strong {}, weak {}", self.worst, self.strong, self.weak);
+        println!("{name}: worst {:.1e}, reliable {}, unreliable {}", self.worst, self.reliable, self.unreliable);
     }
 }
 
@@ -221,7 +221,7 @@ fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], nam
             open.push((tree.child(k), larger, next + k + 1));
         }
     }
-    let counts = (check.strong, check.weak);
+    let counts = (check.reliable, check.unreliable);
     check.done(name);
     counts
 }
@@ -231,8 +231,8 @@ fn every_trial_equals_refitting() {
     let folded = sample(83, 5);
     for setting in settings() {
         let rows = folded.rows(Level::best(), setting);
-        let (_, weak) = every_engine(&rows, &by_residuals(&rows), &LAMBDAS, &format!("{setting:?}"));
-        assert_eq!(weak, 0, "plain data keep their digits");
+        let (_, unreliable) = every_engine(&rows, &by_residuals(&rows), &LAMBDAS, &format!("{setting:?}"));
+        assert_eq!(unreliable, 0, "plain data keep their digits");
     }
 }
 
@@ -248,9 +248,9 @@ fn hard_columns_are_weak_or_right() {
     folded.sample.doubles.push(first);
     for setting in settings() {
         let rows = folded.rows(Level::best(), setting);
-        let (strong, weak) =
+        let (reliable, unreliable) =
             every_engine(&rows, &folded.by_reflections(setting), &LAMBDAS, &format!("hard {setting:?}"));
-        assert!(strong > 0 && weak > 0);
+        assert!(reliable > 0 && unreliable > 0);
     }
 }
 

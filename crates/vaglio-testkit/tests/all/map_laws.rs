@@ -29,14 +29,14 @@ enum Fault {
 /// Subtracts the mean of every column of numbers, with one thing wrong. It is not described: the laws of the registry
 /// need a role without components.
 #[derive(Debug, Serialize, Deserialize)]
-struct Centre {
+struct Center {
     fault: Fault,
 }
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-#[typetag::serde(name = "centre")]
-impl Map for Centre {
+#[typetag::serde(name = "center")]
+impl Map for Center {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let text = table.columns().iter().any(|(_, cells)| cells.numbers().is_none());
         if self.fault == Fault::Refuses || self.fault == Fault::NoText && text {
@@ -45,7 +45,7 @@ impl Map for Centre {
         let weights = weights.filter(|_| self.fault != Fault::IgnoresWeights);
         let means = table.columns().iter().filter_map(|(name, cells)| Some((name.clone(), mean(cells, weights)?)));
         let means: Vec<(String, f64)> = means.collect();
-        Ok(Box::new(Centred { fault: self.fault, rounded: means.iter().map(|(_, m)| *m).collect(), means }))
+        Ok(Box::new(Centered { fault: self.fault, rounded: means.iter().map(|(_, m)| *m).collect(), means }))
     }
 
     fn fit_target(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
@@ -64,7 +64,7 @@ fn mean(cells: &Cells, weights: Option<&[f64]>) -> Option<f64> {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Centred {
+struct Centered {
     fault: Fault,
     means: Vec<(String, f64)>,
     #[serde(serialize_with = "single")]
@@ -76,8 +76,8 @@ fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S
     values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
 }
 
-#[typetag::serde(name = "centred")]
-impl FittedMap for Centred {
+#[typetag::serde(name = "centered")]
+impl FittedMap for Centered {
     fn transform(&self, table: Table) -> Result<Table> {
         if self.fault == Fault::NeedsAll && self.means.iter().any(|(name, _)| table.get(name).is_none()) {
             return Err(Error::Shape("a column is missing".into()));
@@ -94,14 +94,14 @@ impl FittedMap for Centred {
             Fault::MixesColumns => known + first,
             _ => known,
         };
-        let centred = |(name, cells): (String, Cells)| {
+        let centered = |(name, cells): (String, Cells)| {
             let Some(at) = self.means.iter().position(|(n, _)| *n == name) else { return (name, cells) };
             let by = shift(at, self.means[at].1, &cells);
             let Some(column) = cells.numbers() else { return (name, cells) };
             let values: Vec<f64> = column.values().iter().map(|v| v - by).collect();
             (name, Cells::Numbers(Numbers::from(values)))
         };
-        Table::new(table.into_columns().into_iter().map(centred).collect())
+        Table::new(table.into_columns().into_iter().map(centered).collect())
     }
 
     fn sources(&self, name: &str) -> Vec<String> {
@@ -114,19 +114,19 @@ impl FittedMap for Centred {
 }
 
 fn law_of(fault: Fault) -> &'static str {
-    broken_law(check_map(&Centre { fault }, &data::mixed_table(16, 4, 1), TOLERANCE))
+    broken_law(check_map(&Center { fault }, &data::mixed_table(16, 4, 1), TOLERANCE))
 }
 
 #[test]
 fn what_is_right_keeps_every_law_on_the_standard_data() {
     for fault in [Fault::None, Fault::NoText] {
-        holds(check_map_on_standard_data(&Centre { fault }, TOLERANCE));
+        holds(check_map_on_standard_data(&Center { fault }, TOLERANCE));
     }
 }
 
 #[test]
 fn a_map_that_can_be_fitted_to_nothing_has_kept_no_law() {
-    assert_eq!(broken_law(check_map_on_standard_data(&Centre { fault: Fault::Refuses }, TOLERANCE)), "check");
+    assert_eq!(broken_law(check_map_on_standard_data(&Center { fault: Fault::Refuses }, TOLERANCE)), "check");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_map_that_ignores_weights_is_found() {
 
 #[test]
 fn a_table_with_nothing_to_see_is_refused() {
-    let centre = Centre { fault: Fault::None };
-    assert_eq!(broken_law(map::fixed(&centre, &data::table(4, 3, 1))), "fixed");
-    assert_eq!(broken_law(map::repeatable(&centre, &Table::default())), "repeatable");
+    let center = Center { fault: Fault::None };
+    assert_eq!(broken_law(map::fixed(&center, &data::table(4, 3, 1))), "fixed");
+    assert_eq!(broken_law(map::repeatable(&center, &Table::default())), "repeatable");
 }

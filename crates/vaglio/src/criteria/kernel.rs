@@ -4,7 +4,7 @@ use std::sync::Arc;
 use vaglio_core::{Design, Error, Loss, Result, Score};
 use vaglio_kernels::{Data, DataError, Level, Measure, Scorer, Targets};
 
-/// The kernels' word for a loss.
+/// A loss as the kernels know it.
 fn measure(loss: Loss) -> Measure {
     match loss {
         Loss::Squared => Measure::Squared,

@@ -1,4 +1,4 @@
-//! Normalised Hilbert–Schmidt independence.
+//! Normalized Hilbert–Schmidt independence.
 
 mod definition;
 mod evaluator;
@@ -30,16 +30,27 @@ use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Outline
 /// IEEE Transactions on Knowledge and Data Engineering 30(7), 2018.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(transform = with_both_spellings)]
 pub struct Nhsic {
     /// The kernels of columns and target.
     pub kernel: Kernel,
     /// Whether kernel matrices are scaled to norm 1; without it they are HKH over the number of rows (HSIC Lasso).
-    pub normalise: bool,
+    #[serde(alias = "normalise")]
+    pub normalize: bool,
 }
 
 impl Default for Nhsic {
     fn default() -> Self {
-        Nhsic { kernel: Kernel::default(), normalise: true }
+        Nhsic { kernel: Kernel::default(), normalize: true }
+    }
+}
+
+/// `normalise` is taken for `normalize`.
+fn with_both_spellings(schema: &mut schemars::Schema) {
+    if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut())
+        && let Some(normalize) = properties.get("normalize").cloned()
+    {
+        properties.insert("normalise".into(), normalize);
     }
 }
 
@@ -102,7 +113,7 @@ vaglio_core::describe!(
     "NHSIC"
 );
 
-/// The word for this way of computing in `selection.json` and in plans.
+/// The identifier of the engine in `selection.json` and in plans.
 const ENGINE: &str = "gram";
 /// A kernel so wide is constant to rounding.
 const WIDEST: f64 = 1e3;

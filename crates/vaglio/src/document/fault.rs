@@ -71,7 +71,7 @@ impl de::Error for Fault {
     }
 }
 
-/// Serde's word for a type in the words of a user.
+/// Serde's name of a type as a user would say it.
 fn plain(expected: &str) -> String {
     match expected {
         "usize" | "u64" | "u32" | "u128" => "a whole number from 0 up",

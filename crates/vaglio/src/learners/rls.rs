@@ -27,7 +27,7 @@ vaglio_core::describe!(
     Learner,
     Rls,
     "rls",
-    "regularised least squares (ridge regression), with or without an unpenalised intercept",
+    "regularized least squares (ridge regression), with or without an unpenalized intercept",
     "learner: {kind: rls, lambda: 1.0, intercept: true}"
 );
 

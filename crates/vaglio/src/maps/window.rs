@@ -84,14 +84,14 @@ impl Map for Window {
             return Err(Error::setting("lags", "at least one lag is needed; 0 is the row itself"));
         }
         if let Some(index) = (0..self.lags.len()).find(|&k| self.lags[..k].contains(&self.lags[k])) {
-            return Err(Error::setting(format!("lags[{index}]"), format!("{} stands twice", self.lags[index])));
+            return Err(Error::setting(format!("lags[{index}]"), format!("{} is listed twice", self.lags[index])));
         }
         let Some(columns) = &self.columns else { return Ok(()) };
         if columns.is_empty() {
             return Err(Error::setting("columns", "it is empty; leave it out for all columns of numbers"));
         }
         if let Some(index) = (0..columns.len()).find(|&k| columns[..k].contains(&columns[k])) {
-            return Err(Error::setting(format!("columns[{index}]"), format!("`{}` stands twice", columns[index])));
+            return Err(Error::setting(format!("columns[{index}]"), format!("`{}` is listed twice", columns[index])));
         }
         Ok(())
     }
@@ -251,9 +251,9 @@ mod tests {
     fn what_cannot_be_made_is_refused() {
         for (json, words) in [
             (r#"{"kind": "window", "lags": []}"#, "`lags`: at least one"),
-            (r#"{"kind": "window", "lags": [0, 2, 2]}"#, "`lags[2]`: 2 stands twice"),
+            (r#"{"kind": "window", "lags": [0, 2, 2]}"#, "`lags[2]`: 2 is listed twice"),
             (r#"{"kind": "window", "columns": []}"#, "`columns`: it is empty"),
-            (r#"{"kind": "window", "lags": [0], "columns": ["x", "x"]}"#, "`columns[1]`: `x` stands twice"),
+            (r#"{"kind": "window", "lags": [0], "columns": ["x", "x"]}"#, "`columns[1]`: `x` is listed twice"),
             (r#"{"kind": "window", "lags": [1], "columns": ["yy"]}"#, "did you mean `y`?"),
             (r#"{"kind": "window", "lags": [1], "columns": ["t"]}"#, "holds text"),
             (r#"{"kind": "window", "lags": [3]}"#, "no series has more than 3 rows"),

@@ -28,7 +28,7 @@ const MOST_PARAMETERS: usize = 100;
 
 /// Which settings of the learner are tuned, within which bounds, and how.
 ///
-/// Minimises over θ in a box the criterion of the learner with the settings θ: of all columns that its map makes, or of
+/// Minimizes over θ in a box the criterion of the learner with the settings θ: of all columns that its map makes, or of
 /// the subset that the search finds. Each parameter is scaled to \[0, 1\], linearly or in its logarithm; points outside
 /// are moved to the nearest point inside, and whole numbers are rounded, so that points which become the same settings
 /// are scored once and count once. Cost: at most `budget` scores.

@@ -1,4 +1,4 @@
-//! Normalised Hilbert–Schmidt independence against its definition.
+//! Normalized Hilbert–Schmidt independence against its definition.
 
 use vaglio::core::{Columns, Criterion, Design, Error, Outline, Problem, Readout, Signs, Subset, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output};
@@ -6,8 +6,8 @@ use vaglio_testkit::{Broken, Random, check_criterion, check_criterion_on_standar
 
 type Kept = Result<(), Broken>;
 
-fn with(approximation: Approximation, output: Output, normalise: bool) -> Nhsic {
-    Nhsic { kernel: Kernel { approximation, output, ..Kernel::default() }, normalise }
+fn with(approximation: Approximation, output: Output, normalize: bool) -> Nhsic {
+    Nhsic { kernel: Kernel { approximation, output, ..Kernel::default() }, normalize }
 }
 
 fn exact() -> Nhsic {
@@ -56,9 +56,9 @@ impl Open for Nhsic {
 #[test]
 fn the_laws_hold_on_standard_data() -> Kept {
     for approximation in [Approximation::Auto, Approximation::Nystrom] {
-        for normalise in [true, false] {
-            let name = format!("{approximation:?}, normalise {normalise}");
-            check_criterion_on_standard_data(&with(approximation, Output::Auto, normalise), 1e-9)
+        for normalize in [true, false] {
+            let name = format!("{approximation:?}, normalize {normalize}");
+            check_criterion_on_standard_data(&with(approximation, Output::Auto, normalize), 1e-9)
                 .map_err(|b| b.within(&name))?;
         }
     }
@@ -68,8 +68,8 @@ fn the_laws_hold_on_standard_data() -> Kept {
 #[test]
 fn every_output_kernel_keeps_the_laws() -> Kept {
     for output in [Output::Gaussian, Output::Delta, Output::SameClass] {
-        for normalise in [true, false] {
-            let criterion = with(Approximation::Exact, output, normalise);
+        for normalize in [true, false] {
+            let criterion = with(Approximation::Exact, output, normalize);
             let two = data::binary(24, 6, 5).weighted().design(&[0.7], true);
             let three = data::multiclass(24, 6, 3, 6).duplicates(1).constants(1).design(&[0.7], true);
             for design in [two, three] {
@@ -117,8 +117,8 @@ fn a_weight_is_the_row_repeated() {
         let weighted = Design::identity(&problem.clone().with_weights(weights).unwrap(), readout());
         let plain = Design::identity(&problem.select_rows(&repeated), readout());
         for approximation in [Approximation::Exact, Approximation::Nystrom] {
-            for normalise in [true, false] {
-                let criterion = with(approximation, Output::Auto, normalise);
+            for normalize in [true, false] {
+                let criterion = with(approximation, Output::Auto, normalize);
                 let (mut a, mut b) = (criterion.open_for(&weighted), criterion.open_for(&plain));
                 for subset in [&[][..], &[1], &[0, 3], &[4, 2, 1, 0, 3]] {
                     a.reset(subset).unwrap();
@@ -173,14 +173,25 @@ fn coefficients_and_words_belong_to_the_subset() {
 }
 
 #[test]
+fn both_spellings_of_normalize_are_read() {
+    for (spelling, value) in [("normalise", false), ("normalize", false), ("normalise", true)] {
+        let read: Nhsic = serde_json::from_str(&format!("{{\"{spelling}\": {value}}}")).unwrap();
+        assert_eq!(read.normalize, value, "{spelling}");
+    }
+    assert!(serde_json::from_str::<Nhsic>("{\"normalise\": true, \"normalize\": true}").is_err());
+    let schema = serde_json::to_string(&vaglio::core::schemars::schema_for!(Nhsic)).unwrap();
+    assert!(schema.contains("\"normalise\"") && schema.contains("\"normalize\""), "{schema}");
+}
+
+#[test]
 fn many_columns_reach_the_value_of_coordinate_descent() {
     for (recipe, tolerance) in
         [(data::regression(30, 20, 4), 1e-11), (data::regression(30, 20, 5).collinear(0.1), 1e-10)]
     {
         let design = recipe.duplicates(2).constants(1).design(&[1.0], true);
         let all: Vec<usize> = (0..design.features()).collect();
-        for normalise in [true, false] {
-            let criterion = with(Approximation::Exact, Output::Auto, normalise);
+        for normalize in [true, false] {
+            let criterion = with(Approximation::Exact, Output::Auto, normalize);
             let mut evaluator = criterion.open_for(&design);
             evaluator.reset(&all).unwrap();
             let defined = criterion.evaluate(&design, &all).unwrap().loss;
@@ -195,7 +206,7 @@ fn narrow_and_wide_kernels_keep_the_definition() -> Kept {
     for bandwidth in [0.05, 0.5, 5.0] {
         let kernel = Kernel { bandwidth, approximation: Approximation::Exact, ..Kernel::default() };
         let design = data::regression(30, 5, 6).weighted().design(&[1.0], true);
-        check_criterion(&Nhsic { kernel, normalise: true }, &design, 1e-9)
+        check_criterion(&Nhsic { kernel, normalize: true }, &design, 1e-9)
             .map_err(|b| b.within(&format!("bandwidth {bandwidth}")))?;
     }
     Ok(())
@@ -210,7 +221,7 @@ fn what_has_no_meaning_is_refused() {
     assert_eq!(field(&with(Approximation::Auto, Output::Delta, true), &design).as_deref(), Some("kernel.output"));
     for bandwidth in [0.0, -1.0, f64::NAN, 1e9] {
         let kernel = Kernel { bandwidth, ..Kernel::default() };
-        assert_eq!(field(&Nhsic { kernel, normalise: true }, &design).as_deref(), Some("kernel.bandwidth"));
+        assert_eq!(field(&Nhsic { kernel, normalize: true }, &design).as_deref(), Some("kernel.bandwidth"));
     }
     let given = |rows: usize, y: f64| {
         let mut columns = Columns::new(rows);

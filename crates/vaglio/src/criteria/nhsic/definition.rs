@@ -80,7 +80,7 @@ fn centered(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
 /// Divided by its norm where the setting says so.
 fn scaled(nhsic: &Nhsic, kernel: Array2<f64>) -> Array2<f64> {
     let norm = (&kernel * &kernel).sum().sqrt();
-    if nhsic.normalise && norm > 0.0 { kernel / norm } else { kernel }
+    if nhsic.normalize && norm > 0.0 { kernel / norm } else { kernel }
 }
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, by ways that are slow and plain.

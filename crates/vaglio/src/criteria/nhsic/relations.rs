@@ -103,8 +103,8 @@ pub(super) fn landmarks(nhsic: &Nhsic, rows: usize) -> Result<Option<Landmarks>>
 
 /// A factor as the setting wants it, with ‖K̃‖².
 fn scaled(nhsic: &Nhsic, level: Level, factor: Factor) -> (Factor, f64) {
-    let factor = if nhsic.normalise { factor.normalized(level) } else { factor };
-    let own = match (nhsic.normalise, factor.rank()) {
+    let factor = if nhsic.normalize { factor.normalized(level) } else { factor };
+    let own = match (nhsic.normalize, factor.rank()) {
         (_, 0) => 0.0,
         (true, _) => 1.0,
         (false, _) => factor.inner(level, &factor),

@@ -11,7 +11,7 @@ pub trait Criterion: Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///
     /// # Errors
-    /// [`Error::Numerical`] where retraining fails.
+    /// [`crate::Error::Numerical`] where retraining fails.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score>;
 
     /// The shortcut, where there is one for this design. `None`: every trial calls [`Criterion::evaluate`].
@@ -19,7 +19,7 @@ pub trait Criterion: Debug + Send + Sync {
     /// `outline` says how far the search will go, for criteria that choose among several engines; it changes no result.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when the columns over- or underflow.
+    /// [`crate::Error::Numerical`] when the columns over- or underflow.
     fn accelerate<'d>(&'d self, _design: &'d Design, _outline: &Outline) -> Result<Option<Shortcut<'d>>> {
         Ok(None)
     }
@@ -27,7 +27,7 @@ pub trait Criterion: Debug + Send + Sync {
     /// Relevance and Gram columns that least-angle searches walk on; linear correlation unless overridden.
     ///
     /// # Errors
-    /// [`Error::Setting`] where there is no such path, [`Error::Numerical`].
+    /// [`crate::Error::Setting`] where there is no such path, [`crate::Error::Numerical`].
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
         Ok(Box::new(Correlation::new(design)?))
     }
@@ -35,7 +35,7 @@ pub trait Criterion: Debug + Send + Sync {
     /// Which rows are held out together; a map with `scope: fold` is refitted on the others.
     ///
     /// # Errors
-    /// [`Error::Setting`] for folds that cannot be made.
+    /// [`crate::Error::Setting`] for folds that cannot be made.
     fn folds(&self, _design: &Design) -> Result<HeldOut> {
         Ok(HeldOut::Nothing)
     }
@@ -48,7 +48,7 @@ pub trait Criterion: Debug + Send + Sync {
     /// Refuses a design on which the criterion has no meaning, before the search starts.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path inside this criterion.
+    /// [`crate::Error::Setting`] with the field's path inside this criterion.
     fn check(&self, _design: &Design) -> Result<()> {
         Ok(())
     }

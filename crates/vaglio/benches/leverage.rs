@@ -12,6 +12,7 @@ use vaglio::core::{Columns, Lambda, Loss, Problem, SearchStrategy, Silent, Task}
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Greedy};
+use vaglio_testkit::Random;
 
 fn main() {
     let squared = Loss::Squared;
@@ -41,9 +42,13 @@ fn run(
     if !std::env::args().skip(1).filter(|a| !a.starts_with('-')).all(|word| name.contains(&word)) {
         return;
     }
-    let mut x: Vec<Vec<f64>> =
-        (0..count).map(|j| (0..rows).map(|i| uniform(7, (i * count + j) as u64)).collect()).collect();
-    let mut y: Vec<f64> = (0..rows).map(|i| 2.0 * uniform(1007, i as u64)).collect();
+    let mut random = Random::new(7);
+    let mut x = vec![Vec::with_capacity(rows); count];
+    for _ in 0..rows {
+        x.iter_mut().for_each(|column| column.push(unit(&mut random)));
+    }
+    let mut random = Random::new(1007);
+    let mut y: Vec<f64> = (0..rows).map(|_| 2.0 * unit(&mut random)).collect();
     for t in 0..10 {
         let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
         y.iter_mut().zip(&x[(t * 37 + 5) % (count - alone)]).for_each(|(y, x)| *y += effect * x);
@@ -64,9 +69,7 @@ fn run(
     println!("{name:<42}{seconds:>8.3} s   {:.12e}, {} columns", last.score.loss, last.subset.len());
 }
 
-fn uniform(seed: u64, counter: u64) -> f64 {
-    let mut z = seed.wrapping_add((counter + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53) * 2.0 - 1.0) * 3f64.sqrt()
+/// Uniform, of unit variance.
+fn unit(random: &mut Random) -> f64 {
+    (random.uniform() * 2.0 - 1.0) * 3f64.sqrt()
 }

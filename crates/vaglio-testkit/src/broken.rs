@@ -59,6 +59,16 @@ impl Law {
         if holds { Ok(()) } else { Err(self.broken(on(), expected, format!("{found:?}"))) }
     }
 
+    /// Refuses what is not equal.
+    pub(crate) fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(
+        self,
+        on: impl FnOnce() -> String,
+        expected: &T,
+        found: &T,
+    ) -> Result<(), Broken> {
+        self.must(expected == found, on, format!("{expected:?}"), found)
+    }
+
     /// The value of a call that must neither fail nor panic.
     pub(crate) fn ran<T>(
         self,

@@ -4,15 +4,12 @@
 //! smaller than a millionth of the empty subset's counts as that large.
 
 use crate::broken::{Law, Near};
-use crate::trial::{Trial, evaluate, free, open, trail, trials};
+use crate::trial::{Trial, evaluate, free, open, trail, trials, walked};
 use crate::{Broken, InPool, Random, data, variation};
 use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
 /// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
 /// readout.
-///
-/// # Errors
-/// The first law that does not hold.
 pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
     never_nan(criterion, design)?;
@@ -45,9 +42,6 @@ pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f6
 }
 
 /// No score of any subset on the way to all columns and back is NaN, nor any standard error NaN or negative.
-///
-/// # Errors
-/// [`Broken`].
 pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("never_nan");
     let all = trail(law, design, usize::MAX, 11)?;
@@ -75,9 +69,6 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
 }
 
 /// The definition gives one score for a subset, whatever the order of its columns.
-///
-/// # Errors
-/// [`Broken`].
 pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("any_order");
     let near = Near::scores(criterion, design, tolerance);
@@ -88,17 +79,11 @@ pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> 
 }
 
 /// The trial of an addition equals `add` then `score` equals the definition, and a trial changes nothing.
-///
-/// # Errors
-/// [`Broken`].
 pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     one_step(Law("additions"), criterion, design, tolerance, Trial::Addition)
 }
 
 /// The trial of a removal equals `remove` then `score` equals the definition, and a trial changes nothing.
-///
-/// # Errors
-/// [`Broken`].
 pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     one_step(Law("removals"), criterion, design, tolerance, Trial::Removal)
 }
@@ -108,14 +93,8 @@ fn one_step(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64
     let trail = trail(law, design, 5, 13)?;
     let sizes = if trial == Trial::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
-        let mut walked = open(law, criterion, design)?;
-        for &feature in subset {
-            law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
-        }
-        let candidates = match trial {
-            Trial::Addition => free(design, subset),
-            Trial::Removal => subset.to_vec(),
-        };
+        let mut walked = walked(law, criterion, design, subset)?;
+        let candidates = trial.candidates(design, subset);
         let scores = trials(law, &mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
@@ -126,24 +105,16 @@ fn one_step(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64
             law.ran(on, || other.reset(subset))?;
             law.ran(on, || trial.commit(&mut other, candidate))?;
             law.same(near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
-            law.must(
-                other.selected() == changed,
-                || on() + " when committed",
-                format!("{changed:?}"),
-                other.selected(),
-            )?;
+            law.equal(|| on() + " when committed", &changed[..], other.selected())?;
         }
         let on = || format!("subset {subset:?} after its trials");
-        law.must(walked.selected() == subset, on, format!("{subset:?}"), walked.selected())?;
+        law.equal(on, subset, walked.selected())?;
         law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || walked.score())?)?;
     }
     Ok(())
 }
 
 /// `reset` equals additions one by one from the empty subset, whatever the evaluator held before.
-///
-/// # Errors
-/// [`Broken`].
 pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("resets");
     let near = Near::scores(criterion, design, tolerance);
@@ -151,12 +122,9 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Res
     let mut reset = open(law, criterion, design)?;
     for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
         let on = || format!("a reset to {subset:?}");
-        let mut walked = open(law, criterion, design)?;
-        for &feature in subset {
-            law.ran(on, || walked.add(feature))?;
-        }
+        let mut walked = walked(law, criterion, design, subset)?;
         law.ran(on, || reset.reset(subset))?;
-        law.must(reset.selected() == subset, on, format!("{subset:?}"), reset.selected())?;
+        law.equal(on, subset, reset.selected())?;
         law.same(near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
         let candidates = free(design, subset);
         let expected = trials(law, &mut walked, Trial::Addition, &candidates)?;
@@ -169,9 +137,6 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Res
 }
 
 /// The order in which candidates are given changes no bit of their scores.
-///
-/// # Errors
-/// [`Broken`].
 pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("candidate_order");
     let trail = trail(law, design, 4, 15)?;
@@ -181,15 +146,12 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
         (&trail[..3], Trial::Removal),
         (&trail[..], Trial::Removal),
     ] {
-        let candidates = if trial == Trial::Addition { free(design, subset) } else { subset.to_vec() };
+        let candidates = trial.candidates(design, subset);
         if candidates.len() < 2 {
             continue;
         }
         let scored = |order: &[usize]| -> Result<Vec<Score>, Broken> {
-            let mut evaluator = open(law, criterion, design)?;
-            for &feature in subset {
-                law.ran(|| format!("subset {subset:?}"), || evaluator.add(feature))?;
-            }
+            let mut evaluator = walked(law, criterion, design, subset)?;
             let given: Vec<Feature> = order.iter().map(|&at| candidates[at]).collect();
             trials(law, &mut evaluator, trial, &given)
         };
@@ -207,17 +169,11 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
 
 /// `best_addition` is what [`Winner::among`] makes of `score_additions`: the same column and ties in any order of
 /// candidates, the score to the tolerance.
-///
-/// # Errors
-/// [`Broken`].
 pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     best(Law("best_addition"), Trial::Addition, criterion, design, tolerance)
 }
 
 /// `best_removal` is what [`Winner::among`] makes of `score_removals`, likewise.
-///
-/// # Errors
-/// [`Broken`].
 pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     best(Law("best_removal"), Trial::Removal, criterion, design, tolerance)
 }
@@ -233,7 +189,7 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
     for _ in 0..steps {
         let subset = scored.selected().to_vec();
         let on = || format!("{trial:?} to subset {subset:?}").to_lowercase();
-        let candidates = if trial == Trial::Removal { subset.clone() } else { free(design, &subset) };
+        let candidates = trial.candidates(design, &subset);
         let shuffled: Vec<Feature> =
             Random::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
         let expected = Winner::among(&candidates, &trials(law, &mut scored, trial, &candidates)?);
@@ -243,7 +199,7 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
                 Trial::Removal => asked.best_removal(order),
             })?;
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
-            law.must(who(&found) == who(&expected), on, format!("{:?}", who(&expected)), who(&found))?;
+            law.equal(on, &who(&expected), &who(&found))?;
             if let (Some(expected), Some(found)) = (&expected, &found) {
                 law.same(near, on, expected.score, found.score)?;
             }
@@ -257,9 +213,6 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
 
 /// A node of a depth-first search is the subset plus its columns, and scores the later columns as the definition does;
 /// its bound is below all of these.
-///
-/// # Errors
-/// [`Broken`].
 pub fn branches(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("branches");
     let near = Near::scores(criterion, design, tolerance);
@@ -303,9 +256,6 @@ fn node(
 }
 
 /// The estimate is of work and memory: finite, not negative, and with a reason.
-///
-/// # Errors
-/// [`Broken`].
 pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("estimates");
     let largest = trail(law, design, usize::MAX, 0)?.len();
@@ -322,9 +272,6 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
 /// A random walk of additions and removals stays on the definition, in scores and in trials.
 ///
 /// The caller chooses the design, and so λ and how collinear the columns are.
-///
-/// # Errors
-/// [`Broken`].
 pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> Result<(), Broken> {
     let law = Law("walk");
     law.must(steps > 0, || "a walk".into(), "at least one step", steps)?;
@@ -345,16 +292,13 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let defined = evaluate(law, criterion, design, &changed)?;
         law.same(near, || on() + " as a trial", defined, scored[0])?;
         law.same(near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
-        law.must(evaluator.selected() == changed, on, format!("{changed:?}"), evaluator.selected())?;
+        law.equal(on, &changed[..], evaluator.selected())?;
         subset = changed;
     }
     Ok(())
 }
 
 /// One, two and three threads give the same bits.
-///
-/// # Errors
-/// [`Broken`].
 pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), Broken> {
     let law = Law("threads");
     let trail = trail(law, design, 4, 19)?;

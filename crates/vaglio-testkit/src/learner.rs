@@ -7,9 +7,6 @@ use serde_json::Value;
 use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, Problem};
 
 /// All laws of a learner on a problem.
-///
-/// # Errors
-/// The first law that does not hold.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || learner.check())?;
     saved(learner, problem)?;
@@ -35,30 +32,18 @@ pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> 
 }
 
 /// A model that is saved as JSON and loaded again reads the same columns and predicts the same bits.
-///
-/// # Errors
-/// [`Broken`].
 pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("saved");
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
     let text = serde_json::to_string(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
     let loaded: Model = serde_json::from_str(&text).map_err(|e| law.broken(on(), "a model that is loaded", e))?;
-    law.must(loaded.inputs() == model.inputs(), on, format!("{:?}", model.inputs()), loaded.inputs())?;
-    law.must(
-        loaded.coefficients() == model.coefficients(),
-        on,
-        format!("{:?}", model.coefficients()),
-        loaded.coefficients(),
-    )?;
+    law.equal(on, model.inputs(), loaded.inputs())?;
+    law.equal(on, &model.coefficients(), &loaded.coefficients())?;
     let (before, after) = (predicted(law, &model, problem)?, predicted(law, &loaded, problem)?);
     for (row, (a, b)) in before.iter().zip(&after).enumerate() {
-        law.must(
-            a.to_bits() == b.to_bits(),
-            || format!("{}, prediction {row}", on()),
-            format!("{a:?} bit for bit"),
-            b,
-        )?;
+        let same = a.to_bits() == b.to_bits();
+        law.must(same, || format!("{}, prediction {row}", on()), format!("{a:?} bit for bit"), b)?;
     }
     Ok(())
 }
@@ -67,9 +52,6 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
 /// problem's.
 ///
 /// A learner with a linear form has coefficients; another one without them keeps the law.
-///
-/// # Errors
-/// [`Broken`].
 pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("coefficients");
     let (model, subset) = fitted(law, learner, problem)?;
@@ -91,9 +73,6 @@ pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 /// The linear form's design, retrained on all rows, predicts what `fit` predicts.
 ///
 /// A learner without a linear form is held to its `fit` through the design that refits it.
-///
-/// # Errors
-/// [`Broken`].
 pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("retrained");
     let Form::Linear(form) = learner.form() else {
@@ -110,9 +89,6 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Re
 }
 
 /// A row of weight 2 is that row given twice.
-///
-/// # Errors
-/// [`Broken`].
 pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("whole_weights");
     let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || rebuild::whole_weights(problem, 31))?;
@@ -123,9 +99,6 @@ pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
 }
 
 /// Duplicate columns, fewer rows than columns, the empty subset and a λ left to the learner give finite predictions.
-///
-/// # Errors
-/// [`Broken`].
 pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("degenerate");
     let doubled = law.ran(|| "duplicate columns".into(), || rebuild::doubled(problem))?;
@@ -148,9 +121,6 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken
 
 /// A saved model with one of its lists shorter or longer, or one of its whole numbers huge, is refused, or predicts all
 /// the same; one that would read another number of columns is refused.
-///
-/// # Errors
-/// [`Broken`].
 pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("damaged");
     let (model, subset) = fitted(law, learner, problem)?;
@@ -219,12 +189,8 @@ fn collect(value: &Value, at: &mut String, places: &mut Vec<String>) {
 fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, Option<f64>), Broken> {
     let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
     let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
-    law.must(
-        design.rows() == problem.rows(),
-        || "the design".into(),
-        format!("{} rows", problem.rows()),
-        design.rows(),
-    )?;
+    let (expected, found) = (problem.rows(), design.rows());
+    law.must(expected == found, || "the design".into(), format!("{expected} rows"), found)?;
     Ok((design.features(), design.lambdas().first().copied().flatten()))
 }
 
@@ -235,12 +201,8 @@ fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Model, 
     let subset = vec![count - 1, 0, count / 2];
     let model = law.ran(|| format!("a fit on subset {subset:?}"), || learner.fit(problem, &subset, lambda))?;
     let known = model.inputs().iter().all(|&f| f < problem.columns().len());
-    law.must(
-        known,
-        || format!("the model of subset {subset:?}"),
-        "inputs among the problem's columns",
-        model.inputs(),
-    )?;
+    let on = || format!("the model of subset {subset:?}");
+    law.must(known, on, "inputs among the problem's columns", model.inputs())?;
     Ok((model, subset))
 }
 
@@ -250,7 +212,7 @@ fn predicted(law: Law, model: &Model, problem: &Problem) -> Result<Array2<f64>, 
     let values =
         law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series().map(|s| &s[..])))?;
     let expected = (problem.targets().nrows(), problem.rows());
-    law.must(values.dim() == expected, on, format!("{expected:?}"), values.dim())?;
+    law.equal(on, &expected, &values.dim())?;
     finite(law, on, &values)?;
     Ok(values)
 }
@@ -268,7 +230,7 @@ fn alike(
     expected: &Array2<f64>,
     found: &Array2<f64>,
 ) -> Result<(), Broken> {
-    law.must(expected.dim() == found.dim(), &on, format!("{:?}", expected.dim()), found.dim())?;
+    law.equal(&on, &expected.dim(), &found.dim())?;
     let least = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {
         law.near(Near { tolerance, least }, || format!("{}, prediction {at:?}", on()), a, b)?;

@@ -1,6 +1,7 @@
 //! Laws that every criterion, search, learner and map of vaglio must keep, as functions to call from tests.
 //!
-//! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing.
+//! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing;
+//! where several are tried, the first that does not hold.
 //! No law passes for want of something to look at: data that are too small for it are reported as [`Broken`] too.
 //!
 //! [`check_criterion`], [`check_search`], [`check_learner`] and [`check_map`] run all laws of a role; the modules hold
@@ -8,7 +9,7 @@
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
-//! for (kind, criterion) in registry::every_criterion()? {
+//! for (kind, criterion) in registry::every_criterion(&[])? {
 //!     let design = data::regression(20, 6, 1).weighted().design(&[1.0], true);
 //!     check_criterion(&*criterion, &design, 1e-9).map_err(|broken| broken.within(kind))?;
 //! }

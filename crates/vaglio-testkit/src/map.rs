@@ -5,9 +5,6 @@ use crate::{Broken, Random, data};
 use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table};
 
 /// All laws of a map on a table of at least eight rows.
-///
-/// # Errors
-/// The first law that does not hold.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
     repeatable(map, table)?;
@@ -34,9 +31,6 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), B
 }
 
 /// Fitting and transforming twice gives the same bits, and every number is finite.
-///
-/// # Errors
-/// [`Broken`].
 pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("repeatable");
     let first = fitted(law, map, table)?;
@@ -53,9 +47,6 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
 }
 
 /// Rows that follow change nothing in the rows before them: the map learned from the training rows alone.
-///
-/// # Errors
-/// [`Broken`].
 pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("fixed");
     law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
@@ -75,9 +66,6 @@ pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
 
 /// The sources of an output column are columns of the input, and enough to make it: a table that has only them gives
 /// the same bits.
-///
-/// # Errors
-/// [`Broken`].
 pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("sources");
     let fitted = fitted(law, map, table)?;
@@ -99,9 +87,6 @@ pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
 }
 
 /// A fitted map that is saved as JSON and loaded again gives the same bits and sources.
-///
-/// # Errors
-/// [`Broken`].
 pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("saved");
     let fitted = fitted(law, map, table)?;
@@ -113,15 +98,12 @@ pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     same(law, "the loaded map", &out, &transformed(law, &*loaded, table)?)?;
     for name in out.names() {
         let (before, after) = (fitted.sources(name), loaded.sources(name));
-        law.must(before == after, || format!("the sources of `{name}`"), format!("{before:?}"), after)?;
+        law.equal(|| format!("the sources of `{name}`"), &before, &after)?;
     }
     Ok(())
 }
 
 /// A row of weight 2 is that row given twice: a map fitted to either transforms the table alike.
-///
-/// # Errors
-/// [`Broken`].
 pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     let law = Law("whole_weights");
     let on = || "weights from 1 to 3".to_owned();
@@ -130,8 +112,7 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(),
     let by_weight = law.ran(on, || map.fit(table, Some(&weights)))?;
     let by_rows = law.ran(on, || map.fit(&repeated, None))?;
     let (expected, found) = (transformed(law, &*by_rows, table)?, transformed(law, &*by_weight, table)?);
-    let names = |t: &Table| t.names().map(str::to_owned).collect::<Vec<_>>();
-    law.must(names(&expected) == names(&found), on, format!("{:?}", names(&expected)), names(&found))?;
+    law.equal(on, &names(&expected), &names(&found))?;
     for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
         let what = format!("output column `{name}` under weights from 1 to 3");
         match (a.numbers(), b.numbers()) {
@@ -146,9 +127,6 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(),
 /// rows.
 ///
 /// A map that leaves targets as they are keeps the law.
-///
-/// # Errors
-/// [`Broken`].
 pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> Result<(), Broken> {
     let law = Law("targets");
     let on = || format!("a target of {count} rows");
@@ -172,8 +150,8 @@ fn fitted(law: Law, map: &dyn Map, table: &Table) -> Result<Box<dyn FittedMap>, 
 }
 
 fn transformed(law: Law, map: &dyn FittedMap, table: &Table) -> Result<Table, Broken> {
-    let names: Vec<&str> = table.names().collect();
-    law.ran(|| format!("a table of {} rows and columns {names:?}", table.rows()), || map.transform(table.clone()))
+    let on = || format!("a table of {} rows and columns {:?}", table.rows(), names(table));
+    law.ran(on, || map.transform(table.clone()))
 }
 
 /// Whole weights from 1 to 3, and the rows as often as they say.
@@ -195,9 +173,12 @@ fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
     Table::new(table.columns().iter().map(|(name, cells)| (name.clone(), pick(cells))).collect())
 }
 
+fn names(table: &Table) -> Vec<&str> {
+    table.names().collect()
+}
+
 fn same(law: Law, on: &str, expected: &Table, found: &Table) -> Result<(), Broken> {
-    let names = |t: &Table| t.names().map(str::to_owned).collect::<Vec<_>>();
-    law.must(names(expected) == names(found), || on.into(), format!("{:?}", names(expected)), names(found))?;
+    law.equal(|| on.into(), &names(expected), &names(found))?;
     for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
         same_cells(law, &format!("{on}, output column `{name}`"), a, b)?;
     }
@@ -207,7 +188,7 @@ fn same(law: Law, on: &str, expected: &Table, found: &Table) -> Result<(), Broke
 fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> Result<(), Broken> {
     law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
     match (expected, found) {
-        (Cells::Text(a), Cells::Text(b)) => law.must(a == b, || on.into(), format!("{a:?}"), b),
+        (Cells::Text(a), Cells::Text(b)) => law.equal(|| on.into(), a, b),
         (Cells::Numbers(a), Cells::Numbers(b)) => {
             for (row, (a, b)) in a.view().values().iter().zip(b.view().values().iter()).enumerate() {
                 let same = a.to_bits() == b.to_bits();

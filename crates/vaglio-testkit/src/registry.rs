@@ -1,8 +1,7 @@
 //! Every component that is linked in, so that what is registered later is covered by tests written today.
 //!
 //! A component is made from `{"kind": …}` alone, its other settings by default. One that needs settings is given them:
-//! the functions that end in `_with` take values such as `{"kind": "window", "lags": [0, 1]}`, which replace the bare
-//! one of that kind.
+//! the functions take values such as `{"kind": "window", "lags": [0, 1]}`, which replace the bare one of that kind.
 
 use crate::Broken;
 use crate::broken::Law;
@@ -12,67 +11,35 @@ use vaglio_core::{Criterion, Description, Learner, Map, Role, SearchStrategy, de
 /// The components of one role, with the identifier of each.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
 
-/// Every criterion that is linked in.
-///
-/// # Errors
-/// A criterion that cannot be made, or none at all.
-pub fn every_criterion() -> Every<dyn Criterion> {
-    every_criterion_with(&[])
-}
-
 /// Every criterion that is linked in, with `settings` for those kinds that they name.
 ///
 /// # Errors
 /// A criterion that cannot be made, or none at all.
-pub fn every_criterion_with(settings: &[Value]) -> Every<dyn Criterion> {
+pub fn every_criterion(settings: &[Value]) -> Every<dyn Criterion> {
     every(Role::Criterion, settings, serde_json::from_value)
-}
-
-/// Every search that is linked in.
-///
-/// # Errors
-/// A search that cannot be made, or none at all.
-pub fn every_search() -> Every<dyn SearchStrategy> {
-    every_search_with(&[])
 }
 
 /// Every search that is linked in, with `settings` for those kinds that they name.
 ///
 /// # Errors
 /// A search that cannot be made, or none at all.
-pub fn every_search_with(settings: &[Value]) -> Every<dyn SearchStrategy> {
+pub fn every_search(settings: &[Value]) -> Every<dyn SearchStrategy> {
     every(Role::Search, settings, serde_json::from_value)
-}
-
-/// Every learner that is linked in.
-///
-/// # Errors
-/// A learner that cannot be made, or none at all.
-pub fn every_learner() -> Every<dyn Learner> {
-    every_learner_with(&[])
 }
 
 /// Every learner that is linked in, with `settings` for those kinds that they name.
 ///
 /// # Errors
 /// A learner that cannot be made, or none at all.
-pub fn every_learner_with(settings: &[Value]) -> Every<dyn Learner> {
+pub fn every_learner(settings: &[Value]) -> Every<dyn Learner> {
     every(Role::Learner, settings, serde_json::from_value)
-}
-
-/// Every map that is linked in.
-///
-/// # Errors
-/// A map that cannot be made, or none at all.
-pub fn every_map() -> Every<dyn Map> {
-    every_map_with(&[])
 }
 
 /// Every map that is linked in, with `settings` for those kinds that they name.
 ///
 /// # Errors
 /// A map that cannot be made, or none at all.
-pub fn every_map_with(settings: &[Value]) -> Every<dyn Map> {
+pub fn every_map(settings: &[Value]) -> Every<dyn Map> {
     every(Role::Map, settings, serde_json::from_value)
 }
 

@@ -48,11 +48,8 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit
                     from_start -= usize::from(at < from_start);
                 }
                 (action, _) => {
-                    return Err(law.broken(
-                        on(),
-                        format!("a column that {action:?} can take"),
-                        format!("subset {subset:?}"),
-                    ));
+                    let expected = format!("a column that {action:?} can take");
+                    return Err(law.broken(on(), expected, format!("subset {subset:?}")));
                 }
             }
         }

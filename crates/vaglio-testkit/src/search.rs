@@ -16,9 +16,6 @@ use vaglio_core::{
 const SEED: u64 = 7;
 
 /// All laws of a search with a criterion on a design.
-///
-/// # Errors
-/// The first law that does not hold.
 pub fn check_search(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -58,9 +55,6 @@ pub fn check_search_on_standard_data(
 
 /// The steps are a walk of the sizes that they say, each with the criterion's score of its subset, and the observer
 /// sees exactly them.
-///
-/// # Errors
-/// [`Broken`].
 pub fn steps(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -82,9 +76,6 @@ pub fn steps(
 
 /// The entries are in increasing size, each with the criterion's score, none worse than a subset of its size that the
 /// steps passed through, in order of entry; the result is one of them.
-///
-/// # Errors
-/// [`Broken`].
 pub fn entries(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -115,13 +106,8 @@ fn sound(law: Law, criterion: &dyn Criterion, design: &Design, path: &Path, tole
         law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
         for visit in visits.iter().filter(|visit| visit.subset.len() == set.len()) {
             if let Some(score) = visit.score {
-                let best = entry.score.loss <= score.loss;
-                law.must(
-                    best,
-                    on,
-                    format!("no worse than the {} of {:?}", score.loss, visit.subset),
-                    entry.score.loss,
-                )?;
+                let expected = format!("no worse than the {} of {:?}", score.loss, visit.subset);
+                law.must(entry.score.loss <= score.loss, on, expected, entry.score.loss)?;
             }
         }
         let passed: Vec<_> = visits.iter().filter(|visit| visit.is_set(&entry.subset)).collect();
@@ -137,9 +123,6 @@ fn sound(law: Law, criterion: &dyn Criterion, design: &Design, path: &Path, tole
 }
 
 /// The same search on the same design takes the same path, bit for bit.
-///
-/// # Errors
-/// [`Broken`].
 pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("deterministic");
     let (first, _) = full(law, search, criterion, design)?;
@@ -148,9 +131,6 @@ pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
 }
 
 /// One, two and three threads take the same path, bit for bit.
-///
-/// # Errors
-/// [`Broken`].
 pub fn threads(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -170,9 +150,6 @@ pub fn threads(
 }
 
 /// The outline and the number given to the observer are upper bounds.
-///
-/// # Errors
-/// [`Broken`].
 pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("outline");
     let (path, watched) = full(law, search, criterion, design)?;
@@ -190,9 +167,6 @@ pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &
 /// An observer that stops the search gets the first steps of the whole path, its own reason, and sound entries.
 ///
 /// A search without steps is stopped when it asks; its certificate then says that nothing is proven.
-///
-/// # Errors
-/// [`Broken`].
 pub fn stops(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -227,9 +201,6 @@ pub fn stops(
 /// Tried on the design with its first two columns that are not constant again at the end. A search that adds one of
 /// them must be seen to, unless it starts by removing. What enters again is not looked at, nor what moves in a block. A
 /// search without steps names no ties: its entries hold no copy without those of lower index.
-///
-/// # Errors
-/// [`Broken`].
 pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("ties");
     trail(law, design, 3, 0)?;
@@ -277,9 +248,6 @@ fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Bro
 }
 
 /// A constant column is never selected.
-///
-/// # Errors
-/// [`Broken`].
 pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("constants");
     let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
@@ -296,9 +264,6 @@ pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design:
 /// Without a candidate the path is empty, and that is no error.
 ///
 /// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that.
-///
-/// # Errors
-/// [`Broken`].
 pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {

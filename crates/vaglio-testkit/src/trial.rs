@@ -12,6 +12,14 @@ pub(crate) enum Trial {
 }
 
 impl Trial {
+    /// What can be tried on a subset: every column outside it, or inside.
+    pub(crate) fn candidates(self, design: &Design, subset: &[Feature]) -> Vec<Feature> {
+        match self {
+            Trial::Addition => free(design, subset),
+            Trial::Removal => subset.to_vec(),
+        }
+    }
+
     /// The subset after it.
     pub(crate) fn of(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
         match self {
@@ -52,6 +60,20 @@ pub(crate) fn trials(
 /// The empty subset under a criterion.
 pub(crate) fn open<'d>(law: Law, criterion: &'d dyn Criterion, design: &'d Design) -> Result<Subset<'d>, Broken> {
     law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &whole(design)))
+}
+
+/// A subset under a criterion, made by additions one by one.
+pub(crate) fn walked<'d>(
+    law: Law,
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+    subset: &[Feature],
+) -> Result<Subset<'d>, Broken> {
+    let mut walked = open(law, criterion, design)?;
+    for &feature in subset {
+        law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
+    }
+    Ok(walked)
 }
 
 /// The definition, which is not NaN.

@@ -6,9 +6,6 @@ use crate::{Broken, Random, data, rebuild};
 use vaglio_core::{Criterion, Design, Feature, Result as Made, Winner};
 
 /// All laws of this module.
-///
-/// # Errors
-/// The first that does not hold.
 pub fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     duplicates_tie(criterion, design)?;
     permutation(criterion, design, tolerance)?;
@@ -19,9 +16,6 @@ pub fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Resu
 /// Copies of a column tie bit for bit with it as additions; of equals the lowest index wins, the others are in `tied`.
 ///
 /// Tried on the design with every column twice, at each of the first steps of a greedy walk.
-///
-/// # Errors
-/// [`Broken`].
 pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("duplicates_tie");
     let steps = trail(law, design, 3, 0)?.len();
@@ -56,9 +50,6 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design) -> Result<(), 
 }
 
 /// The same columns at other indices have the same scores.
-///
-/// # Errors
-/// [`Broken`].
 pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("permutation");
     let near = Near::scores(criterion, design, tolerance);
@@ -71,9 +62,6 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 }
 
 /// All weights and λ times one factor change nothing, nor do weights of 1 where there were none.
-///
-/// # Errors
-/// [`Broken`].
 pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("scaled_weights");
     let near = Near::scores(criterion, design, tolerance);
@@ -89,9 +77,6 @@ pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64
 /// With several λ the score is the lowest over them, and λ the one that gives it: the smallest among equals.
 ///
 /// Tried over three λ about the design's own. A criterion that reports no λ must report none anywhere.
-///
-/// # Errors
-/// [`Broken`].
 pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("lambdas");
     let near = Near::scores(criterion, design, tolerance);

@@ -56,7 +56,7 @@ fn long_walks_stay_on_the_definition() {
 #[test]
 fn it_is_registered_and_written_as_it_is_read() {
     holds(registry::check_registry(&[]));
-    let all = registry::every_criterion().unwrap();
+    let all = registry::every_criterion(&[]).unwrap();
     assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["mrmr"]);
     assert_eq!(format!("{:?}", all[0].1), format!("{:?}", Mrmr::default()));
 }

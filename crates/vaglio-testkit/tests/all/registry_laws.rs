@@ -4,9 +4,7 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use vaglio_core::{Criterion, Design, Feature, Result, Score};
-use vaglio_testkit::registry::{
-    check_registry, every_criterion, every_criterion_with, every_learner, every_map, every_search,
-};
+use vaglio_testkit::registry::{check_registry, every_criterion, every_learner, every_map, every_search};
 use vaglio_testkit::{check_learner, check_search, data};
 
 /// A criterion with a setting that has no default.
@@ -29,20 +27,20 @@ impl Criterion for Scaled {
 #[test]
 fn every_component_is_made_by_its_kind() {
     let settings = [json!({"kind": "scaled", "by": 2.0})];
-    let criteria = every_criterion_with(&settings).unwrap();
+    let criteria = every_criterion(&settings).unwrap();
     assert_eq!(criteria.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["by_definition", "scaled"]);
     assert_eq!(format!("{:?}", criteria[1].1), "Scaled { by: 2.0 }");
-    assert_eq!(every_search().unwrap()[0].0, "forward");
-    assert_eq!(every_learner().unwrap()[0].0, "plain");
+    assert_eq!(every_search(&[]).unwrap()[0].0, "forward");
+    assert_eq!(every_learner(&[]).unwrap()[0].0, "plain");
 }
 
 #[test]
 fn every_component_can_be_tried() {
     let design = data::regression(12, 4, 2).design(&[0.5], true);
-    for (kind, search) in every_search().unwrap() {
+    for (kind, search) in every_search(&[]).unwrap() {
         holds(check_search(&*search, &ByDefinition {}, &design, TOLERANCE).map_err(|broken| broken.within(kind)));
     }
-    for (kind, learner) in every_learner().unwrap() {
+    for (kind, learner) in every_learner(&[]).unwrap() {
         let problem = data::regression(12, 4, 2).problem();
         holds(check_learner(&*learner, &problem, TOLERANCE).map_err(|broken| broken.within(kind)));
     }
@@ -50,10 +48,10 @@ fn every_component_can_be_tried() {
 
 #[test]
 fn a_component_that_cannot_be_made_or_is_not_there_is_found() {
-    assert_eq!(every_criterion().unwrap_err().law, "registered");
-    assert_eq!(every_map().unwrap_err().law, "registered");
+    assert_eq!(every_criterion(&[]).unwrap_err().law, "registered");
+    assert_eq!(every_map(&[]).unwrap_err().law, "registered");
     let typo = [json!({"kind": "scale", "by": 2.0})];
-    assert_eq!(every_criterion_with(&typo).unwrap_err().law, "registered");
+    assert_eq!(every_criterion(&typo).unwrap_err().law, "registered");
 }
 
 #[test]

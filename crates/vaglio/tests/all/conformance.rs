@@ -23,7 +23,7 @@ fn every_component_is_described_and_reads_back() -> Kept {
 #[test]
 fn every_criterion_keeps_the_laws() -> Kept {
     crate::on_one_thread(|| {
-        for (kind, criterion) in registry::every_criterion()? {
+        for (kind, criterion) in registry::every_criterion(&[])? {
             check_criterion_on_standard_data(&*criterion, 1e-9).map_err(|b| b.within(kind))?;
         }
         Ok(())
@@ -33,7 +33,7 @@ fn every_criterion_keeps_the_laws() -> Kept {
 #[test]
 fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
     crate::on_one_thread(|| {
-        for (kind, criterion) in registry::every_criterion()? {
+        for (kind, criterion) in registry::every_criterion(&[])? {
             for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
                 let plain = data::regression(24, 8, 5).weighted().duplicates(1);
                 let collinear = data::regression(24, 8, 6).collinear(1e-3);
@@ -50,11 +50,9 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
 #[test]
 fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
-    for (kind, criterion) in registry::every_criterion()? {
+    for (kind, criterion) in registry::every_criterion(&[])? {
         criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
-        for (_, strategy) in
-            registry::every_search_with(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])?
-        {
+        for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
             search::threads(&*strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
         }
     }
@@ -70,8 +68,8 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
             .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}))
             .to_vec();
         for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &polished)] {
-            for (criterion_kind, criterion) in registry::every_criterion_with(criteria)? {
-                for (kind, strategy) in registry::every_search_with(searches)? {
+            for (criterion_kind, criterion) in registry::every_criterion(criteria)? {
+                for (kind, strategy) in registry::every_search(searches)? {
                     check_search_on_standard_data(&*strategy, &*criterion, 1e-9)
                         .map_err(|b| b.within(kind).within(criterion_kind))?;
                 }
@@ -83,10 +81,10 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
 
 #[test]
 fn every_learner_and_map_keeps_the_laws() -> Kept {
-    for (kind, learner) in registry::every_learner()? {
+    for (kind, learner) in registry::every_learner(&[])? {
         check_learner_on_standard_data(&*learner, 1e-9).map_err(|b| b.within(kind))?;
     }
-    for (kind, map) in registry::every_map()? {
+    for (kind, map) in registry::every_map(&[])? {
         check_map_on_standard_data(&*map, 1e-9).map_err(|b| b.within(kind))?;
     }
     Ok(())

@@ -11,6 +11,7 @@ mod labels;
 mod number;
 mod plot;
 mod source;
+mod svg;
 mod tuning;
 mod view;
 

@@ -1,13 +1,12 @@
 //! The entry chart and the correlation map, as inline SVG.
 
 use super::number::{clip, escape, short};
-use super::plot::px;
 use super::source::{Source, finite};
+use super::svg::{self, WIDTH, px};
 use crate::record::MOST_CORRELATED;
 use std::fmt::Write;
 use vaglio_core::Action;
 
-const WIDTH: f64 = 760.0;
 /// Most steps and rows that the entry chart shows.
 pub const MOST_STEPS: usize = 60;
 
@@ -76,10 +75,7 @@ pub fn entries(source: &Source<'_>) -> Option<String> {
     let grid = Grid { source, left, column: ((WIDTH - left - 16.0) / steps as f64).min(64.0) };
     let (row_height, top) = (24.0, 40.0);
     let height = top + row_height * rows.len() as f64 + 8.0;
-    let mut out = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"Columns in the subset at each of {steps} steps\">",
-        px(height)
-    );
+    let mut out = svg::open(height, &format!("Columns in the subset at each of {steps} steps"));
     grid.draw_steps(&mut out, steps);
     for (row, ((index, stays), name)) in rows.iter().zip(&names).enumerate() {
         let middle = top + row_height * (row as f64 + 0.5);
@@ -98,23 +94,16 @@ impl Grid<'_> {
         let _ = write!(out, "<text class=\"axis-label\" x=\"{}\" y=\"13\">step</text>", px(self.left));
         let every = steps.div_ceil(20);
         for step in (0..steps).filter(|s| (s + 1) % every == 0 || *s == 0) {
-            let h = px(self.left + self.column * (step as f64 + 0.5));
-            let _ = write!(out, "<text class=\"tick\" x=\"{h}\" y=\"31\" text-anchor=\"middle\">{}</text>", step + 1);
+            let h = self.left + self.column * (step as f64 + 0.5);
+            svg::text(out, "tick", (h, 31.0), "middle", &(step + 1).to_string());
         }
     }
 
     fn draw_row(&self, out: &mut String, name: &str, chosen: bool, middle: f64) {
         let (from, to) = (px(self.left), px(self.left + self.column * self.source.record.steps.len() as f64));
         let class = if chosen { "name" } else { "name off" };
-        let _ = write!(
-            out,
-            "<path class=\"grid\" d=\"M{from},{}H{to}\"/><text class=\"{class}\" x=\"{}\" y=\"{}\" text-anchor=\"end\"><title>{}</title>{}</text>",
-            px(middle),
-            px(self.left - 10.0),
-            px(middle + 4.0),
-            escape(name),
-            escape(&clip(name, 24))
-        );
+        let _ = write!(out, "<path class=\"grid\" d=\"M{from},{}H{to}\"/>", px(middle));
+        svg::text(out, class, (self.left - 10.0, middle + 4.0), "end", &clipped(name, 24));
     }
 
     fn draw_stay(&self, out: &mut String, stay: &Stay, name: &str, chosen: bool, middle: f64) {
@@ -173,9 +162,8 @@ pub fn correlations(source: &Source<'_>) -> Option<String> {
     );
     for (k, name) in names.iter().enumerate() {
         let middle = cell * (k as f64 + 0.5);
-        let shown = format!("<title>{}</title>{}", escape(name), escape(&clip(name, 20)));
-        let (a, b) = (px(left - 7.0), px(top + middle + 3.5));
-        let _ = write!(out, "<text class=\"name\" x=\"{a}\" y=\"{b}\" text-anchor=\"end\">{shown}</text>");
+        let shown = clipped(name, 20);
+        svg::text(&mut out, "name", (left - 7.0, top + middle + 3.5), "end", &shown);
         let (a, b) = (px(left + middle + 3.5), px(top - 7.0));
         let _ = write!(out, "<text class=\"name\" transform=\"translate({a},{b}) rotate(-90)\">{shown}</text>");
     }
@@ -187,12 +175,8 @@ pub fn correlations(source: &Source<'_>) -> Option<String> {
             let _ = write!(out, "<g><title>{}</title>{}", escape(&tip), block((x, y), (cell - 1.0, cell - 1.0), r));
             if cell >= 30.0 && r.is_finite() {
                 let class = if r.abs() > 0.55 { "value strong" } else { "value" };
-                let (a, b) = (px(x + cell / 2.0 - 0.5), px(y + cell / 2.0 + 3.5));
-                let _ = write!(
-                    out,
-                    "<text class=\"{class}\" x=\"{a}\" y=\"{b}\" text-anchor=\"middle\">{}</text>",
-                    hundredths(r)
-                );
+                let middle = (x + cell / 2.0 - 0.5, y + cell / 2.0 + 3.5);
+                svg::text(&mut out, class, middle, "middle", &hundredths(r));
             }
             out.push_str("</g>");
         }
@@ -210,12 +194,7 @@ fn draw_scale(out: &mut String, left: f64, top: f64) {
     }
     for (r, text) in [(-1.0, "−1"), (0.0, "0"), (1.0, "1")] {
         let h = left + width * (f64::from(count) / 2.0 + r * 10.0);
-        let _ = write!(
-            out,
-            "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{text}</text>",
-            px(h),
-            px(top + 24.0)
-        );
+        svg::text(out, "tick", (h, top + 24.0), "middle", text);
     }
 }
 
@@ -226,14 +205,15 @@ fn block((x, y): (f64, f64), (width, height): (f64, f64), r: f64) -> String {
         r if r < 0.0 => ("negative", -r),
         r => ("positive", r),
     };
+    let (x, y, width, height, opacity) = (px(x), px(y), px(width), px(height), px(0.04 + 0.96 * strength.min(1.0)));
     format!(
-        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{}\"/>",
-        px(x),
-        px(y),
-        px(width),
-        px(height),
-        px(0.04 + 0.96 * strength.min(1.0))
+        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill-opacity=\"{opacity}\"/>"
     )
+}
+
+/// A name cut to `most` characters, with the whole of it as its tooltip.
+fn clipped(name: &str, most: usize) -> String {
+    format!("<title>{}</title>{}", escape(name), escape(&clip(name, most)))
 }
 
 fn hundredths(r: f64) -> String {

@@ -2,12 +2,11 @@
 
 use super::axis::{Axis, tick_labels, ticks, whole_ticks};
 use super::number::{clip, escape, short};
-use super::plot::px;
 use super::source::Source;
+use super::svg::{self, WIDTH, px};
 use std::fmt::Write;
 use vaglio_core::Action;
 
-const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 50.0;
@@ -70,34 +69,12 @@ pub fn coefficients(source: &Source<'_>) -> Option<String> {
     let floor = HEIGHT - BOTTOM;
     let x = Axis { from: 0.0, to: steps as f64, start: left, length: WIDTH - left - right, logarithmic: false };
     let y = Axis { from: low - room, to: high + room, start: floor, length: TOP - floor, logarithmic: false };
-    let mut out = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Coefficients of {} columns along {steps} steps\">",
-        lines.len()
-    );
-    for (mark, label) in marks.iter().zip(&labels) {
-        let (h, to) = (px(y.at(*mark)), px(WIDTH - right));
-        let _ = write!(
-            out,
-            "<path class=\"grid\" d=\"M{},{h}H{to}\"/><text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{label}</text>",
-            px(left),
-            px(left - 8.0),
-            px(y.at(*mark) + 4.0)
-        );
-    }
+    let mut out = svg::open(HEIGHT, &format!("Coefficients of {} columns along {steps} steps", lines.len()));
+    svg::grid(&mut out, &x, &y, &marks, &labels);
     for step in whole_ticks(&(0..=steps).collect::<Vec<_>>()) {
-        let _ = write!(
-            out,
-            "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{step}</text>",
-            px(x.at(step as f64)),
-            px(floor + 19.0)
-        );
+        svg::text(&mut out, "tick", (x.at(step as f64), floor + 19.0), "middle", &step.to_string());
     }
-    let _ = write!(
-        out,
-        "<text class=\"axis-label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">step</text>",
-        px(left + x.length / 2.0),
-        px(HEIGHT - 8.0)
-    );
+    svg::text(&mut out, "axis-label", (left + x.length / 2.0, HEIGHT - 8.0), "middle", "step");
     draw(&mut out, &lines, &x, &y);
     out.push_str("</svg>");
     Some(out)
@@ -108,11 +85,10 @@ fn draw(out: &mut String, lines: &[Line], x: &Axis, y: &Axis) {
         let points = line.values.iter().enumerate().map(|(step, v)| (x.at(step as f64 + 1.0), y.at(*v)));
         let path: Vec<String> =
             [(x.at(0.0), y.at(0.0))].into_iter().chain(points).map(|(h, v)| format!("{},{}", px(h), px(v))).collect();
-        let last = line.values.last().copied().unwrap_or(0.0);
         let _ = write!(
             out,
             "<g class=\"knot\"><title>{}</title><path class=\"line alpha k{}{}\" d=\"M{}\"/></g>",
-            escape(&format!("{}: {} at the end", line.name, short(last))),
+            escape(&format!("{}: {} at the end", line.name, short(end(line)))),
             k % STYLES,
             if line.chosen { "" } else { " off" },
             path.join("L")

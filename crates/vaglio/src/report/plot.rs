@@ -2,9 +2,9 @@
 
 use super::axis::{Axis, log_ticks, tick_labels, ticks, whole_ticks};
 use super::number::escape;
+use super::svg::{self, WIDTH, px};
 use std::fmt::Write;
 
-const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 340.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 50.0;
@@ -69,10 +69,7 @@ impl Plot {
         let scale = |v: f64| if self.logarithmic { v.log10() } else { v };
         let (start, length) = (HEIGHT - BOTTOM, -(HEIGHT - TOP - BOTTOM));
         let y = Axis { from: scale(low), to: scale(high), start, length, logarithmic: self.logarithmic };
-        let mut out = format!(
-            "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
-            escape(&self.label)
-        );
+        let mut out = svg::open(HEIGHT, &self.label);
         self.draw_axes(&mut out, &x, &y, &ticks, &labels);
         self.draw_band(&mut out, &x, &y);
         for level in self.levels.iter().filter(|l| (low..=high).contains(&l.value)) {
@@ -157,35 +154,15 @@ impl Plot {
 
     fn draw_axes(&self, out: &mut String, x: &Axis, y: &Axis, ticks: &[f64], labels: &[String]) {
         let (left, floor) = (px(x.start), HEIGHT - BOTTOM);
-        for (tick, label) in ticks.iter().zip(labels) {
-            let h = y.at(*tick);
-            let _ = write!(out, "<path class=\"grid\" d=\"M{left},{}H{}\"/>", px(h), px(WIDTH - RIGHT));
-            let _ = write!(
-                out,
-                "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{label}</text>",
-                px(x.start - 8.0),
-                px(h + 4.0)
-            );
-        }
+        svg::grid(out, x, y, ticks, labels);
         for size in whole_ticks(&self.sizes) {
             let v = x.at(size as f64);
             let _ = write!(out, "<path class=\"grid\" d=\"M{0},{1}V{2}\"/>", px(v), px(floor), px(floor + 5.0));
-            let _ = write!(
-                out,
-                "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{size}</text>",
-                px(v),
-                px(floor + 19.0)
-            );
+            svg::text(out, "tick", (v, floor + 19.0), "middle", &size.to_string());
         }
         let _ = write!(out, "<path class=\"axis\" d=\"M{left},{}H{}\"/>", px(floor), px(WIDTH - RIGHT));
-        let middle = x.start + x.length / 2.0;
-        let _ = write!(
-            out,
-            "<text class=\"axis-label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            px(middle),
-            px(HEIGHT - 8.0),
-            self.across.unwrap_or("number of columns")
-        );
+        let across = self.across.unwrap_or("number of columns");
+        svg::text(out, "axis-label", (x.start + x.length / 2.0, HEIGHT - 8.0), "middle", across);
         let half = TOP + (floor - TOP) / 2.0;
         let _ = write!(
             out,
@@ -223,12 +200,7 @@ impl Plot {
             _ => ("middle", 0.0),
         };
         let _ = write!(out, "<path class=\"chosen\" d=\"M{},{}V{}\"/>", px(h), px(TOP - 6.0), px(HEIGHT - BOTTOM));
-        let _ = write!(
-            out,
-            "<text class=\"chosen-label\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">chosen: {chosen}</text>",
-            px(h + shift),
-            px(TOP - 11.0)
-        );
+        svg::text(out, "chosen-label", (h + shift, TOP - 11.0), anchor, &format!("chosen: {chosen}"));
         if let Some(value) = self.series.first().and_then(|s| *s.values.get(place)?) {
             let _ = write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"8\"/>", px(h), px(y.at(value)));
         }
@@ -286,25 +258,17 @@ fn reaches(low: f64, high: f64, level: f64) -> bool {
 
 /// A point: a circle, a square for `test`, a diamond for `train`, so that colour is not needed.
 fn marker(class: &str, x: f64, y: f64, r: f64) -> String {
-    let d = match class {
+    match class {
         "test" => {
-            return format!(
-                "<rect class=\"dot {class}\" x=\"{}\" y=\"{}\" width=\"{w}\" height=\"{w}\"/>",
-                px(x - 0.9 * r),
-                px(y - 0.9 * r),
-                w = px(1.8 * r)
-            );
+            let (x, y, w) = (px(x - 0.9 * r), px(y - 0.9 * r), px(1.8 * r));
+            format!("<rect class=\"dot {class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{w}\"/>")
         }
-        "train" => 1.3 * r,
-        _ => return format!("<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", px(x), px(y), px(r)),
-    };
-    format!("<path class=\"dot {class}\" d=\"M{},{}l{d},{d}l-{d},{d}l-{d},-{d}Z\"/>", px(x), px(y - d), d = px(d))
-}
-
-/// A length on the page, to a hundredth.
-pub fn px(length: f64) -> String {
-    let rounded = (length * 100.0).round() / 100.0;
-    if rounded.is_finite() { (rounded + 0.0).to_string() } else { "0".into() }
+        "train" => {
+            let (x, y, d) = (px(x), px(y - 1.3 * r), px(1.3 * r));
+            format!("<path class=\"dot {class}\" d=\"M{x},{y}l{d},{d}l-{d},{d}l-{d},-{d}Z\"/>")
+        }
+        _ => format!("<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", px(x), px(y), px(r)),
+    }
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl Sample {
         Sample(json!({
                 "schema": "vaglio.selection/1", "status": "partial", "stop_reason": "limit",
                 "pipeline": {"learner": "rls", "criterion": "loo", "search": "floating", "loss": "zero_one", "engine": "dual"},
-                "data": {"rows": 60000, "features": 784, "outputs": 3, "sha256": "0f".repeat(32)},
+                "data": {"rows": 60000, "features": 1284, "outputs": 3, "sha256": "0f".repeat(32)},
                 "empty_score": 0.66, "steps": steps, "path": path, "selected": selected, "score": best["score"],
                 "lambda": 1.0, "intercept": [0.1, 0.2, -0.3],
                 "excluded": [{"index": 780, "name": "p780", "reason": "constant"}],

@@ -98,8 +98,8 @@ fn unknown_names_are_refused_with_their_place_and_what_was_meant() {
             ("criterion: lo", &["p.yaml:3:12", "no criterion `lo`; did you mean `loo`?"]),
             ("learner:\n  kind: rsl", &["p.yaml:4:9", "no learner `rsl`; did you mean `rls`?"]),
             (
-                "preprocess: [{kind: standardize}]",
-                &["p.yaml:3:21", "no map `standardize`; did you mean `standardize`?"],
+                "preprocess: [{kind: standardise}]",
+                &["p.yaml:3:21", "no map `standardise`; did you mean `standardize`?"],
             ),
             ("criterion: {kind: loo, loss: squred}", &["p.yaml:3:30", "no loss `squred`; did you mean `squared`?"]),
             ("search: {kind: greedy, choose: bset}", &["p.yaml:3:32", "no value `bset`; did you mean `best`?"]),

@@ -5,6 +5,7 @@
 //! learner.
 
 mod components;
+mod features;
 mod kernel;
 mod landmarks;
 mod model;

@@ -1,6 +1,6 @@
 //! The trained machine.
 
-use crate::components::columns_of;
+use crate::features::columns_of;
 use crate::kernel::Fixed;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Parts, Predictor, ReadoutMap, Result};

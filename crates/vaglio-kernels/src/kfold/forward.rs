@@ -4,7 +4,7 @@
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every candidate.
 
 use super::factor::Factor;
-use super::forward_update::{Step, apply};
+use super::forward_update::{Pair, Step, apply};
 use super::moments::Fold;
 use super::{Moments, Trials};
 use crate::Level;
@@ -38,20 +38,6 @@ struct Block {
     held_out: Vec<f64>,
     room: usize,
     pairs: Vec<Pair>,
-}
-
-/// One fold and λ: vectors over all columns, those of several outputs one after the other.
-#[derive(Debug)]
-pub(super) struct Pair {
-    pub lambda: f64,
-    pub diagonal: Vec<f64>,
-    pub gradient: Vec<f64>,
-    pub square: Vec<f64>,
-    pub along: Vec<f64>,
-    pub loss: f64,
-    /// The least share that any pivot had.
-    pub conditioning: f64,
-    pub factor: Factor,
 }
 
 /// λ that share the reading of the moments.

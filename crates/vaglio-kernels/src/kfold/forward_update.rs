@@ -3,7 +3,7 @@
 //! The sums are those of the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
-use super::forward::Pair;
+use super::factor::Factor;
 use super::moments::Fold;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
@@ -25,6 +25,20 @@ pub(super) struct Step {
 const EIGHTS: usize = 4;
 /// λ that share the loading of an entry.
 const SHARE: usize = 4;
+
+/// One fold and λ: vectors over all columns, those of several outputs one after the other.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub lambda: f64,
+    pub diagonal: Vec<f64>,
+    pub gradient: Vec<f64>,
+    pub square: Vec<f64>,
+    pub along: Vec<f64>,
+    pub loss: f64,
+    /// The least share that any pivot had.
+    pub conditioning: f64,
+    pub factor: Factor,
+}
 
 /// r = A_t p and x = A_v p − A_t u over all columns, then with them d ← d − r², g ← g − γr, h ← h − rη + γ(x − rπ) and
 /// q ← q − 2rx + r²π. Cost O(R·n·s).

@@ -1,0 +1,43 @@
+//! Components of a kernel on landmarks, for any rows.
+
+use crate::kernel::Fixed;
+use vaglio_core::{Columns, Error, Result};
+use vaglio_kernels::similarity::Similarity;
+use vaglio_kernels::tile::{Tile, by_tiles};
+use vaglio_kernels::vectors::Vectors;
+use vaglio_kernels::{Column, Level};
+
+/// Σ_j c_ij k(u, ũ_j) for every row u of the inputs and component i. Cost O(rows·landmarks·(inputs + components)).
+///
+/// A row's components depend on its inputs alone, bit for bit, and not on which other components are asked for.
+///
+/// # Errors
+/// [`Error::Numerical`] for kernels that overflow.
+pub(crate) fn columns_of(
+    kernel: Fixed,
+    landmarks: &[Vec<f64>],
+    components: &[Vec<f64>],
+    inputs: &[Column<'_>],
+    rows: usize,
+) -> Result<Columns> {
+    let level = Level::best();
+    let points = similarity(kernel, landmarks, inputs.len());
+    let mixed = Vectors::new(components.len(), landmarks.len(), |i, j| components[i][j]);
+    let start = vec![0.0; components.len()];
+    let made = by_tiles(rows, components.len(), |range| {
+        let kernels = points.of(level, &Tile::of(inputs, range));
+        let tile = mixed.products(level, &kernels, &start);
+        if tile.is_finite() { Ok(tile) } else { Err(overflow()) }
+    })?;
+    let mut columns = Columns::new(rows);
+    made.into_iter().for_each(|column| columns.push(column));
+    Ok(columns)
+}
+
+pub(crate) fn similarity(kernel: Fixed, landmarks: &[Vec<f64>], inputs: usize) -> Similarity {
+    Similarity::new(kernel.kernel(), landmarks.len(), inputs, |k, i| landmarks[k][i])
+}
+
+pub(crate) fn overflow() -> Error {
+    Error::Numerical("the kernel of some rows overflows; standardize the columns, or lower the degree".into())
+}

@@ -73,11 +73,21 @@ impl Decisions {
 
     /// The mean loss over units of predictions, outputs × rows.
     pub(crate) fn loss(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> f64 {
+        loss.mean(self.targets.view(), self.decide(predictions).view(), self.weights())
+    }
+
+    /// The standard error of the mean loss over units of predictions, outputs × rows: [`Loss::standard_error`].
+    pub fn standard_error(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
+        loss.standard_error(self.targets.view(), self.decide(predictions).view(), self.weights())
+    }
+
+    /// The predictions of units, outputs × units.
+    fn decide(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut decided = Array2::zeros(self.targets.dim());
         for ((row, column), &share) in predictions.columns().into_iter().enumerate().zip(&self.shares) {
             decided.column_mut(self.of_row[row]).scaled_add(share, &column);
         }
-        loss.mean(self.targets.view(), decided.view(), self.weights())
+        decided
     }
 }
 

@@ -1,5 +1,7 @@
 //! Losses of predictions, as means over rows; lower is better.
 
+mod spread;
+
 use crate::{Error, Result, Task};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -109,7 +111,7 @@ impl Loss {
                 let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
                 wrong.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(w, a)| w / a).sum::<f64>() / present
             }
-            Loss::Auc => 1.0 - auc(&targets.row(0).to_vec(), predictions.row(0).to_vec(), weight),
+            Loss::Auc => 1.0 - auc(&targets.row(0).to_vec(), &predictions.row(0).to_vec(), weight),
         }
     }
 }
@@ -132,24 +134,33 @@ fn is_wrong(targets: ndarray::ArrayView1<f64>, predictions: ndarray::ArrayView1<
 }
 
 /// Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counted half.
-fn auc(targets: &[f64], predictions: Vec<f64>, weight: impl Fn(usize) -> f64) -> f64 {
-    let mut order: Vec<usize> = (0..targets.len()).collect();
-    order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+fn auc(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     let (mut pairs, mut negatives_below, mut positives) = (0.0, 0.0, 0.0);
-    let mut start = 0;
-    while start < order.len() {
-        let value = predictions[order[start]];
-        let tie = order[start..].iter().take_while(|&&r| predictions[r] <= value + TIE).count();
+    let (order, starts) = tied(predictions);
+    for group in starts.windows(2) {
         let (mut plus, mut minus) = (0.0, 0.0);
-        for &row in &order[start..start + tie] {
+        for &row in &order[group[0]..group[1]] {
             if targets[row] > 0.0 { plus += weight(row) } else { minus += weight(row) }
         }
         pairs += plus * (negatives_below + 0.5 * minus);
         negatives_below += minus;
         positives += plus;
-        start += tie;
     }
     pairs / (positives * negatives_below)
+}
+
+/// The rows from the lowest prediction to the highest, and where those that tie begin and end.
+fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..predictions.len()).collect();
+    order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+    let mut starts = vec![0];
+    let mut rest = &order[..];
+    while let Some(&first) = rest.first() {
+        let tie = rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIE).count().max(1);
+        rest = &rest[tie..];
+        starts.push(order.len() - rest.len());
+    }
+    (order, starts)
 }
 
 #[cfg(test)]

@@ -1,0 +1,200 @@
+//! Standard errors of mean losses over rows.
+
+use super::{Loss, class_of, is_wrong, tied};
+use ndarray::ArrayView2;
+
+impl Loss {
+    /// The standard error of [`Loss::mean`] over rows; `None` for fewer than 2 rows, and where the loss is not defined
+    /// with a row left out.
+    ///
+    /// Of the losses that are means over rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Balanced error and AUC are made of
+    /// all rows: theirs is the jackknife, √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. AUC needs two rows
+    /// of each class; a class whose only row is left out takes no part in balanced error. Shapes are those of
+    /// [`Loss::mean`]. Cost O(rows · outputs), `auc` O(rows · log rows).
+    pub fn standard_error(
+        self,
+        targets: ArrayView2<f64>,
+        predictions: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+    ) -> Option<f64> {
+        let (outputs, rows) = targets.dim();
+        if rows < 2 {
+            return None;
+        }
+        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let wrong = |row: usize| f64::from(u8::from(is_wrong(targets.column(row), predictions.column(row))));
+        let over_outputs = |row: usize, f: fn(f64) -> f64| {
+            (0..outputs).map(|o| f(targets[[o, row]] - predictions[[o, row]])).sum::<f64>() / outputs as f64
+        };
+        let error = match self {
+            Loss::Squared => of_mean(rows, weight, |row| over_outputs(row, |e| e * e)),
+            Loss::Absolute => of_mean(rows, weight, |row| over_outputs(row, f64::abs)),
+            Loss::ZeroOne => of_mean(rows, weight, wrong),
+            Loss::BalancedError => {
+                let classes: Vec<usize> = targets.columns().into_iter().map(class_of).collect();
+                jackknife(&without_each(&classes, outputs.max(2), weight, wrong)?)
+            }
+            Loss::Auc => {
+                let positive: Vec<bool> = targets.row(0).iter().map(|&y| y > 0.0).collect();
+                jackknife(&pairs_without_each(&positive, &predictions.row(0).to_vec(), weight)?)
+            }
+        };
+        error.is_finite().then_some(error)
+    }
+}
+
+/// √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
+fn of_mean(rows: usize, weight: impl Fn(usize) -> f64, loss: impl Fn(usize) -> f64) -> f64 {
+    let total: f64 = (0..rows).map(&weight).sum();
+    let mean = (0..rows).map(|row| weight(row) * loss(row)).sum::<f64>() / total;
+    let squares = (0..rows).map(|row| weight(row) * (loss(row) - mean).powi(2)).sum::<f64>();
+    (squares / total / rows as f64).sqrt()
+}
+
+/// √((n − 1)/n · Σ (θ_j − θ̄)²).
+fn jackknife(without: &[f64]) -> f64 {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
+    ((count - 1.0) / count * squares).sqrt()
+}
+
+/// The balanced error without each row; `None` where all rows are of one class.
+fn without_each(
+    of_row: &[usize],
+    classes: usize,
+    weight: impl Fn(usize) -> f64,
+    wrong: impl Fn(usize) -> f64,
+) -> Option<Vec<f64>> {
+    let (mut errors, mut all, mut count) = (vec![0.0; classes], vec![0.0; classes], vec![0usize; classes]);
+    for (row, &class) in of_row.iter().enumerate() {
+        errors[class] += weight(row) * wrong(row);
+        all[class] += weight(row);
+        count[class] += 1;
+    }
+    let shares: Vec<f64> = errors.iter().zip(&all).map(|(e, a)| if *a > 0.0 { e / a } else { 0.0 }).collect();
+    let present = all.iter().filter(|a| **a > 0.0).count();
+    if present < 2 {
+        return None;
+    }
+    let without = |(row, &class): (usize, &usize)| {
+        let others: f64 = (0..classes).filter(|&c| c != class).map(|c| shares[c]).sum();
+        if count[class] == 1 {
+            return others / (present - 1) as f64;
+        }
+        let own = (errors[class] - weight(row) * wrong(row)) / (all[class] - weight(row));
+        (others + own) / present as f64
+    };
+    Some(of_row.iter().enumerate().map(without).collect())
+}
+
+/// 1 − the area under the ROC curve without each row: all wrong pairs less those of the row, over the pairs that are left.
+fn pairs_without_each(positive: &[bool], predictions: &[f64], weight: impl Fn(usize) -> f64) -> Option<Vec<f64>> {
+    if [true, false].iter().any(|class| positive.iter().filter(|p| *p == class).count() < 2) {
+        return None;
+    }
+    let (order, starts) = tied(predictions);
+    let groups = || starts.windows(2).map(|at| &order[at[0]..at[1]]);
+    let mut wrong = vec![0.0; positive.len()];
+    // The positives below each negative, then the negatives above each positive.
+    let positives = place(groups(), positive, true, &weight, &mut wrong);
+    let negatives = place(groups().rev(), positive, false, &weight, &mut wrong);
+    let all: f64 = (0..positive.len()).filter(|&row| positive[row]).map(|row| weight(row) * wrong[row]).sum();
+    let without = |row: usize| {
+        let left = |class: bool, total: f64| if positive[row] == class { total - weight(row) } else { total };
+        (all - weight(row) * wrong[row]) / (left(true, positives) * left(false, negatives))
+    };
+    Some((0..positive.len()).map(without).collect())
+}
+
+/// For each row that is not of the class the weight of rows of the class in the groups before, and half of that in its
+/// own; the weight of the class.
+fn place<'g>(
+    groups: impl Iterator<Item = &'g [usize]>,
+    positive: &[bool],
+    class: bool,
+    weight: impl Fn(usize) -> f64,
+    wrong: &mut [f64],
+) -> f64 {
+    let mut before = 0.0;
+    for group in groups {
+        let tied: f64 = group.iter().filter(|&&row| positive[row] == class).map(|&row| weight(row)).sum();
+        for &row in group.iter().filter(|&&row| positive[row] != class) {
+            wrong[row] = before + 0.5 * tied;
+        }
+        before += tied;
+    }
+    before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, Axis};
+
+    /// Rows with ties, weights, and predictions that are wrong in places: outputs × rows.
+    fn rows(rows: usize, outputs: usize) -> (Array2<f64>, Array2<f64>, Vec<f64>) {
+        let class = |row: usize| (row * row + row / 3) % outputs.max(2);
+        let sign = |is: bool| if is { 1.0 } else { -1.0 };
+        let targets = Array2::from_shape_fn((outputs, rows), |(output, row)| {
+            sign(if outputs == 1 { class(row) == 1 } else { class(row) == output })
+        });
+        let noise = |output: usize, row: usize| (((7 * row + 3 * output) % 11) as f64 - 5.0) / 4.0;
+        let predictions =
+            Array2::from_shape_fn((outputs, rows), |(output, row)| 0.5 * targets[[output, row]] + noise(output, row));
+        (targets, predictions, (0..rows).map(|row| 1.0 + (row % 4) as f64 / 2.0).collect())
+    }
+
+    #[test]
+    fn pooled_losses_have_the_jackknife_over_rows() {
+        for (m, outputs, loss) in [
+            (23, 1, Loss::Auc),
+            (6, 1, Loss::Auc),
+            (23, 1, Loss::BalancedError),
+            (31, 4, Loss::BalancedError),
+            (5, 3, Loss::BalancedError),
+        ] {
+            let (targets, predictions, weights) = rows(m, outputs);
+            for weights in [None, Some(&weights[..])] {
+                let mean = |of: &[usize]| {
+                    let weights: Option<Vec<f64>> = weights.map(|w| of.iter().map(|&row| w[row]).collect());
+                    let (targets, predictions) = (targets.select(Axis(1), of), predictions.select(Axis(1), of));
+                    loss.mean(targets.view(), predictions.view(), weights.as_deref())
+                };
+                let without = |row: usize| mean(&(0..m).filter(|&other| other != row).collect::<Vec<_>>());
+                let expected = jackknife(&(0..m).map(without).collect::<Vec<_>>());
+                let found = loss.standard_error(targets.view(), predictions.view(), weights).unwrap();
+                assert!(
+                    found > 0.0 && (found - expected).abs() <= 1e-12 * expected,
+                    "{loss:?}: {found} is not {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn means_have_the_spread_of_their_rows() {
+        let (targets, predictions, _) = rows(40, 1);
+        let rate = Loss::ZeroOne.mean(targets.view(), predictions.view(), None);
+        let found = Loss::ZeroOne.standard_error(targets.view(), predictions.view(), None).unwrap();
+        assert!(rate > 0.0 && (found - (rate * (1.0 - rate) / 40.0).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn nothing_is_wrong_without_spread() {
+        let (targets, ..) = rows(20, 1);
+        for (loss, ..) in Loss::ALL {
+            assert_eq!(loss.standard_error(targets.view(), targets.view(), None), Some(0.0), "{loss:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_none_for_one_row_and_for_one_class() {
+        let one = Array2::from_elem((1, 1), 1.0);
+        assert!(Loss::ALL.iter().all(|(loss, ..)| loss.standard_error(one.view(), one.view(), None).is_none()));
+        let class = Array2::from_elem((1, 9), 1.0);
+        for loss in [Loss::Auc, Loss::BalancedError] {
+            assert_eq!(loss.standard_error(class.view(), class.view(), None), None);
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Losses of residuals of rows that were held out.
 
 mod parts;
+mod pooled;
 mod spread;
 mod units;
 

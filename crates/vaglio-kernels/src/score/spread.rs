@@ -1,74 +1,59 @@
-//! Standard errors of mean losses.
+//! Standard errors of losses.
 
+use super::pooled::Part;
 use super::{Measure, Scorer};
 use crate::Folds;
 
 impl Scorer {
-    /// The standard error of the mean over rows, or units: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows); balanced error adds up
-    /// classes. `None` for a loss that is no mean.
+    /// The standard error of the loss over rows, or units; `None` for fewer than 2, and where it is not defined.
+    ///
+    /// Of a mean it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Balanced error and AUC are made of all rows: theirs is the
+    /// jackknife √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. Cost O(m · outputs), AUC O(m log m).
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         if let Some(units) = &self.units {
             return units.scorer().standard_error(&units.decide(residuals));
         }
-        if self.measure == Measure::Auc {
-            return None;
-        }
         let targets = &*self.targets;
         let rows = targets.rows();
-        let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
-        if self.measure == Measure::BalancedError {
-            let present: Vec<usize> = (0..self.class_weights.len()).filter(|&c| self.class_weights[c] > 0.0).collect();
-            let variance = |class: &usize| {
-                let members: Vec<usize> = (0..rows).filter(|&j| self.classes[j] as usize == *class).collect();
-                let total = self.class_weights[*class];
-                let share = members.iter().map(|&j| targets.weight(j) * loss(j)).sum::<f64>() / total;
-                share * (1.0 - share) / members.len() as f64
-            };
-            return Some(present.iter().map(variance).sum::<f64>().sqrt() / present.len() as f64);
+        if rows < 2 {
+            return None;
         }
+        if self.is_pooled() {
+            let parts: Vec<Part> = (0..rows).map(|row| vec![(row, targets.weight(row))]).collect();
+            return self.jackknife(residuals, &parts);
+        }
+        let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
         let total = targets.total_weight;
         let mean = (0..rows).map(|j| targets.weight(j) * loss(j)).sum::<f64>() / total;
         let variance = (0..rows).map(|j| targets.weight(j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
         Some((variance / rows as f64).sqrt())
     }
 
-    /// The standard error of the mean loss by the spread over folds, whose rows share their model.
+    /// The standard error of the loss by the spread over folds, whose rows share their model.
     ///
-    /// With c_k the part of the mean that comes from fold k, and p_k the part of the weight (for balanced error, the mean
-    /// over classes of the part of the class): SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². A unit belongs to folds
-    /// by the shares of its rows. `None` for a loss that is no mean. Cost O(m · outputs).
+    /// With c_k the part of a mean that comes from fold k, and p_k the part of the weight:
+    /// SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². Of balanced error and AUC it is the jackknife over folds, `None` where a fold
+    /// holds all rows of a class (AUC). A unit belongs to folds by the shares of its rows. Cost O(m · outputs), AUC O(m log m).
     pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> Option<f64> {
-        if self.measure == Measure::Auc {
-            return None;
-        }
-        let decided = self.units.as_ref().map(|units| units.decide(residuals));
-        let part = |fold: usize| -> (f64, f64) {
-            let (mut loss, mut weight) = (0.0, 0.0);
-            for &row in folds.held_out(fold) {
-                let (share, of_row) = match (&self.units, &decided) {
-                    (Some(units), Some(decided)) => {
-                        let (unit, share) = units.share(row);
-                        let scorer = units.scorer();
-                        (share * scorer.share(unit), scorer.row_loss(unit, |o| decided[o][unit]))
-                    }
-                    _ => (self.share(row), self.row_loss(row, |o| residuals[o][row])),
-                };
-                loss += share * of_row;
-                weight += share;
-            }
-            (loss, weight)
+        let decided = self.units.as_ref().map(|units| (units, units.decide(residuals)));
+        let (scorer, residuals) = decided.as_ref().map_or((self, residuals), |(units, own)| (units.scorer(), &own[..]));
+        // What goes with a row: itself, or a share of its unit.
+        let goes = |row: usize| match &self.units {
+            Some(units) => units.share(row),
+            None => (row, 1.0),
         };
-        Some(over_folds(&(0..folds.count()).map(part).collect::<Vec<_>>()))
-    }
-
-    /// The part of the mean that a row's loss has.
-    fn share(&self, row: usize) -> f64 {
-        let weight = self.targets.weight(row);
-        if self.measure == Measure::BalancedError {
-            let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
-            return weight / (self.class_weights[self.classes[row] as usize] * present);
+        let parts = (0..folds.count()).map(|fold| folds.held_out(fold).iter().map(|&row| goes(row)));
+        if scorer.is_pooled() {
+            let weigh = |(row, share): (usize, f64)| (row, share * scorer.targets.weight(row));
+            return scorer.jackknife(residuals, &parts.map(|part| part.map(weigh).collect()).collect::<Vec<Part>>());
         }
-        weight / self.targets.total_weight
+        let of_part = |part: &mut dyn Iterator<Item = (usize, f64)>| {
+            part.fold((0.0, 0.0), |(loss, weight), (row, share)| {
+                let share = share * (scorer.targets.weight(row) / scorer.targets.total_weight);
+                (loss + share * scorer.row_loss(row, |o| residuals[o][row]), weight + share)
+            })
+        };
+        Some(over_folds(&parts.map(|mut part| of_part(&mut part)).collect::<Vec<_>>()))
     }
 
     /// The same from the sums of squared errors of each fold over rows and outputs.

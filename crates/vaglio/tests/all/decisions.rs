@@ -93,15 +93,18 @@ fn a_standard_error_is_that_of_the_units() {
     // Units of one row each are rows, and say the same as a design without units.
     let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
     let units = plain.clone().deciding_by(&(0..24).collect::<Vec<u32>>()).unwrap();
-    let folds = KFold { folds: Some(3), stratified: true, engine: Engine::Dual, ..KFold::default() };
-    let criteria: [&dyn Criterion; 2] = [&Loo::default(), &folds];
-    for criterion in criteria {
-        let error = |design: &Design| {
-            let mut evaluator = Subset::open(criterion, design, &Outline::forward(5, 2)).unwrap();
-            evaluator.reset(&[0, 2]).unwrap();
-            evaluator.standard_error().unwrap().unwrap()
-        };
-        let (of_rows, of_units) = (error(&plain), error(&units));
-        assert!((of_rows - of_units).abs() <= 1e-12 * of_rows, "{of_units} is not {of_rows}");
+    for loss in LOSSES {
+        let folds = KFold { folds: Some(3), stratified: true, engine: Engine::Dual, loss, ..KFold::default() };
+        let alone = Loo { loss, ..Loo::default() };
+        let criteria: [&dyn Criterion; 2] = [&alone, &folds];
+        for criterion in criteria {
+            let error = |design: &Design| {
+                let mut evaluator = Subset::open(criterion, design, &Outline::forward(5, 2)).unwrap();
+                evaluator.reset(&[0, 2]).unwrap();
+                evaluator.standard_error().unwrap().unwrap()
+            };
+            let (of_rows, of_units) = (error(&plain), error(&units));
+            assert!((of_rows - of_units).abs() <= 1e-12 * of_rows, "{loss:?}: {of_units} is not {of_rows}");
+        }
     }
 }

@@ -15,6 +15,7 @@ mod linfa_api;
 mod nhsic;
 mod properties;
 mod searches;
+mod standard_errors;
 mod walks_loo;
 
 /// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute; that

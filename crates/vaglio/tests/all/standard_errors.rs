@@ -1,0 +1,74 @@
+//! Standard errors of losses against rows, or folds, that are left out of plain predictions.
+
+use ndarray::{Array2, Axis};
+use vaglio::criteria::{Engine, KFold, Loo};
+use vaglio_core::{Criterion, Design, HeldOut, Loss, Outline, Subset};
+use vaglio_testkit::data;
+
+const LOSSES: [Loss; 5] = [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Auc];
+
+fn found(criterion: &dyn Criterion, design: &Design, subset: &[usize]) -> f64 {
+    let outline = Outline::forward(design.features(), design.features());
+    let mut evaluator = Subset::open(criterion, design, &outline).unwrap();
+    evaluator.reset(subset).unwrap();
+    evaluator.standard_error().unwrap().unwrap()
+}
+
+/// Every row predicted by a readout of the rows of other folds.
+fn predictions(design: &Design, folds: &[Vec<usize>], subset: &[usize]) -> Array2<f64> {
+    let mut all = Array2::zeros(design.targets().dim());
+    for held_out in folds {
+        let others: Vec<usize> = (0..design.rows()).filter(|row| !held_out.contains(row)).collect();
+        let predicted = design.retrain(&others, held_out, subset, design.lambdas()[0]).unwrap();
+        held_out.iter().zip(predicted.columns()).for_each(|(&row, of_row)| all.column_mut(row).assign(&of_row));
+    }
+    all
+}
+
+fn near(found: f64, expected: f64, what: &str) {
+    assert!(expected > 0.0 && (found - expected).abs() <= 1e-9 * expected, "{what}: {found} is not {expected}");
+}
+
+#[test]
+fn leaving_one_out_has_the_standard_error_of_its_predictions() {
+    let two = data::binary(25, 5, 71).skewed();
+    let three = data::multiclass(27, 5, 3, 72).skewed();
+    for (recipe, is_binary) in
+        [(two.clone(), true), (two.weighted(), true), (three.clone(), false), (three.weighted(), false)]
+    {
+        let design = recipe.design(&[0.3], true);
+        let rows: Vec<Vec<usize>> = (0..design.rows()).map(|row| vec![row]).collect();
+        let predicted = predictions(&design, &rows, &[0, 3]);
+        for loss in LOSSES.into_iter().filter(|loss| is_binary || *loss != Loss::Auc) {
+            let expected = loss.standard_error(design.targets(), predicted.view(), design.weights()).unwrap();
+            near(found(&Loo { loss, ..Loo::default() }, &design, &[0, 3]), expected, &format!("{loss:?}"));
+        }
+    }
+}
+
+#[test]
+fn folds_have_the_jackknife_of_pooled_losses() {
+    for recipe in [data::binary(25, 5, 73).skewed(), data::binary(26, 5, 74).weighted()] {
+        let design = recipe.design(&[0.3], true);
+        for loss in [Loss::BalancedError, Loss::Auc] {
+            for engine in [Engine::Auto, Engine::Dual] {
+                let criterion = KFold { folds: Some(4), stratified: true, loss, engine, ..KFold::default() };
+                let HeldOut::Folds(of_row) = criterion.folds(&design).unwrap() else { panic!("folds") };
+                let members = |fold: u32| (0..of_row.len()).filter(|&row| of_row[row] == fold).collect::<Vec<_>>();
+                let folds: Vec<Vec<usize>> = (0..4).map(members).collect();
+                let predicted = predictions(&design, &folds, &[1, 2]);
+                let without = |gone: &Vec<usize>| {
+                    let left: Vec<usize> = (0..design.rows()).filter(|row| !gone.contains(row)).collect();
+                    let weights: Option<Vec<f64>> = design.weights().map(|w| left.iter().map(|&row| w[row]).collect());
+                    let (targets, predicted) =
+                        (design.targets().select(Axis(1), &left), predicted.select(Axis(1), &left));
+                    loss.mean(targets.view(), predicted.view(), weights.as_deref())
+                };
+                let losses: Vec<f64> = folds.iter().map(without).collect();
+                let mean = losses.iter().sum::<f64>() / 4.0;
+                let expected = (0.75 * losses.iter().map(|l| (l - mean).powi(2)).sum::<f64>()).sqrt();
+                near(found(&criterion, &design, &[1, 2]), expected, &format!("{loss:?} by {engine:?}"));
+            }
+        }
+    }
+}

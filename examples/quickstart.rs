@@ -10,7 +10,7 @@ use vaglio::{Pipeline, criteria::Loo, maps::Standardize, search::Greedy};
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (train, test) = vaglio_examples::diabetes()?.split_with_ratio(0.8);
     // ANCHOR: select
-    let lambda = Lambda::Grid { from: 1e-3, to: 1e3, points: 13 };
+    let lambda = Lambda::grid(1e-3, 1e3, 13);
     let learner = Rls { lambda, ..Rls::default() };
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(5), learner).preprocess(Standardize::default());
     let fitted = pipeline.fit(&train)?;

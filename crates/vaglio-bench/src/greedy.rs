@@ -160,7 +160,7 @@ fn fold(
     let (train, test) = split(problem, training, test)?;
     let start = Instant::now();
     let criterion = Loo { loss: Loss::ZeroOne, full_pass: false };
-    let grid = Lambda::Values((-4..=6).step_by(2).map(|k| 10f64.powi(k)).collect());
+    let grid = Lambda::one_of((-4..=6).step_by(2).map(|k| 10f64.powi(k)).collect());
     let all = Backward { min_features: Some(train.columns().len()), ..Backward::default() };
     let whole = select(&train, Selector::params(criterion.clone(), all, Rls { lambda: grid, intercept: true }))?;
     let lambda = whole.path.entries.first().and_then(|entry| entry.score.lambda).unwrap_or(1.0);

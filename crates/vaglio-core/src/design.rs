@@ -134,6 +134,16 @@ impl Design {
         Design { standardized_in_folds: true, ..self }
     }
 
+    /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.
+    #[must_use]
+    pub fn at_lambda(&self, lambda: Option<f64>) -> Self {
+        let mut design = self.clone();
+        if let (Training::Ridge(readout, _), Some(lambda)) = (&mut design.training, lambda) {
+            *readout = Readout { lambdas: vec![lambda], refine: false, ..readout.clone() };
+        }
+        design
+    }
+
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
         self.columns.rows()

@@ -19,6 +19,11 @@ pub trait Learner: Debug + Send + Sync {
     /// What this learner is: a ridge readout of features, with every shortcut, or refitted.
     fn form(&self) -> Form<'_>;
 
+    /// Whether the learner takes rows to be in an order of time, so that folds are contiguous.
+    fn needs_order(&self) -> bool {
+        false
+    }
+
     /// Checks the settings before any data are read.
     ///
     /// # Errors

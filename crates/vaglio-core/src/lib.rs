@@ -12,6 +12,7 @@
 //! Implement [`Criterion::evaluate`], the definition. That alone works with every search; add
 //! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
 
+mod choose;
 mod criterion;
 mod decisions;
 mod describe;
@@ -36,6 +37,7 @@ mod subset;
 mod table;
 mod training;
 
+pub use choose::{Choose, CrossValidation, Rule};
 pub use criterion::{Criterion, Estimate, HeldOut};
 pub use decisions::Decisions;
 pub use describe::{Description, Role, descriptions, title};
@@ -48,8 +50,8 @@ pub use loss::Loss;
 pub use map::{FittedMap, Map, TargetScale};
 pub use model::{Model, ModelData, Parts, Predict, Predictor, ReadoutMap};
 pub use outline::Outline;
-pub use path::{Action, Certificate, Choose, Knot, Path, PathEntry, Step, StopReason};
-pub use penalty::Lambda;
+pub use path::{Action, Certificate, Knot, Path, PathEntry, Step, StopReason};
+pub use penalty::{Lambda, Per};
 pub use problem::{Block, InFolds, Problem, Task};
 pub use readout::Readout;
 pub use ridge::Coefficients;

@@ -27,6 +27,11 @@ pub trait Map: Debug + Send + Sync {
         None
     }
 
+    /// Whether the map takes rows to be in an order of time, so that folds are contiguous.
+    fn needs_order(&self) -> bool {
+        false
+    }
+
     /// Checks the settings before any data are read.
     ///
     /// # Errors
@@ -50,6 +55,12 @@ pub trait FittedMap: Debug + Send + Sync {
 
     /// The input columns from which the output column `name` is made.
     fn sources(&self, name: &str) -> Vec<String>;
+
+    /// By what the map divided the values that became the output column `name`: 1 for a map that keeps their unit. `None`
+    /// where a change of the output is no multiple of a change of its source.
+    fn divisor(&self, _name: &str) -> Option<f64> {
+        None
+    }
 
     /// Whether the columns that the map makes of one are a block, as the levels of a text column are.
     fn makes_blocks(&self) -> bool {

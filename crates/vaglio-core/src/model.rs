@@ -161,6 +161,24 @@ impl Model {
         }
     }
 
+    /// Predictions, outputs × rows, of another readout of the model's selected features, or of the first of them.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for more coefficients than features; those of the model's map.
+    pub fn predict_with(
+        &self,
+        readout: &Coefficients,
+        features: &Columns,
+        series: Option<&[u32]>,
+    ) -> Result<Array2<f64>> {
+        let first: Vec<Feature> = (0..readout.weights.nrows().min(features.len())).collect();
+        let predictions = readout.of_columns(&features.select(&first))?;
+        match self.0.parts().predictor {
+            Predictor::Readout { map: Some(map), .. } => map.decide(predictions, series),
+            _ => Ok(predictions),
+        }
+    }
+
     /// The selected features: those that a map makes of the inputs, or the inputs themselves.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::{Feature, Score};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,19 +103,6 @@ impl StopReason {
     }
 }
 
-/// Which entry of a path is the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Choose {
-    /// The lowest score; the fewest features among equals.
-    #[default]
-    Best,
-    /// The last size that was reached.
-    Last,
-    /// The fewest features whose score is within one standard error of the lowest.
-    OneSe,
-}
-
 /// The steps of a search and the best subset of each size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
@@ -126,6 +114,8 @@ pub struct Path {
     pub entries: Vec<PathEntry>,
     /// Index into `entries` of the result; `None` when nothing was selected.
     pub chosen: Option<usize>,
+    /// The sizes that may be the result; 0 for the empty subset.
+    pub allowed: RangeInclusive<usize>,
     /// Why the search ended.
     pub stop_reason: StopReason,
     /// What is proven of the entries, after a search of all subsets.
@@ -151,27 +141,6 @@ impl Path {
     /// The entry that is the result.
     pub fn result(&self) -> Option<&PathEntry> {
         self.chosen.and_then(|index| self.entries.get(index))
-    }
-}
-
-impl Choose {
-    /// The index of the entry to take among those of at least `min_features`; `None` without entries.
-    ///
-    /// `entries` are in increasing size and `last` is the index of the size reached last. `OneSe` takes the lowest
-    /// score where no standard error is known.
-    pub fn pick(self, entries: &[PathEntry], last: usize, min_features: usize) -> Option<usize> {
-        let allowed = |index: &usize| entries[*index].subset.len() >= min_features;
-        let best = (0..entries.len())
-            .filter(allowed)
-            .min_by(|&a, &b| entries[a].score.loss.total_cmp(&entries[b].score.loss).then(a.cmp(&b)))?;
-        match self {
-            Choose::Best => Some(best),
-            Choose::Last => Some(last.min(entries.len() - 1)),
-            Choose::OneSe => {
-                let bound = entries[best].score.loss + entries[best].standard_error.unwrap_or(0.0);
-                (0..entries.len()).filter(allowed).find(|&index| entries[index].score.loss <= bound)
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
@@ -19,9 +20,16 @@ pub enum Lambda {
         to: f64,
         /// How many, at least 2.
         points: usize,
+        /// For what one of them is taken.
+        per: Option<Per>,
     },
     /// These values.
-    Values(Vec<f64>),
+    Values {
+        /// In any order.
+        values: Vec<f64>,
+        /// For what one of them is taken.
+        per: Option<Per>,
+    },
     /// Any value in between, found for every subset by Brent's method.
     Search {
         /// The smallest.
@@ -31,6 +39,16 @@ pub enum Lambda {
     },
 }
 
+/// For what one λ of several is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Per {
+    /// For a whole walk, which is repeated for each λ.
+    Path,
+    /// For every subset, by its score.
+    Subset,
+}
+
 impl Default for Lambda {
     fn default() -> Self {
         Lambda::Fixed(1.0)
@@ -38,6 +56,24 @@ impl Default for Lambda {
 }
 
 impl Lambda {
+    /// `points` values in geometric progression from `from` to `to`.
+    pub fn grid(from: f64, to: f64, points: usize) -> Self {
+        Lambda::Grid { from, to, points, per: None }
+    }
+
+    /// One of these values.
+    pub fn one_of(values: Vec<f64>) -> Self {
+        Lambda::Values { values, per: None }
+    }
+
+    /// For what one of several values is taken, where that was said.
+    pub fn per(&self) -> Option<Per> {
+        match self {
+            Lambda::Grid { per, .. } | Lambda::Values { per, .. } => *per,
+            Lambda::Fixed(_) | Lambda::Search { .. } => None,
+        }
+    }
+
     /// The values, in increasing order; for a search those from which it starts, two for each power of ten.
     ///
     /// # Errors
@@ -51,7 +87,7 @@ impl Lambda {
         };
         match self {
             Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
-            Lambda::Values(values) => {
+            Lambda::Values { values, .. } => {
                 if values.is_empty() {
                     return Err(Error::setting("lambda.values", "at least one value is needed"));
                 }
@@ -62,7 +98,7 @@ impl Lambda {
                 values.dedup();
                 Ok(values)
             }
-            Lambda::Grid { from, to, points } => {
+            Lambda::Grid { from, to, points, .. } => {
                 let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
                 increasing("lambda.grid", from, to)?;
                 if !(2..=100_000).contains(points) {
@@ -119,27 +155,32 @@ struct Range {
     to: f64,
 }
 
+/// The forms with settings: exactly one of `grid`, `values` and `search`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Several {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grid: Option<Grid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per: Option<Per>,
+}
+
 impl Serialize for Lambda {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
+        let none = Several::default();
         match self {
-            Lambda::Fixed(value) => serializer.serialize_f64(*value),
-            Lambda::Values(values) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("values", values)?;
-                map.end()
+            Lambda::Fixed(value) => return serializer.serialize_f64(*value),
+            Lambda::Values { values, per } => Several { values: Some(values.clone()), per: *per, ..none },
+            Lambda::Grid { from, to, points, per } => {
+                Several { grid: Some(Grid { from: *from, to: *to, points: *points }), per: *per, ..none }
             }
-            Lambda::Grid { from, to, points } => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("grid", &Grid { from: *from, to: *to, points: *points })?;
-                map.end()
-            }
-            Lambda::Search { from, to } => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("search", &Range { from: *from, to: *to })?;
-                map.end()
-            }
+            Lambda::Search { from, to } => Several { search: Some(Range { from: *from, to: *to }), ..none },
         }
+        .serialize(serializer)
     }
 }
 
@@ -170,24 +211,20 @@ impl<'de> Visitor<'de> for LambdaVisitor {
         Ok(Lambda::Fixed(value as f64))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Lambda, A::Error> {
-        const KEYS: &[&str] = &["grid", "values", "search"];
-        let lambda = match map.next_key::<String>()?.as_deref() {
-            Some("grid") => {
-                let Grid { from, to, points } = map.next_value()?;
-                Lambda::Grid { from, to, points }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Lambda, A::Error> {
+        let several = Several::deserialize(MapAccessDeserializer::new(map))?;
+        match several {
+            Several { grid: Some(Grid { from, to, points }), values: None, search: None, per } => {
+                Ok(Lambda::Grid { from, to, points, per })
             }
-            Some("values") => Lambda::Values(map.next_value()?),
-            Some("search") => {
-                let Range { from, to } = map.next_value()?;
-                Lambda::Search { from, to }
+            Several { grid: None, values: Some(values), search: None, per } => Ok(Lambda::Values { values, per }),
+            Several { grid: None, values: None, search: Some(Range { from, to }), per: None | Some(Per::Subset) } => {
+                Ok(Lambda::Search { from, to })
             }
-            Some(other) => return Err(de::Error::unknown_field(other, KEYS)),
-            None => return Err(de::Error::invalid_length(0, &self)),
-        };
-        match map.next_key::<String>()? {
-            None => Ok(lambda),
-            Some(other) => Err(de::Error::custom(format!("`{other}` cannot stand beside another way to give lambda"))),
+            Several { search: Some(_), per: Some(Per::Path), grid: None, values: None } => {
+                Err(de::Error::custom("`search` finds lambda for every subset; give a grid for `per: path`"))
+            }
+            _ => Err(de::Error::custom("one of `grid`, `values` and `search` gives lambda")),
         }
     }
 }
@@ -199,15 +236,16 @@ impl JsonSchema for Lambda {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (grid, range) = (generator.subschema_for::<Grid>(), generator.subschema_for::<Range>());
+        let per = generator.subschema_for::<Per>();
         json_schema!({
-            "description": "The penalty: one positive number, or several of which the criterion takes the best for every subset.",
+            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search) or for every subset by the criterion (`per: subset`).",
             "oneOf": [
                 {"type": "number", "exclusiveMinimum": 0},
-                {"type": "object", "properties": {"grid": grid}, "required": ["grid"], "additionalProperties": false},
+                {"type": "object", "properties": {"grid": grid, "per": per}, "required": ["grid"], "additionalProperties": false},
                 {"type": "object", "properties": {"search": range}, "required": ["search"], "additionalProperties": false},
                 {
                     "type": "object",
-                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}},
+                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}, "per": per},
                     "required": ["values"],
                     "additionalProperties": false
                 }
@@ -222,19 +260,19 @@ mod tests {
 
     #[test]
     fn a_grid_is_geometric_with_both_ends() {
-        let values = Lambda::Grid { from: 1e-3, to: 1e3, points: 7 }.values().unwrap();
+        let values = Lambda::grid(1e-3, 1e3, 7).values().unwrap();
         assert_eq!((values[0], values[6]), (1e-3, 1e3));
         assert_eq!(values[3], 1.0);
     }
 
     #[test]
     fn values_that_are_not_positive_are_refused_by_place() {
-        let error = Lambda::Values(vec![1.0, -2.0]).values().unwrap_err();
+        let error = Lambda::one_of(vec![1.0, -2.0]).values().unwrap_err();
         assert_eq!(error.field(), Some("lambda.values[1]"));
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(Lambda::Fixed(bad).values().is_err());
         }
-        assert!(Lambda::Grid { from: 2.0, to: 1.0, points: 3 }.values().is_err());
+        assert!(Lambda::grid(2.0, 1.0, 3).values().is_err());
         assert_eq!(Lambda::Search { from: 2.0, to: 1.0 }.values().unwrap_err().field(), Some("lambda.search"));
     }
 
@@ -249,12 +287,21 @@ mod tests {
         for text in [
             "0.5",
             r#"{"grid":{"from":0.1,"to":10.0,"points":5}}"#,
+            r#"{"grid":{"from":0.1,"to":10.0,"points":5},"per":"path"}"#,
             r#"{"values":[1.0,2.0]}"#,
+            r#"{"values":[1.0,2.0],"per":"subset"}"#,
             r#"{"search":{"from":0.1,"to":10.0}}"#,
         ] {
             let lambda: Lambda = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json::to_string(&lambda).unwrap(), text);
         }
-        assert!(serde_json::from_str::<Lambda>(r#"{"search":{"from":1,"to":2,"points":3}}"#).is_err());
+        for bad in [
+            r#"{"search":{"from":1,"to":2,"points":3}}"#,
+            r#"{"search":{"from":1,"to":2},"per":"path"}"#,
+            r#"{"values":[1.0],"search":{"from":1,"to":2}}"#,
+            r#"{"per":"path"}"#,
+        ] {
+            assert!(serde_json::from_str::<Lambda>(bad).is_err(), "{bad}");
+        }
     }
 }

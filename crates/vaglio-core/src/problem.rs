@@ -225,6 +225,20 @@ impl Problem {
         Problem { in_folds: Some(how), ..self }
     }
 
+    /// The same rows with other targets, outputs × rows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another shape; [`Error::NonFinite`].
+    pub fn with_targets(&self, targets: Array2<f64>) -> Result<Self> {
+        if targets.dim() != self.targets.dim() {
+            return Err(Error::Shape(format!("targets of {:?} for {:?}", targets.dim(), self.targets.dim())));
+        }
+        for (name, row) in self.target_names.iter().zip(targets.rows()) {
+            check_finite(name, &row.to_vec())?;
+        }
+        Ok(Problem { targets: Arc::new(targets.as_standard_layout().into_owned()), ..self.clone() })
+    }
+
     /// The rows `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {

@@ -1,12 +1,14 @@
 //! The ridge readout of a design.
 
-use crate::{Error, Lambda, Result};
+use crate::{Error, Lambda, Per, Result};
 
 /// The ridge readout that is fitted on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readout {
     /// The λ to choose from, in increasing order; one for a fixed λ.
     pub lambdas: Vec<f64>,
+    /// Whether λ is chosen for every subset or for a whole walk, where that was said.
+    pub per: Option<Per>,
     /// Whether the λ between the best of them and its neighbours are searched as well.
     pub refine: bool,
     /// Whether there is an intercept, which is never penalized.
@@ -29,7 +31,7 @@ impl Readout {
         }
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
-        Ok(Readout { lambdas, refine: false, intercept, balanced: false })
+        Ok(Readout { lambdas, per: None, refine: false, intercept, balanced: false })
     }
 
     /// A readout over the λ that a setting gives.
@@ -37,7 +39,7 @@ impl Readout {
     /// # Errors
     /// [`Error::Setting`] on `lambda`.
     pub fn of(lambda: &Lambda, intercept: bool) -> Result<Self> {
-        let readout = Readout::new(lambda.values()?, intercept)?;
+        let readout = Readout { per: lambda.per(), ..Readout::new(lambda.values()?, intercept)? };
         Ok(if lambda.is_search() { readout.refined() } else { readout })
     }
 

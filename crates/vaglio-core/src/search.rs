@@ -1,6 +1,6 @@
 //! Searches: how subsets are walked.
 
-use crate::{Criterion, Design, Error, Feature, Geometry, Outline, Path, Result, Step, StopReason, Subset};
+use crate::{Choose, Criterion, Design, Error, Feature, Geometry, Outline, Path, Result, Step, StopReason, Subset};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -19,6 +19,11 @@ pub trait SearchStrategy: Debug + Send + Sync {
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside this search, for settings that the
     /// design does not allow.
     fn outline(&self, design: &Design) -> Result<Outline>;
+
+    /// Which size of a path is the result; a search with such a setting says what it is.
+    fn choose(&self) -> Choose {
+        Choose::Auto
+    }
 
     /// Refuses settings and criteria with which the search has no meaning, before anything is computed; by default what
     /// the outline refuses.
@@ -76,6 +81,17 @@ pub trait Observer: Send {
 
     /// A step was taken.
     fn step(&mut self, _step: &Step) -> Answer {
+        Answer::Continue
+    }
+
+    /// A part of the work begins that has so many pieces, each of them many steps: walks on folds, repetitions.
+    fn stage(&mut self, _what: &str, _pieces: usize) {}
+
+    /// A piece of the stage is done.
+    fn piece(&mut self) {}
+
+    /// Asked now and then by work whose steps are not shown, such as walks on folds.
+    fn tick(&mut self) -> Answer {
         Answer::Continue
     }
 

@@ -57,17 +57,39 @@ impl Ridge {
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
         let (_, weights) = self.solve(lambda)?;
-        let intercept = &self.target_means - &self.means.dot(&weights);
-        Ok((weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.y.ncols()] }))
+        Ok(self.with_intercept(weights, &(0..self.x.ncols()).collect::<Vec<_>>()))
+    }
+
+    /// Weights and intercepts of the features at `places` alone. Cost O(features · |places|²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn coefficients_of(&self, places: &[usize], lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
+        let features = self.x.ncols();
+        let columns: Vec<usize> = places.iter().copied().chain(features..self.triangle.ncols()).collect();
+        let reduced =
+            linalg::triangle(stacked(self.triangle.select(Axis(1), &columns).view(), places.len(), lambda).view())?;
+        Ok(self.with_intercept(back_substituted(reduced.view(), places.len()), places))
+    }
+
+    /// One λ for the first features, however many: the triangle of all of them holds that of the first.
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, Failure> {
+        let reduced = linalg::triangle(stacked(self.triangle.view(), self.x.ncols(), lambda).view())?;
+        Ok(Prefixes { ridge: self, reduced })
+    }
+
+    fn with_intercept(&self, weights: Array2<f64>, places: &[usize]) -> (Array2<f64>, Vec<f64>) {
+        let intercept = &self.target_means - &self.means.select(Axis(0), places).dot(&weights);
+        (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.y.ncols()] })
     }
 
     /// The triangle R of the rows stacked on √λ·I, features × features, and the weights.
     fn solve(&self, lambda: f64) -> Result<(Array2<f64>, Array2<f64>), Failure> {
-        let (height, features) = (self.triangle.nrows(), self.x.ncols());
-        let mut stacked = Array2::zeros((height + features, self.triangle.ncols()));
-        stacked.slice_mut(s![..height, ..]).assign(&self.triangle);
-        stacked.slice_mut(s![height.., ..]).diag_mut().slice_mut(s![..features]).fill(lambda.sqrt());
-        let reduced = linalg::triangle(stacked.view())?;
+        let features = self.x.ncols();
+        let reduced = linalg::triangle(stacked(self.triangle.view(), features, lambda).view())?;
         let triangle = reduced.slice(s![..features, ..features]).to_owned();
         Ok((triangle, back_substituted(reduced.view(), features)))
     }
@@ -92,6 +114,34 @@ impl Ridge {
         }
         Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * self.y.ncols() as f64))
     }
+}
+
+/// A ridge readout at one λ, for its first features.
+#[derive(Debug, Clone)]
+pub struct Prefixes<'r> {
+    ridge: &'r Ridge,
+    /// The triangle of all features stacked on √λ·I, with what it makes of the targets beside it.
+    reduced: Array2<f64>,
+}
+
+impl Prefixes<'_> {
+    /// Weights (features × outputs) and intercepts of the first `count` features. Cost O(count² · outputs).
+    pub fn coefficients(&self, count: usize) -> (Array2<f64>, Vec<f64>) {
+        let features = self.ridge.x.ncols();
+        let kept: Vec<usize> = (0..count).chain(features..self.reduced.ncols()).collect();
+        let reduced = self.reduced.slice(s![..count, ..]).select(Axis(1), &kept);
+        let places: Vec<usize> = (0..count).collect();
+        self.ridge.with_intercept(back_substituted(reduced.view(), count), &places)
+    }
+}
+
+/// The triangle [R Z] above √λ·I.
+fn stacked(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Array2<f64> {
+    let height = triangle.nrows();
+    let mut stacked = Array2::zeros((height + features, triangle.ncols()));
+    stacked.slice_mut(s![..height, ..]).assign(&triangle);
+    stacked.slice_mut(s![height.., ..]).diag_mut().slice_mut(s![..features]).fill(lambda.sqrt());
+    stacked
 }
 
 /// R⁻¹Z of [R Z] with R in its upper left, features × features.
@@ -140,5 +190,31 @@ mod tests {
         let without = [(34.0, 21.0, 1.0, 3.0), (27.0, 18.0, 2.0, 5.0), (13.0, 6.0, 4.0, 6.0)];
         let expected: f64 = without.iter().map(|(b, a, x, y)| (y - x * b / a) * (y - x * b / a)).sum::<f64>() / 3.0;
         assert!((ridge.leave_one_out(1.0).unwrap() - expected).abs() < 1e-12 * expected);
+    }
+
+    #[test]
+    fn features_of_a_reduction_are_those_reduced_alone() {
+        let x = Array2::from_shape_fn((9, 5), |(j, k)| ((7 * j + 3 * k * k) % 11) as f64 - 4.0);
+        let y = Array2::from_shape_fn((2, 9), |(o, j)| ((5 * j + o) % 7) as f64);
+        let weights: Vec<f64> = (0..9).map(|j| 0.5 + j as f64).collect();
+        let near = |(a, b): &(Array2<f64>, Vec<f64>), (c, d): &(Array2<f64>, Vec<f64>)| {
+            let close = |p: &f64, q: &f64| (p - q).abs() < 1e-12 * (1.0 + q.abs());
+            a.iter().zip(c).all(|(p, q)| close(p, q)) && b.iter().zip(d).all(|(p, q)| close(p, q))
+        };
+        for rows in [9, 3] {
+            let rows: Vec<usize> = (0..rows).collect();
+            let (x, y) = (x.select(Axis(0), &rows), y.select(Axis(1), &rows));
+            let alone = |places: &[usize]| {
+                let x = x.select(Axis(1), places);
+                Ridge::new(x, y.view(), Some(&weights[..rows.len()]), true).unwrap().coefficients(0.3).unwrap()
+            };
+            let all = Ridge::new(x.clone(), y.view(), Some(&weights[..rows.len()]), true).unwrap();
+            let prefixes = all.prefixes(0.3).unwrap();
+            for count in 0..=5 {
+                assert!(near(&prefixes.coefficients(count), &alone(&(0..count).collect::<Vec<_>>())), "{count}");
+            }
+            assert!(near(&all.coefficients_of(&[4, 1], 0.3).unwrap(), &alone(&[4, 1])));
+            assert!(near(&all.coefficients_of(&[], 0.3).unwrap(), &alone(&[])));
+        }
     }
 }

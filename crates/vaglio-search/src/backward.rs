@@ -1,7 +1,7 @@
 //! Backward elimination.
 
 use crate::{Patience, Space, run};
-use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -36,6 +36,10 @@ impl Backward {
 
 #[typetag::serde(name = "backward")]
 impl SearchStrategy for Backward {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         let least = space.least.unwrap_or(1).max(space.forced_features().len()).min(space.features());

@@ -2,7 +2,7 @@
 
 use crate::Space;
 use crate::tree::{Order, Tree};
-use vaglio_core::{Design, Error, Outline, Path, Result, SearchContext, SearchStrategy};
+use vaglio_core::{Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy};
 
 crate::settings! {
     /// The best of all subsets, of every size up to `max_features`.
@@ -81,6 +81,10 @@ fn in_words(count: f64) -> String {
 
 #[typetag::serde(name = "exhaustive")]
 impl SearchStrategy for Exhaustive {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         let forward = Outline::forward(space.features(), space.most);
@@ -91,13 +95,15 @@ impl SearchStrategy for Exhaustive {
         let space = self.space(context.design())?;
         context.begin(0);
         let (subset, observer) = context.parts();
+        space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
         let order = Order::new(&space, subset)?;
         let mut tree = Tree::new(&order, observer);
         tree.search(&space, subset)?;
         let (best, certificate, stop_reason) = tree.finish();
         let entries = best.entries(subset)?;
-        let chosen = self.choose.pick(&entries, entries.len().saturating_sub(1), 0);
-        Ok(Path { empty, steps: Vec::new(), entries, chosen, stop_reason, certificate: Some(certificate) })
+        let allowed = space.allowed();
+        let chosen = self.choose.pick(&entries, entries.len().saturating_sub(1), &allowed);
+        Ok(Path { empty, steps: Vec::new(), entries, chosen, allowed, stop_reason, certificate: Some(certificate) })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{End, Flow, Patience, Space, Walk, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
 
 crate::settings! {
     /// Adds the best feature, and takes back what has become superfluous before it adds the next.
@@ -39,6 +39,10 @@ impl Floating {
 
 #[typetag::serde(name = "floating")]
 impl SearchStrategy for Floating {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     /// The steps are what the number of removals allows; the trials are an estimate, three times those of additions
     /// alone.
     fn outline(&self, design: &Design) -> Result<Outline> {

@@ -1,10 +1,13 @@
 //! Forward selection.
 
-use crate::{Patience, Space, run};
-use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy};
+use crate::{Patience, Settings, Space, run};
+use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy};
 
 crate::settings! {
     /// Adds the feature that lowers the score most, again and again.
+    ///
+    /// Without `max_features` it ends at as many features as there are rows, or, where neither `tolerance` nor `patience`
+    /// is given, after ten steps in a row that did not lower the score.
     ///
     /// # Reference
     /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
@@ -25,17 +28,37 @@ impl Greedy {
     pub fn new(max_features: usize) -> Self {
         Greedy { max_features: Some(max_features), ..Greedy::default() }
     }
+
+    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
+        let given = self.settings();
+        if given.max_features.is_some() {
+            return Space::new(given, design);
+        }
+        let stops = given.tolerance.is_some() || given.patience.is_some();
+        let patience = if stops { given.patience } else { Some(PATIENCE) };
+        let mut space = Space::new(Settings { patience, ..given }, design)?;
+        let least = space.allowed().start().to_owned();
+        space.most = space.most.min(design.rows().max(least));
+        Ok(space)
+    }
 }
+
+/// Steps without improvement after which a search without any limit ends.
+const PATIENCE: usize = 10;
 
 #[typetag::serde(name = "greedy")]
 impl SearchStrategy for Greedy {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = Space::new(self.settings(), design)?;
+        let space = self.space(design)?;
         Ok(space.outline(Outline::forward(space.features(), space.most)))
     }
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = Space::new(self.settings(), context.design())?;
+        let space = self.space(context.design())?;
         run(&space, context, &self.outline(context.design())?, |walk| {
             walk.enter_forced()?;
             let mut patience = Patience::new(&space.settings);

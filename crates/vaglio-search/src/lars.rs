@@ -2,8 +2,8 @@
 
 use crate::{Flow, Space, Walk, run};
 use vaglio_core::{
-    Action, Criterion, Design, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext, SearchStrategy,
-    Signs, Step, StopReason,
+    Action, Choose, Criterion, Design, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext,
+    SearchStrategy, Signs, Step, StopReason,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, Rules};
@@ -68,6 +68,10 @@ impl Lars {
 
 #[typetag::serde(name = "lars")]
 impl SearchStrategy for Lars {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
         self.space(design)?;
         criterion.geometry(design).map(drop)

@@ -11,8 +11,9 @@
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`End`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
-//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`] | the searches, one file each |
+//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`All`] | the searches, one file each |
 
+mod all;
 mod backward;
 mod duplicates;
 mod exhaustive;
@@ -29,6 +30,7 @@ mod space;
 mod tree;
 mod walk;
 
+pub use all::All;
 pub use backward::Backward;
 pub use exhaustive::Exhaustive;
 pub use floating::Floating;

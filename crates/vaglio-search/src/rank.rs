@@ -1,7 +1,7 @@
 //! Ranking of features by what each is alone.
 
 use crate::{Flow, Move, Patience, Space, Walk, run};
-use vaglio_core::{Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason};
 
 crate::settings! {
     /// Scores every feature alone and adds them in that order, the best first.
@@ -35,6 +35,10 @@ impl Rank {
 
 #[typetag::serde(name = "rank")]
 impl SearchStrategy for Rank {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         let forward = Outline::forward(space.features(), space.most);

@@ -44,10 +44,9 @@ pub fn run<'c>(
     context.begin(outline.steps);
     let mut walk = Walk::new(space, context)?;
     let mut stop_reason = stopped(steps(&mut walk))?;
-    let allowed = walk.entries.partition_point(|entry| entry.subset.len() <= space.most);
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
-    let least = space.least.unwrap_or(0).max(space.forced_features().len());
-    let chosen = space.settings.choose.pick(&walk.entries[..allowed], last, least);
+    let allowed = space.allowed();
+    let chosen = space.settings.choose.pick(&walk.entries, last, &allowed);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
     if let (Some(entry), Polish::Swaps, false) = (&chosen, space.settings.polish, stop_reason.is_partial()) {
         stop_reason = stopped(polish(&mut walk, entry).map(|()| stop_reason))?;
@@ -56,7 +55,7 @@ pub fn run<'c>(
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
     let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
     let Walk { empty, steps, entries, .. } = walk;
-    Ok(Path { empty, steps, entries, chosen, stop_reason, certificate: None })
+    Ok(Path { empty, steps, entries, chosen, allowed, stop_reason, certificate: None })
 }
 
 fn stopped(end: Flow<StopReason>) -> Result<StopReason> {

@@ -4,7 +4,8 @@ use crate::duplicates;
 use crate::partition::{Partition, resolved};
 use crate::settings::Settings;
 use std::cell::OnceCell;
-use vaglio_core::{Design, Error, Feature, Result};
+use std::ops::RangeInclusive;
+use vaglio_core::{Choose, Design, Error, Feature, Result, Subset};
 
 /// The subsets of a design that the settings allow.
 ///
@@ -70,6 +71,24 @@ impl<'d> Space<'d> {
         self.most.min(self.features())
     }
 
+    /// The sizes that may be the result.
+    pub fn allowed(&self) -> RangeInclusive<usize> {
+        self.least.unwrap_or(0).max(self.forced_features().len())..=self.most
+    }
+
+    /// Refuses a choice within one standard error where the empty subset, which the walk starts at, has none.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `choose`; those of the criterion's scores.
+    pub fn has_what_it_chooses_by(&self, subset: &mut Subset<'_>) -> Result<()> {
+        if self.settings.choose == Choose::OneSe && subset.standard_error()?.is_none() {
+            let message = "`one_se` needs a standard error, and the score of this criterion has none; use `best`, or \
+                           {rule: one_se, folds: 5}, which cross-validates the search";
+            return Err(Error::setting("choose", message));
+        }
+        Ok(())
+    }
+
     /// The features of the forced groups, one group after another.
     pub fn forced_features(&self) -> Vec<Feature> {
         self.forced.iter().flat_map(|&group| self.groups[group].iter().copied()).collect()
@@ -107,6 +126,15 @@ fn most(settings: &Settings, features: usize, forced: usize, excluded: usize) ->
     }
     if settings.min_features.is_some_and(|least| least > most) {
         return refused("min_features", format!("it is larger than max_features, which is {most}"));
+    }
+    if let Choose::Size(size) = settings.choose
+        && !(settings.min_features.unwrap_or(1).max(forced)..=most).contains(&size)
+    {
+        let least = settings.min_features.unwrap_or(1).max(forced);
+        return refused(
+            "choose",
+            format!("{size} columns are asked for, and there are {least} to {most} in the result"),
+        );
     }
     if excluded == features && features > 0 {
         return refused("excluded", "every column is excluded".into());

@@ -53,6 +53,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// Those of the criterion's scores, as of all methods.
     pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
+        space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
         let inside = vec![false; space.groups.len()];
         Ok(Walk { space, context, inside, empty, steps: Vec::new(), entries: Vec::new() })

@@ -16,8 +16,8 @@ use vaglio_testkit::Random;
 
 fn main() {
     let squared = Loss::Squared;
-    let grid = || Lambda::Grid { from: 1e-6, to: 1e3, points: 80 };
-    let few = |points| Lambda::Grid { from: 1e-4, to: 1.0, points };
+    let grid = || Lambda::grid(1e-6, 1e3, 80);
+    let few = |points| Lambda::grid(1e-4, 1.0, points);
     run("greedy 106 x 115, 80 lambda", 106, 115, 0, squared, grid(), Greedy::new(110));
     run("greedy wide 100 x 2000", 100, 2000, 0, squared, Lambda::Fixed(1e-6), Greedy::new(105));
     run("greedy wide 100 x 1000, absolute", 100, 1000, 0, Loss::Absolute, Lambda::Fixed(1e-6), Greedy::new(105));

@@ -54,6 +54,7 @@ pub mod read;
 pub mod record;
 #[cfg(feature = "files")]
 pub mod report;
+mod resample;
 mod selector;
 mod shuffle;
 mod train;
@@ -61,6 +62,7 @@ pub mod tune;
 
 pub use linfa_api::{FitError, FittedSelector, TargetValue};
 pub use pipeline::{FittedPipeline, Pipeline, ValidPipeline};
+pub use resample::{Cell, Chosen, ChosenBy, Table, Warning, WarningKind};
 pub use selector::{Selection, Selector, ValidSelector};
 pub use vaglio_core as core;
 pub use vaglio_search as search;

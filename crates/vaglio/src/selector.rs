@@ -1,6 +1,7 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
 use crate::learners::Rls;
+use crate::resample::{self, Chosen, Picked, Sample, Warning};
 use crate::train::train;
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,6 +57,10 @@ pub struct ValidSelector {
 pub struct Selection {
     /// The steps and the best subset of each size.
     pub path: Path,
+    /// How its result was taken.
+    pub chosen: Chosen,
+    /// What is not to be trusted.
+    pub warnings: Vec<Warning>,
     /// Names of the columns that were selected from: the learner's where it maps, else the problem's.
     pub names: Vec<String>,
     /// The learner trained on the chosen subset and all rows.
@@ -68,6 +73,8 @@ pub struct Selection {
     pub alpha: Option<Vec<f64>>,
     /// Seconds of the search, the learner's map and the criterion's preparation included.
     pub search_seconds: f64,
+    /// Seconds of the walks on folds that chose the result.
+    pub choose_seconds: f64,
     /// Seconds of the final fit.
     pub fit_seconds: f64,
 }
@@ -156,15 +163,27 @@ impl ValidSelector {
         }
     }
 
-    /// Searches, and trains the learner on the chosen subset.
+    /// Searches, takes a size and a λ, and trains the learner on the chosen subset.
+    ///
+    /// Where the search's `choose` cross-validates, the whole walk is repeated on the training rows of folds.
     ///
     /// # Errors
     /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
     pub fn select(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<Selection> {
+        self.select_of(&Sample::plain(problem.clone(), self.learner.needs_order()), problem, observer)
+    }
+
+    /// The same from the rows of which the problem was made, maps included.
+    pub(crate) fn select_of(
+        &self,
+        sample: &Sample,
+        problem: &Problem,
+        observer: &mut dyn Observer,
+    ) -> Result<Selection> {
         let start = Instant::now();
         let design = self.design(problem)?;
-        let searched = self.search_on(&design, start, observer)?;
-        self.fit_on(&design, searched)
+        let picked = resample::select(self, sample, &design, start, observer)?;
+        self.fit_on(&design, picked)
     }
 
     /// Searches on a design of the problem that was begun at `start`.
@@ -175,25 +194,53 @@ impl ValidSelector {
         let subset = Subset::open(&*self.criterion, design, &outline)?;
         let mut context = SearchContext::new(&*self.criterion, design, subset, observer, self.seed);
         let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
-        let alpha = match (path.result(), context.subset.geometry()) {
-            (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset)?,
-            _ => None,
-        };
+        let alpha = alpha(&path, &context.subset)?;
         let Engine { name: engine, approximation } = context.subset.engine();
         Ok(Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() })
     }
 
+    /// The same with another entry of the path as its result.
+    pub(crate) fn taking(&self, searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
+        let mut searched = Searched { path: Path { chosen: entry, ..searched.path }, ..searched };
+        if searched.alpha.is_some() {
+            let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+            searched.alpha = alpha(&searched.path, &Subset::open(&*self.criterion, design, &outline)?)?;
+        }
+        Ok(searched)
+    }
+
     /// Trains on the chosen subset and all rows of the design.
-    pub(crate) fn fit_on(&self, design: &Design, searched: Searched) -> Result<Selection> {
+    pub(crate) fn fit_on(&self, design: &Design, picked: Picked) -> Result<Selection> {
         let start = Instant::now();
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
+        let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
         let Searched { path, engine, approximation, alpha, seconds } = searched;
         let (subset, lambda) = path.result().map_or((&[][..], path.empty.lambda), |e| (&e.subset[..], e.score.lambda));
-        let model = train(design, subset, lambda)?;
+        let model = train(design, subset, lambda.or(chosen.lambda))?;
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();
-        Ok(Selection { path, names, model, engine, approximation, alpha, search_seconds: seconds, fit_seconds })
+        Ok(Selection {
+            path,
+            chosen,
+            warnings,
+            names,
+            model,
+            engine,
+            approximation,
+            alpha,
+            search_seconds: seconds,
+            choose_seconds,
+            fit_seconds,
+        })
+    }
+}
+
+/// The criterion's own coefficients on the result, where it has any.
+fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
+    match (path.result(), subset.geometry()) {
+        (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
+        _ => Ok(None),
     }
 }
 

@@ -3,7 +3,9 @@
 //! `use vaglio_beam as _;` makes it known to pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{
+    Choose, Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason,
+};
 use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
 
 vaglio_search::settings! {
@@ -130,6 +132,10 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
 
 #[typetag::serde(name = "beam")]
 impl SearchStrategy for Beam {
+    fn choose(&self) -> Choose {
+        self.choose
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         if self.width == 0 {

@@ -193,6 +193,10 @@ impl Reservoir {
 
 #[typetag::serde(name = "reservoir")]
 impl Learner for Reservoir {
+    fn needs_order(&self) -> bool {
+        true
+    }
+
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
     }

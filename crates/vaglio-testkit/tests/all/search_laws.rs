@@ -98,6 +98,7 @@ impl Wrong {
             steps: vec![],
             entries: vec![],
             chosen: None,
+            allowed: 0..=usize::MAX,
             stop_reason: StopReason::NoCandidates,
             certificate: None,
         };

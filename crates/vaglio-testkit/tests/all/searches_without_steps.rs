@@ -60,6 +60,7 @@ impl SearchStrategy for BestOne {
             steps: Vec::new(),
             chosen: (!entries.is_empty()).then_some(0),
             entries,
+            allowed: 0..=1,
             stop_reason: stopped.unwrap_or(StopReason::AllSubsets),
             certificate: Some(Certificate { optimal, visited: 0, pruned: 0, gap: None }),
         })
@@ -118,7 +119,8 @@ impl SearchStrategy for Pairs {
             steps.push(step);
         }
         let chosen = (!entries.is_empty()).then_some(0);
-        Ok(Path { empty, steps, entries, chosen, stop_reason: StopReason::NoCandidates, certificate: None })
+        let (allowed, stop_reason) = (0..=2, StopReason::NoCandidates);
+        Ok(Path { empty, steps, entries, chosen, allowed, stop_reason, certificate: None })
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {

@@ -52,6 +52,10 @@ impl Map for OneHot {
 
 #[typetag::serde(name = "one_hot")]
 impl FittedMap for FittedOneHot {
+    fn divisor(&self, _name: &str) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// A column of numbers that was text in training is matched by the numbers' shortest text.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();

@@ -72,6 +72,10 @@ impl Map for Standardize {
 
 #[typetag::serde(name = "standardize")]
 impl FittedMap for FittedStandardize {
+    fn divisor(&self, name: &str) -> Option<f64> {
+        Some(self.columns.get(name).map_or(1.0, |scale| scale.scale))
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let standardized = table.take_columns().into_iter().map(|(name, cells)| {
             let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };

@@ -43,6 +43,10 @@ pub struct FittedWindow {
 
 #[typetag::serde(name = "window")]
 impl Map for Window {
+    fn needs_order(&self) -> bool {
+        true
+    }
+
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let columns = match &self.columns {
             Some(columns) => columns.clone(),
@@ -99,6 +103,10 @@ impl Map for Window {
 
 #[typetag::serde(name = "window")]
 impl FittedMap for FittedWindow {
+    fn divisor(&self, _name: &str) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let kept = self.kept(&table);
         let (rows, longest) = (table.rows(), self.longest());

@@ -1,15 +1,16 @@
 //! A pipeline fitted on a linfa dataset.
 
 use super::ValidPipeline;
-use super::rows::{Rows, numeric, unscale};
 use crate::linfa_api::{FitError, TargetValue, chosen, default_target, problem, write};
+use crate::resample::{Fitted, Rows, Sample, numeric, unscale};
 use crate::selector::Selection;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, TargetDim};
 use linfa::traits::{Fit, PredictInplace, Transformer};
 use ndarray::{Array, Array2, ArrayBase, Axis, Data, Ix2};
 use std::marker::PhantomData;
-use vaglio_core::{Cells, Columns, Error, FittedMap, Path, Problem, Result, Silent, Table, TargetScale, Task};
+use std::sync::Arc;
+use vaglio_core::{Cells, Columns, Error, FittedMap, Path, Result, Silent, Table, TargetScale, Task};
 
 /// A fitted pipeline: maps the columns, keeps the chosen ones ([`Transformer`]) and predicts with them
 /// ([`PredictInplace`]).
@@ -35,30 +36,26 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
         let raw = problem(dataset)?;
         let weights = raw.weights().map(|w| w.to_vec());
-        let mut rows = Rows {
+        let rows = Rows {
             table: table(raw.names(), raw.columns())?,
             targets: raw.targets().as_ref().clone(),
-            weights: weights.clone(),
+            weights,
             groups: None,
             assignment: None,
         };
-        let (maps, scales) = self.fit_maps(&mut rows, raw.task())?;
-        if rows.table.rows() != raw.rows() {
+        let rows_before = raw.rows();
+        let recipe = self.recipe(raw.task().clone(), raw.target_names().to_vec())?;
+        let sample = Sample::new(rows, Arc::new(recipe), self.0.learner.needs_order())?;
+        let Fitted { problem: mapped, maps, scales } = sample.fitted()?;
+        if mapped.rows() != rows_before {
             return Err(Error::setting(
                 "preprocess",
                 "rows are dropped, which a linfa dataset cannot follow; use vaglio::pipeline::run",
             )
             .into());
         }
-        let (columns, names) = numeric(&mut rows.table)?;
-        let mut mapped = Problem::new(columns, names, rows.targets, raw.target_names().to_vec(), raw.task().clone())?;
-        if let Some(how) = self.in_folds()? {
-            mapped = mapped.standardized_in_folds(how);
-        }
-        if let Some(weights) = weights {
-            mapped = mapped.with_weights(weights)?;
-        }
-        let selection = self.tuned(&mapped, &mut Silent)?.0.select(&mapped, &mut Silent)?;
+        let selector = self.tuned(&mapped, &mut Silent)?.0;
+        let selection = selector.select_of(&sample, &mapped, &mut Silent)?;
         let targets = dataset.as_targets();
         Ok(FittedPipeline {
             inputs: raw.names().to_vec(),

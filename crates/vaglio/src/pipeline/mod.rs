@@ -4,7 +4,6 @@
 mod files;
 mod fitted;
 mod load;
-mod rows;
 mod schema;
 
 #[cfg(feature = "files")]
@@ -18,6 +17,7 @@ pub use schema::{component_list, pipeline_schema};
 use crate::criteria::Loo;
 use crate::document::Label;
 use crate::learners::Rls;
+use crate::resample::Recipe;
 use crate::search::Greedy;
 use crate::selector::ValidSelector;
 use crate::tune::{Tune, Tuned};
@@ -25,7 +25,7 @@ use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy};
+use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy, Task};
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
 ///
@@ -287,6 +287,14 @@ impl ParamGuard for Pipeline {
 }
 
 impl ValidPipeline {
+    /// How rows of a table become a problem.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a map that asks for what only the last can have.
+    pub(crate) fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
+        Recipe::new(self.0.preprocess.clone(), task, target_names)
+    }
+
     /// The selection that the pipeline makes on what its preprocessing gives.
     pub fn selector(&self) -> ValidSelector {
         let Settings { criterion, search, learner, seed, .. } = self.0.clone();

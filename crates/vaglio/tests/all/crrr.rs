@@ -144,7 +144,7 @@ fn a_class_of_one_row_is_refused_by_leave_one_out() {
 fn of_many_weights(rows: usize) -> Design {
     let weights = (0..rows).map(|j| 1.0 + (j % 20) as f64).collect();
     let problem = data::binary(rows, 4, 37).problem().with_weights(weights).unwrap();
-    let learner = Crrr { lambda: Lambda::Values(vec![1e-2, 1.0]), intercept: true };
+    let learner = Crrr { lambda: Lambda::one_of(vec![1e-2, 1.0]), intercept: true };
     Design::of(&problem, Arc::new(learner)).unwrap()
 }
 

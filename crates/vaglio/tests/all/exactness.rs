@@ -80,7 +80,7 @@ fn random_data_over_all_lambda_weights_intercepts_losses_and_outputs() {
 
 #[test]
 fn a_grid_of_lambda_is_searched_jointly() {
-    let lambda = Lambda::Grid { from: 1e-3, to: 1e3, points: 7 };
+    let lambda = Lambda::grid(1e-3, 1e3, 7);
     let problem = data::regression(26, 9, 21).weighted().problem();
     check(&problem, Rls { lambda: lambda.clone(), intercept: true }, Loss::Squared, 5, "grid");
     check(&problem, Rls { lambda, intercept: false }, Loss::Absolute, 4, "grid, absolute");

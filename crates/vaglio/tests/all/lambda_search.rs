@@ -23,7 +23,7 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
 fn no_value_of_a_fine_grid_is_better() {
     for seed in 0..6 {
         let searched = design(Lambda::Search { from: 1e-3, to: 1e4 }, seed);
-        let grid = design(Lambda::Grid { from: 1e-3, to: 1e4, points: 2000 }, seed);
+        let grid = design(Lambda::grid(1e-3, 1e4, 2000), seed);
         for criterion in criteria() {
             let score = |design: &Design| -> Score {
                 let mut evaluator = Subset::open(&*criterion, design, &Outline::backward(6, 6)).unwrap();

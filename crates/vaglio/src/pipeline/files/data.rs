@@ -3,14 +3,14 @@
 use super::roles::{Roles, check_weights};
 use super::series::numbers_of;
 use super::targets::{encode, task};
-use crate::pipeline::rows::{Rows, numeric};
 use crate::pipeline::{DataSpec, ValidPipeline};
 use crate::read::{ColumnFilter, read_header, read_table};
+use crate::resample::{Fitted, Rows, Sample};
 use crate::shuffle::shuffled;
-use ndarray::Array2;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{Block, Cells, Columns, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
+use std::sync::Arc;
+use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
 
 /// Everything that a run needs of its data.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct Prepared {
     pub rows: usize,
     /// SHA-256 of the training file.
     pub sha256: String,
+    /// The training rows before the maps.
+    pub(crate) sample: Sample,
 }
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
@@ -57,26 +59,28 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let rows = if spec.test_fraction.is_some() { train.rows() } else { rows };
     let parts = Parts::take(&roles, train)?;
     let task = task(spec, &parts.targets)?;
-    let mut train = parts.rows(&task, "data.target")?;
-    let (maps, scales) = pipeline.fit_maps(&mut train, &task)?;
-    let (columns, names) = numeric(&mut train.table)?;
-    if names.is_empty() {
+    let target_names = match &task {
+        Task::Multiclass { labels } => labels.clone(),
+        _ => spec.target.names().to_vec(),
+    };
+    let recipe = Arc::new(pipeline.recipe(task, target_names)?);
+    let ordered = spec.time.is_some() || settings.learner.needs_order();
+    let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)?;
+    let fitted = sample.fitted()?;
+    if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
-    let blocks = blocks(&maps, &names);
     let test = match test {
         Some(table) => {
-            let test = test_problem(&roles, table, &maps, &names, &task);
-            Some(test.map_err(|error| error.in_file(&folder.join(spec.test.as_ref().unwrap_or(&spec.train))))?)
+            let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
+            let alone = |rows: Rows| Rows { groups: None, assignment: None, ..rows };
+            let problem = rows.and_then(|rows| recipe.apply(alone(rows), &fitted.maps, fitted.problem.names()));
+            Some(problem.map_err(|error| error.in_file(&folder.join(spec.test.as_ref().unwrap_or(&spec.train))))?)
         }
         None => None,
     };
-    let mut problem = assemble(columns, names, std::mem::take(&mut train.targets), spec, task)?.with_blocks(blocks);
-    if let Some(how) = pipeline.in_folds()? {
-        problem = problem.standardized_in_folds(how);
-    }
-    let train = train.complete(problem)?;
-    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256 })
+    let Fitted { problem: train, maps, scales } = fitted;
+    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256, sample })
 }
 
 /// A table with the columns of special meaning taken out.
@@ -123,63 +127,6 @@ impl Parts {
         let targets = encode(task, &targets, field, |row| table.origin(row))?;
         Ok(Rows { table, targets, weights, groups, assignment })
     }
-}
-
-fn assemble(
-    columns: Columns,
-    names: Vec<String>,
-    targets: Array2<f64>,
-    spec: &DataSpec,
-    task: Task,
-) -> Result<Problem> {
-    let target_names = match &task {
-        Task::Multiclass { labels } => labels.clone(),
-        _ => spec.target.names().to_vec(),
-    };
-    Problem::new(columns, names, targets, target_names, task)
-}
-
-/// The blocks of columns that the maps made of one column.
-fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        let (mut source, mut is_block) = (name.clone(), false);
-        for map in maps.iter().rev() {
-            let [from] = &map.sources(&source)[..] else { break };
-            is_block |= map.makes_blocks() && *from != source;
-            source.clone_from(from);
-        }
-        if !is_block {
-            continue;
-        }
-        match blocks.iter_mut().find(|block| block.name == source) {
-            Some(block) => block.columns.push(index),
-            None => blocks.push(Block { name: source, columns: vec![index] }),
-        }
-    }
-    blocks
-}
-
-fn test_problem(
-    roles: &Roles<'_>,
-    table: Table,
-    maps: &[Box<dyn FittedMap>],
-    names: &[String],
-    task: &Task,
-) -> Result<Problem> {
-    let mut rows = Parts::take(roles, table)?.rows(task, "data.test")?;
-    for map in maps {
-        rows.map(&**map)?;
-    }
-    let (columns, found) = numeric(&mut rows.table)?;
-    let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
-    let order: Vec<usize> = names
-        .iter()
-        .map(|name| found.iter().position(|f| f == name).ok_or_else(|| missing(name)))
-        .collect::<Result<_>>()?;
-    let targets = std::mem::take(&mut rows.targets);
-    let problem = assemble(columns.select(&order), names.to_vec(), targets, roles.spec, task.clone())?;
-    Rows { groups: None, assignment: None, ..rows }.complete(problem)
 }
 
 /// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together.

@@ -2,8 +2,8 @@
 
 use super::series::Order;
 use crate::linfa_api::largest;
-use crate::pipeline::rows::{numeric, unscale};
 use crate::read::{ColumnFilter, read_header, read_table, shortened, system};
+use crate::resample::{numeric, unscale};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -5,12 +5,12 @@ use super::folder::{heading, make_writable, relative, set_previous_aside, write_
 use super::{Prepared, SavedModel, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
-use crate::pipeline::rows::unscale;
 use crate::record::{
     Data, EntryRecord, ExcludedRecord, Parts, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, SizePoint,
     Status, StepRecord, TestFigures, TunedSettings, in_order,
 };
 use crate::report::render;
+use crate::resample::{self, Held, counting, unscale};
 use crate::selector::Selection;
 use crate::train::train;
 use crate::tune::Tuned;
@@ -60,8 +60,8 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     if tuned.is_some() {
         design = selector.design(&prepared.train)?;
     }
-    let searched = selector.search_on(&design, search_start, observer)?;
-    let selection = selector.fit_on(&design, searched)?;
+    let picked = resample::select(&selector, &prepared.sample, &design, search_start, observer)?;
+    let selection = selector.fit_on(&design, picked)?;
     let mut record = record(pipeline, &prepared, &design, &selection, tuned)?;
     let (search, fit) = (selection.search_seconds, selection.fit_seconds);
     record.seconds = Seconds { read, search, fit, total: start.elapsed().as_secs_f64() };
@@ -171,7 +171,7 @@ impl Prepared {
     pub fn figures(&self, model: &Model) -> Result<Option<TestFigures>> {
         let Some(test) = &self.test else { return Ok(None) };
         let predictions = self.predict(model, test)?;
-        let counting = counting(test, model);
+        let counting = counting(test, model.counts(test.rows(), test.series().map(|series| &series[..])));
         if counting.as_ref().is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
             return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
         }
@@ -184,16 +184,6 @@ impl Prepared {
         let mut predictions = model.predict(&problem.columns().select(model.inputs()), series)?;
         unscale(&mut predictions, self.target_scales.as_deref());
         Ok(predictions)
-    }
-}
-
-/// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
-fn counting(problem: &Problem, model: &Model) -> Option<Vec<f64>> {
-    let weights = problem.weights().map(|w| w.to_vec());
-    let counts = model.counts(problem.rows(), problem.series().map(|series| &series[..]));
-    match (weights, counts) {
-        (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
-        (weights, counts) => weights.or(counts),
     }
 }
 
@@ -231,7 +221,7 @@ fn curve(
         let model = refitted.as_ref().unwrap_or(chosen_model);
         type Losses = (Option<f64>, Option<f64>);
         let of = |problem: &Problem, targets: ndarray::ArrayView2<f64>, predictions: Array2<f64>| -> Losses {
-            let counting = counting(problem, model);
+            let counting = counting(problem, model.counts(problem.rows(), problem.series().map(|series| &series[..])));
             let figures = TestFigures::of(problem.task(), targets, predictions.view(), counting.as_deref());
             (Some(figures.mse), figures.error_rate)
         };

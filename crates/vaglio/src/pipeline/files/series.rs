@@ -1,8 +1,7 @@
 //! Rows in the order of their series.
 
-use crate::pipeline::rows::Rows;
 use std::collections::HashMap;
-use vaglio_core::{Cells, Error, Problem, Result, Table};
+use vaglio_core::{Cells, Error, Result, Table};
 
 /// Which columns say how rows follow each other.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,23 +74,4 @@ pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
             *numbers.entry(cells.label(row)).or_insert(next)
         })
         .collect()
-}
-
-impl Rows {
-    /// A problem with the series, groups, folds and weights of these rows.
-    pub fn complete(&self, mut problem: Problem) -> Result<Problem> {
-        if let Some(groups) = &self.groups {
-            problem = problem.with_groups(groups.clone())?;
-        }
-        if let Some(folds) = &self.assignment {
-            problem = problem.with_assignment(folds.clone())?;
-        }
-        if let Some(series) = self.table.series() {
-            problem = problem.with_series(series.to_vec())?;
-        }
-        match &self.weights {
-            Some(weights) => problem.with_weights(weights.clone()),
-            None => Ok(problem),
-        }
-    }
 }

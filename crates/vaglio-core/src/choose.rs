@@ -1,0 +1,171 @@
+//! Which entry of a path is the result.
+
+use crate::PathEntry;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+/// Which entry of a path is the result.
+///
+/// In files a word (`auto`, `best`, `last`, `one_se`), a number of features, or the settings of [`CrossValidation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choose {
+    /// By cross-validation of the whole search where the criterion has a loss, else the lowest score.
+    #[default]
+    Auto,
+    /// The lowest score; the fewest features among equals.
+    Best,
+    /// The last size that was reached.
+    Last,
+    /// The fewest features whose score is within one standard error of the lowest.
+    OneSe,
+    /// So many features, or the most below that were reached.
+    Size(usize),
+    /// The size, and the λ of the whole walk, of the lowest loss when the search is repeated on the training rows of
+    /// folds.
+    CrossValidated(CrossValidation),
+}
+
+/// How a whole search is cross-validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CrossValidation {
+    /// What is taken of the sizes and λ that were compared.
+    pub rule: Rule,
+    /// How many folds.
+    pub folds: usize,
+    /// How often rows are dealt into folds.
+    pub repeats: usize,
+}
+
+impl Default for CrossValidation {
+    fn default() -> Self {
+        CrossValidation { rule: Rule::Best, folds: 5, repeats: 1 }
+    }
+}
+
+/// What is taken of sizes whose losses were estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The lowest loss.
+    #[default]
+    Best,
+    /// The fewest features, then the largest λ, within one standard error of the lowest loss.
+    OneSe,
+}
+
+impl Choose {
+    /// The words by which files name the choices without settings.
+    const WORDS: [(&'static str, Choose); 4] =
+        [("auto", Choose::Auto), ("best", Choose::Best), ("last", Choose::Last), ("one_se", Choose::OneSe)];
+
+    /// The index of the entry to take among those of an allowed size; `None` without entries.
+    ///
+    /// `entries` are in increasing size and `last` is the index of the size reached last. What is chosen by
+    /// cross-validation is chosen by whoever repeats the search; of one walk alone it is the lowest score. `OneSe` takes
+    /// the lowest score where no standard error is known.
+    pub fn pick(self, entries: &[PathEntry], last: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
+        let allowed = |index: &usize| allowed.contains(&entries[*index].subset.len());
+        let best = (0..entries.len())
+            .filter(allowed)
+            .min_by(|&a, &b| entries[a].score.loss.total_cmp(&entries[b].score.loss).then(a.cmp(&b)))?;
+        match self {
+            Choose::Best | Choose::Auto | Choose::CrossValidated(_) => Some(best),
+            Choose::Last => (0..=last.min(entries.len() - 1)).rev().find(allowed).or(Some(best)),
+            Choose::OneSe => {
+                let bound = entries[best].score.loss + entries[best].standard_error.unwrap_or(0.0);
+                (0..entries.len()).filter(allowed).find(|&index| entries[index].score.loss <= bound)
+            }
+            Choose::Size(size) => {
+                let fits = |index: &usize| entries[*index].subset.len() <= size;
+                (0..entries.len()).filter(allowed).filter(fits).last().or_else(|| (0..entries.len()).find(allowed))
+            }
+        }
+    }
+}
+
+impl Serialize for Choose {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Choose::Size(size) => size.serialize(serializer),
+            Choose::CrossValidated(how) => how.serialize(serializer),
+            word => {
+                let word = Choose::WORDS.iter().find(|(_, choose)| choose == word).map_or("", |(word, _)| word);
+                serializer.serialize_str(word)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Choose {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ChooseVisitor;
+        impl<'de> Visitor<'de> for ChooseVisitor {
+            type Value = Choose;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`best`, `last`, `one_se`, a number of columns, or {rule: best, folds: 5, repeats: 1}")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Choose, E> {
+                let known = Choose::WORDS.iter().find(|(name, _)| *name == word).map(|(_, choose)| *choose);
+                known.ok_or_else(|| E::unknown_variant(word, &["auto", "best", "last", "one_se"]))
+            }
+
+            fn visit_u64<E: de::Error>(self, size: u64) -> Result<Choose, E> {
+                usize::try_from(size).map(Choose::Size).map_err(E::custom)
+            }
+
+            fn visit_i64<E: de::Error>(self, size: i64) -> Result<Choose, E> {
+                u64::try_from(size)
+                    .map_err(|_| E::custom(format!("{size} columns cannot be chosen")))
+                    .and_then(|size| self.visit_u64(size))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Choose, A::Error> {
+                CrossValidation::deserialize(MapAccessDeserializer::new(map)).map(Choose::CrossValidated)
+            }
+        }
+        deserializer.deserialize_any(ChooseVisitor)
+    }
+}
+
+impl JsonSchema for Choose {
+    fn schema_name() -> Cow<'static, str> {
+        "Choose".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let by_folds = generator.subschema_for::<CrossValidation>();
+        json_schema!({
+            "description": "Which size is the result: by cross-validation of the whole search (a map; the default where the criterion has a loss), the lowest score, the last size, the fewest columns within one standard error of the lowest score, or a number of columns.",
+            "anyOf": [
+                {"type": "string", "enum": ["auto", "best", "last", "one_se"]},
+                {"type": "integer", "minimum": 0},
+                by_folds
+            ]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_reads_back() {
+        for text in [r#""auto""#, r#""best""#, r#""one_se""#, "7", r#"{"rule":"one_se","folds":3,"repeats":2}"#] {
+            let choose: Choose = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&choose).unwrap(), text);
+        }
+        let short: Choose = serde_json::from_str(r#"{"folds":10}"#).unwrap();
+        assert_eq!(short, Choose::CrossValidated(CrossValidation { folds: 10, ..CrossValidation::default() }));
+        for bad in [r#""bets""#, "-1", r#"{"fold":5}"#, r#"{"rule":"last"}"#] {
+            assert!(serde_json::from_str::<Choose>(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Predictions of rows held out by the model of every subset of a path, from one reduction of the training rows.
+
+use super::rows::unscale;
+use super::tally::Compared;
+use crate::train::train;
+use ndarray::Array2;
+use std::collections::HashMap;
+use vaglio_core::{
+    Coefficients, Columns, Design, Error, Feature, Model, PathEntry, Problem, Result, Score, TargetScale, Trained,
+};
+use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::ridge::Ridge;
+
+/// Rows held out, with what brings predictions into the units of their targets.
+pub(crate) struct Held<'p> {
+    /// The rows; targets in the user's units.
+    pub problem: &'p Problem,
+    /// How the training targets were scaled, if they were.
+    pub scales: Option<&'p [TargetScale]>,
+}
+
+impl Held<'_> {
+    /// Predictions of a model, outputs × rows, in the user's units.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
+        let inputs = self.problem.columns().select(model.inputs());
+        let mut predictions = model.predict(&inputs, self.series())?;
+        unscale(&mut predictions, self.scales);
+        Ok(predictions)
+    }
+
+    fn series(&self) -> Option<&[u32]> {
+        self.problem.series().map(|series| &series[..])
+    }
+
+    /// Calls `then` with the targets, predictions and weights to be compared. Where a model counts rows by their series,
+    /// a series is one observation.
+    pub fn compare<T>(&self, model: &Model, predictions: &Array2<f64>, then: impl FnOnce(Compared<'_>) -> T) -> T {
+        let counts = model.counts(self.problem.rows(), self.series());
+        let units = self.series().filter(|_| counts.is_some());
+        let weights = counting(self.problem, counts);
+        let (targets, predictions) = (self.problem.targets().view(), predictions.view());
+        then(Compared { targets, predictions, weights: weights.as_deref(), units })
+    }
+}
+
+/// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
+pub(crate) fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    let weights = problem.weights().map(|w| w.to_vec());
+    match (weights, counts) {
+        (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
+        (weights, counts) => weights.or(counts),
+    }
+}
+
+/// Calls `each` with the predictions, outputs × rows, of the model of each entry, trained on the design; and with a model
+/// that tells how rows count. `None` stands for the empty subset.
+///
+/// With a readout the columns of all entries are reduced to one triangle, whose leading parts are those of the entries
+/// that extend each other. Cost O(rows · columns² + rows held out · Σ sizes).
+///
+/// # Errors
+/// [`Error::Numerical`] when numbers overflow; those of the learner.
+pub(crate) fn predictions_along(
+    design: &Design,
+    entries: &[PathEntry],
+    empty: Score,
+    held: &Held<'_>,
+    mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+) -> Result<()> {
+    let Some(readout) = design.readout() else {
+        let model = train(design, &[], empty.lambda)?;
+        each(None, &model, held.predicted(&model)?)?;
+        for (index, entry) in entries.iter().enumerate() {
+            let model = train(design, &entry.subset, entry.score.lambda)?;
+            each(Some(index), &model, held.predicted(&model)?)?;
+        }
+        return Ok(());
+    };
+    let failed =
+        |failure: Failure| Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"));
+    let order = order(entries);
+    let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+    let (x, y) = (design.columns().matrix(&order), design.targets());
+    let ridge = Ridge::new(x, y, weights.as_deref(), readout.intercept).map_err(failed)?;
+    let place: HashMap<Feature, usize> = order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
+    let first = readout.lambdas[0];
+    let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();
+
+    let empty_lambda = empty.lambda.unwrap_or(first);
+    let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
+    let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
+    let zeros = Coefficients { weights: Array2::zeros((order.len(), y.nrows())), intercept: none.intercept.clone() };
+    let model = design.model(&order, Trained { lambda: empty_lambda, coefficients: zeros })?;
+    let inputs = held.problem.columns().select(model.inputs());
+    let features = model.features(&inputs, held.series())?;
+    let predicted = |readout: &Coefficients, features: &Columns| -> Result<Array2<f64>> {
+        if !readout.is_finite() {
+            return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
+        }
+        let mut predictions = model.predict_with(readout, features, held.series())?;
+        unscale(&mut predictions, held.scales);
+        Ok(predictions)
+    };
+    each(None, &model, predicted(&none, &features)?)?;
+    let mut prefixes = HashMap::new();
+    for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
+        let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
+        let count = places.len();
+        let predictions = if places.iter().all(|&place| place < count) {
+            let triangle = match prefixes.entry(lambda.to_bits()) {
+                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                std::collections::hash_map::Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+            };
+            predicted(&coefficients(triangle.coefficients(count)), &features)?
+        } else {
+            let own = coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?);
+            predicted(&own, &features.select(&places))?
+        };
+        each(Some(index), &model, predictions)?;
+    }
+    Ok(())
+}
+
+/// All features of the entries, those of smaller entries first.
+fn order(entries: &[PathEntry]) -> Vec<Feature> {
+    let mut order = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for &feature in entries.iter().flat_map(|entry| &entry.subset) {
+        if seen.insert(feature) {
+            order.push(feature);
+        }
+    }
+    order
+}

@@ -1,0 +1,347 @@
+//! The size and the λ of a selection.
+
+use super::folds::stream;
+use super::pool::{Watcher, in_turn};
+use super::sample::Sample;
+use super::table::{Cell, Table};
+use super::walks::{Fold, Trail, trails};
+use super::warning::{Warning, WarningKind};
+use crate::selector::{Searched, ValidSelector};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use vaglio_core::{
+    Choose, CrossValidation, Design, Error, ExitClass, Loss, Observer, Path, Per, Result, Rule, StopReason, Task,
+};
+
+/// How the result of a selection was taken from its path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// By what.
+    pub by: ChosenBy,
+    /// The rule, where sizes were compared.
+    pub rule: Option<Rule>,
+    /// How the search was cross-validated, if it was.
+    pub folds: Option<CrossValidation>,
+    /// Number of features.
+    pub size: usize,
+    /// The λ of the walk, or of the subset where each has its own.
+    pub lambda: Option<f64>,
+    /// The cross-validated loss of the whole selection at that size and λ.
+    pub cell: Option<Cell>,
+    /// The cross-validated loss of the empty subset.
+    pub empty: Option<Cell>,
+    /// The losses of all sizes and λ.
+    pub table: Option<Table>,
+    /// The place of the λ that was taken in the table.
+    pub place: usize,
+}
+
+/// What chose the size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenBy {
+    /// Cross-validation of the whole search.
+    CrossValidation,
+    /// The criterion's score.
+    Score,
+    /// The user, by a number or as the last that was reached.
+    Setting,
+}
+
+/// A search with its result taken.
+pub(crate) struct Picked {
+    pub searched: Searched,
+    pub chosen: Chosen,
+    pub warnings: Vec<Warning>,
+    /// Seconds of the walks on folds.
+    pub seconds: f64,
+}
+
+const ROUND: u64 = 1;
+
+/// How a search is cross-validated to choose its result, if it is; and whether the user said so.
+pub(crate) fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
+    match selector.search().choose() {
+        Choose::CrossValidated(how) => Some((how, true)),
+        Choose::Auto => selector.criterion().loss().map(|_| (CrossValidation::default(), false)),
+        _ => None,
+    }
+}
+
+/// The λ at which whole walks are made: those of the readout where λ belongs to the path, else `None` once.
+pub(crate) fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
+    let Some(readout) = design.readout() else { return vec![None] };
+    let of_path = match readout.per {
+        Some(per) => per == Per::Path,
+        None => is_cross_validated,
+    };
+    match of_path && !readout.refine && readout.lambdas.len() > 1 {
+        true => design.lambdas(),
+        false => vec![None],
+    }
+}
+
+/// The loss by which selections are compared: the criterion's, or a readout's where it has none.
+pub(crate) fn loss(selector: &ValidSelector, task: &Task) -> Loss {
+    let own = if *task == Task::Regression { Loss::Squared } else { Loss::ZeroOne };
+    selector.criterion().loss().unwrap_or(own)
+}
+
+/// Searches the design, which is that of all rows of the sample, and takes a size and a λ.
+///
+/// # Errors
+/// Those of the search and of the fits; [`Error::Setting`] for folds that cannot be made.
+pub(crate) fn select(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    start: Instant,
+    observer: &mut dyn Observer,
+) -> Result<Picked> {
+    let mut warnings = Vec::new();
+    let Some((how, is_written)) = cross_validation(selector) else {
+        return plain(selector, design, start, observer, warnings);
+    };
+    let dealing = sample.dealing();
+    let how = if is_written { how } else { CrossValidation { folds: how.folds.min(dealing.most()), ..how } };
+    let lambdas = walk_lambdas(design, true);
+    // A single walk comes first, so that an interruption finds it.
+    let first = match lambdas.len() {
+        1 => Some(selector.search_on(&design.at_lambda(lambdas[0]), start, observer)?),
+        _ => None,
+    };
+    let begun = Instant::now();
+    let table = match cross_validated(selector, sample, how, &lambdas, observer) {
+        Ok(table) => table,
+        Err(error) if !is_written && error.class() == ExitClass::Configuration => {
+            let message = format!(
+                "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give \
+                 test rows, or write `choose: best` to say that this is meant"
+            );
+            warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+            return plain(selector, design, start, observer, warnings);
+        }
+        Err(error) => return Err(error),
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let Some(table) = table else {
+        let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
+        warnings.push(Warning::new(WarningKind::Interrupted, message));
+        let searched = match first {
+            Some(mut searched) => {
+                searched.path.stop_reason = stopped(searched.path.stop_reason);
+                searched
+            }
+            None => selector.search_on(&design.at_lambda(lambdas[lambdas.len() / 2]), start, observer)?,
+        };
+        let chosen = by_score(&searched.path, Rule::Best);
+        return Ok(Picked { searched, chosen, warnings, seconds });
+    };
+    let (place, cell) = table.pick(how.rule)?;
+    let mut searched = match first {
+        Some(searched) => searched,
+        None => selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), observer)?,
+    };
+    let chosen = match searched.path.stop_reason.is_partial() {
+        true => by_score(&searched.path, Rule::Best),
+        false => {
+            let entry = cut(&searched.path, cell.size);
+            searched = selector.taking(searched, entry, design)?;
+            let result = searched.path.result();
+            Chosen {
+                by: ChosenBy::CrossValidation,
+                rule: Some(how.rule),
+                folds: Some(how),
+                size: result.map_or(0, |entry| entry.subset.len()),
+                lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
+                cell: Some(cell),
+                empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
+                table: Some(table),
+                place,
+            }
+        }
+    };
+    edge(design, &chosen, &mut warnings);
+    Ok(Picked { searched, chosen, warnings, seconds })
+}
+
+/// A search that ended by itself and whose result could not be chosen is cut short all the same.
+fn stopped(reason: StopReason) -> StopReason {
+    if reason.is_partial() { reason } else { StopReason::Interrupted }
+}
+
+/// Losses of the whole selection on rows held out; `None` when the walks were stopped.
+fn cross_validated(
+    selector: &ValidSelector,
+    sample: &Sample,
+    how: CrossValidation,
+    lambdas: &[Option<f64>],
+    observer: &mut dyn Observer,
+) -> Result<Option<Table>> {
+    let under = |error: Error| error.under("search.choose");
+    let loss = loss(selector, sample.task());
+    let dealing = sample.dealing();
+    if how.repeats == 0 {
+        return Err(under(Error::setting("repeats", "0 repeats; 1 is the least")));
+    }
+    let of_row = |repeat: usize| dealing.folds(how.folds, stream(selector.seed, ROUND, repeat as u64)).map_err(under);
+    let of_row: Vec<Vec<usize>> = (0..how.repeats).map(of_row).collect::<Result<_>>()?;
+    let watcher = Watcher::new(observer);
+    watcher.stage("choose", how.folds * how.repeats * lambdas.len());
+    let folds: Vec<Vec<Trail>> = in_turn(how.folds * how.repeats, |job| {
+        if watcher.stopped().is_some() {
+            return Ok(Vec::new());
+        }
+        let (repeat, fold) = (job / how.folds, job % how.folds);
+        let in_fold = |error: Error| said_of_fold(error, fold);
+        let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
+        let design = selector.design(&fold.fitted.problem).map_err(in_fold)?;
+        trails(selector, &fold, &design, lambdas, loss, &watcher)
+    })?;
+    match watcher.stopped() {
+        Some(_) => Ok(None),
+        None => Table::new(loss, lambdas.to_vec(), &folds).map(Some),
+    }
+}
+
+/// An error about settings, on the training rows of a fold.
+fn said_of_fold(error: Error, fold: usize) -> Error {
+    let number = fold + 1;
+    match error {
+        Error::Setting { field, message, place } => Error::Setting {
+            field,
+            message: format!("on the training rows of fold {number} of the cross-validated search: {message}"),
+            place,
+        },
+        other => other,
+    }
+}
+
+/// The entry of the largest subset of at most so many features.
+fn cut(path: &Path, size: usize) -> Option<usize> {
+    path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
+}
+
+/// By the score, of one walk or of one for each λ.
+fn plain(
+    selector: &ValidSelector,
+    design: &Design,
+    start: Instant,
+    observer: &mut dyn Observer,
+    mut warnings: Vec<Warning>,
+) -> Result<Picked> {
+    let choose = selector.search().choose();
+    let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
+    let lambdas = walk_lambdas(design, false);
+    let searched = match &lambdas[..] {
+        [only] => selector.search_on(&design.at_lambda(*only), start, observer)?,
+        several => {
+            let watcher = Watcher::new(observer);
+            watcher.stage("walks", several.len());
+            let walks = in_turn(several.len(), |at| {
+                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut watcher.member())?;
+                watcher.piece();
+                Ok(searched)
+            })?;
+            of_walks(walks, rule)?
+        }
+    };
+    let mut chosen = by_score(&searched.path, rule);
+    if matches!(choose, Choose::Last | Choose::Size(_)) {
+        (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
+    }
+    if let Choose::Size(asked) = choose
+        && chosen.size < asked
+        && !searched.path.stop_reason.is_partial()
+    {
+        let message = format!("{asked} columns were asked for, and the search ended at {}", chosen.size);
+        warnings.push(Warning::new(WarningKind::FewerColumns, message));
+    }
+    let (columns, rows) = (design.features(), design.rows());
+    if choose == Choose::Best && selector.criterion().loss().is_some() && columns > rows / 5 {
+        let message = format!(
+            "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \
+             the score far too low and the subset too large; leave `choose` out, and the search is cross-validated"
+        );
+        warnings.push(Warning::new(WarningKind::ManyCandidates, message));
+    }
+    edge(design, &chosen, &mut warnings);
+    Ok(Picked { searched, chosen, warnings, seconds: 0.0 })
+}
+
+fn by_score(path: &Path, rule: Rule) -> Chosen {
+    let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
+    Chosen {
+        by: ChosenBy::Score,
+        rule: Some(rule),
+        folds: None,
+        size,
+        lambda,
+        cell: None,
+        empty: None,
+        table: None,
+        place: 0,
+    }
+}
+
+/// Of walks at increasing λ the one whose result is taken: that of the lowest score, of equals the fewest features and the
+/// smallest λ; within one standard error the fewest features and the largest λ.
+fn of_walks(walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
+    let result = |walk: &Searched| {
+        walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
+    };
+    let lower = |a: &&Searched, b: &&Searched| {
+        let ((x, _, s), (y, _, t)) = (result(a), result(b));
+        x.total_cmp(&y).then(s.cmp(&t))
+    };
+    let Some(best) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
+    let bound = result(best).0 + result(best).1.unwrap_or(0.0);
+    let taken = match rule {
+        Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)),
+        Rule::OneSe => {
+            let near = |walk: &Searched| walk.path.entries.iter().position(|entry| entry.score.loss <= bound);
+            let size = |walk: &Searched, at: usize| walk.path.entries[at].subset.len();
+            let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at, size(walk, at))));
+            let simplest = all.min_by(|(l, _, s), (k, _, t)| s.cmp(t).then(k.cmp(l)));
+            return match simplest {
+                Some((l, at, _)) => {
+                    let mut walks = walks;
+                    let mut walk = walks.swap_remove(l);
+                    walk.path.chosen = Some(at);
+                    Ok(walk)
+                }
+                None => Err(Error::Shape("no subset was reached".into())),
+            };
+        }
+    };
+    let mut walks = walks;
+    Ok(walks.swap_remove(taken.unwrap_or(0)))
+}
+
+/// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.
+fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
+    let Some(readout) = design.readout() else { return };
+    let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
+    else {
+        return;
+    };
+    if readout.lambdas.len() < 2 || chosen.size == 0 {
+        return;
+    }
+    let end = if lambda == *first { Some(("smallest", "below")) } else { None };
+    let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
+    if let Some((end, beyond)) = end {
+        let message = format!("lambda {lambda} is the {end} that was tried; extend the grid {beyond} it");
+        warnings.push(Warning::new(WarningKind::LambdaEdge, message));
+    }
+    let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
+    if per_subset && design.features() > design.rows() {
+        let message = format!(
+            "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
+             `per: path` takes one for the whole walk",
+            design.features(),
+            design.rows()
+        );
+        warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
+    }
+}

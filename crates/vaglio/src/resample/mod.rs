@@ -1,0 +1,28 @@
+//! A whole selection repeated on parts of the rows: to choose its size and λ, and to say what it is worth.
+//!
+//! A [`Sample`] is rows before anything was learned from them. Of some of its rows [`Sample::fitted`] makes a problem, maps
+//! included, and of the others the problem on which the first is judged. A [`Trail`] is what one walk on training rows
+//! loses on the rows held out, for every size; trails of one λ pool to a line of a [`Table`], from which size and λ are
+//! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
+
+mod along;
+mod choice;
+mod folds;
+mod pool;
+mod rows;
+mod sample;
+mod table;
+mod tally;
+mod walks;
+mod warning;
+
+pub(crate) use along::{Held, counting, predictions_along};
+pub use choice::{Chosen, ChosenBy};
+pub(crate) use choice::{Picked, cross_validation, loss, select, walk_lambdas};
+pub(crate) use folds::{Dealing, stream};
+pub(crate) use pool::{Watcher, in_turn};
+pub(crate) use rows::{Recipe, Rows, numeric, unscale};
+pub(crate) use sample::{Fitted, Sample};
+pub use table::{Cell, Table};
+pub(crate) use walks::Fold;
+pub use warning::{Warning, WarningKind};

@@ -1,0 +1,115 @@
+//! Jobs on the pool, with one observer for all of them.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use vaglio_core::{Answer, Observer, Result, Step, StopReason};
+
+/// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
+///
+/// # Errors
+/// That of the first job that failed, of those that were begun.
+pub(crate) fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::new(Vec::with_capacity(count));
+    let worker = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count || failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let result = job(index);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            if let Ok(mut done) = done.lock() {
+                done.push((index, result));
+            }
+        }
+    };
+    rayon::scope(|scope| {
+        for _ in 0..rayon::current_num_threads().min(count) {
+            scope.spawn(|_| worker());
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_default();
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// An observer that many walks share.
+pub(crate) struct Watcher<'o> {
+    observer: Mutex<&'o mut dyn Observer>,
+    stopped: Mutex<Option<StopReason>>,
+}
+
+impl<'o> Watcher<'o> {
+    pub fn new(observer: &'o mut dyn Observer) -> Self {
+        Watcher { observer: Mutex::new(observer), stopped: Mutex::new(None) }
+    }
+
+    fn ask(&self, question: impl FnOnce(&mut dyn Observer) -> Answer) -> Answer {
+        if let Some(reason) = self.stopped() {
+            return Answer::Stop(reason);
+        }
+        let answer = self.observer.lock().map_or(Answer::Continue, |mut observer| question(&mut **observer));
+        if let (Answer::Stop(reason), Ok(mut stopped)) = (answer, self.stopped.lock()) {
+            *stopped = Some(reason);
+        }
+        answer
+    }
+
+    /// A stage begins that has so many pieces.
+    pub fn stage(&self, what: &str, pieces: usize) {
+        self.ask(|observer| {
+            observer.stage(what, pieces);
+            Answer::Continue
+        });
+    }
+
+    /// A piece of the stage is done.
+    pub fn piece(&self) {
+        self.ask(|observer| {
+            observer.piece();
+            Answer::Continue
+        });
+    }
+
+    /// Why the walks were stopped, if they were.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.stopped.lock().map_or(None, |stopped| *stopped)
+    }
+
+    /// The observer of one walk.
+    pub fn member(&self) -> Member<'_, 'o> {
+        Member(self)
+    }
+}
+
+/// Asks the shared observer at every step, and shows it none.
+pub(crate) struct Member<'w, 'o>(&'w Watcher<'o>);
+
+impl Observer for Member<'_, '_> {
+    fn step(&mut self, _: &Step) -> Answer {
+        self.0.ask(|observer| observer.tick())
+    }
+
+    fn visited(&mut self, _: f64, _: f64) -> Answer {
+        self.0.ask(|observer| observer.tick())
+    }
+
+    fn tick(&mut self) -> Answer {
+        self.0.ask(|observer| observer.tick())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::Error;
+
+    #[test]
+    fn results_come_in_order_and_the_first_failure_wins() {
+        assert_eq!(in_turn(100, Ok).unwrap(), (0..100).collect::<Vec<_>>());
+        assert!(in_turn(0, Ok).unwrap().is_empty());
+        let failing = |index: usize| if index >= 3 { Err(Error::Numerical(index.to_string())) } else { Ok(index) };
+        assert!(matches!(in_turn(50, failing), Err(Error::Numerical(_))));
+    }
+}

@@ -1,0 +1,200 @@
+//! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
+
+use ndarray::{Array2, Axis};
+use std::collections::HashMap;
+use std::sync::Arc;
+use vaglio_core::{Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Table, TargetScale, Task};
+
+/// A table with what belongs to its rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Rows {
+    pub table: Table,
+    /// Outputs × rows.
+    pub targets: Array2<f64>,
+    pub weights: Option<Vec<f64>>,
+    pub groups: Option<Vec<u32>>,
+    pub assignment: Option<Vec<u32>>,
+}
+
+impl Rows {
+    /// Applies a map to the table; everything else follows the rows that it keeps.
+    pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
+        let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
+        self.table = map.transform(std::mem::take(&mut self.table))?;
+        let after = (0..self.table.rows()).map(|row| self.table.origin(row));
+        if after.len() == before.len() && after.eq(before.iter().copied()) {
+            return Ok(());
+        }
+        let places: HashMap<usize, usize> = before.iter().enumerate().map(|(row, &origin)| (origin, row)).collect();
+        let kept: Option<Vec<usize>> =
+            (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
+        let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
+        self.targets = self.targets.select(Axis(1), &kept).as_standard_layout().into_owned();
+        let numbers = |values: &mut Option<Vec<u32>>| {
+            *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
+        };
+        numbers(&mut self.groups);
+        numbers(&mut self.assignment);
+        self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
+        Ok(())
+    }
+
+    /// The rows `rows`, in that order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let take =
+            |values: &Option<Vec<u32>>| values.as_ref().map(|values| rows.iter().map(|&row| values[row]).collect());
+        Rows {
+            table: self.table.select_rows(rows),
+            targets: self.targets.select(Axis(1), rows).as_standard_layout().into_owned(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            groups: take(&self.groups),
+            assignment: take(&self.assignment),
+        }
+    }
+
+    /// A problem with the series, groups, folds and weights of these rows.
+    pub fn complete(&self, mut problem: Problem) -> Result<Problem> {
+        if let Some(groups) = &self.groups {
+            problem = problem.with_groups(groups.clone())?;
+        }
+        if let Some(folds) = &self.assignment {
+            problem = problem.with_assignment(folds.clone())?;
+        }
+        if let Some(series) = self.table.series() {
+            problem = problem.with_series(series.to_vec())?;
+        }
+        match &self.weights {
+            Some(weights) => problem.with_weights(weights.clone()),
+            None => Ok(problem),
+        }
+    }
+}
+
+/// How rows become a problem.
+#[derive(Debug)]
+pub(crate) struct Recipe {
+    pub maps: Vec<Arc<dyn Map>>,
+    pub in_folds: Option<InFolds>,
+    pub task: Task,
+    pub target_names: Vec<String>,
+}
+
+impl Recipe {
+    /// From the maps of a pipeline, in order.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where columns are to be standardized anew in each fold by a map that is not the last.
+    pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
+        let in_folds = match maps.split_last() {
+            None => None,
+            // Those after it would have to be fitted anew as well.
+            Some((last, before)) => match before.iter().position(|map| map.in_folds() == Some(InFolds::Required)) {
+                Some(index) => {
+                    return Err(Error::setting(
+                        format!("preprocess[{index}].scope"),
+                        "`fold` is for the last map, since those after it would see columns of another scale; move it to the end or use `train`",
+                    ));
+                }
+                None => last.in_folds(),
+            },
+        };
+        Ok(Recipe { maps, in_folds, task, target_names })
+    }
+
+    /// Fits each map on what the maps before it made, and applies it to the table and the targets.
+    pub fn fit(&self, rows: &mut Rows) -> Result<(Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>)> {
+        let (mut maps, mut scales): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>) = (Vec::new(), None);
+        for (index, map) in self.maps.iter().enumerate() {
+            let under = |e: Error| e.under(&format!("preprocess[{index}]"));
+            let fitted = map.fit(&rows.table, rows.weights.as_deref()).map_err(under)?;
+            rows.map(&*fitted)?;
+            maps.push(fitted);
+            let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
+            let outputs = targets.nrows();
+            for (output, mut target) in targets.rows_mut().into_iter().enumerate() {
+                let Some(scale) = map.fit_target(&target.to_vec(), weights).map_err(under)? else { continue };
+                if self.task != Task::Regression {
+                    return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
+                }
+                target.mapv_inplace(|y| (y - scale.shift) / scale.scale);
+                let none = TargetScale { shift: 0.0, scale: 1.0 };
+                let so_far = &mut scales.get_or_insert_with(|| vec![none; outputs])[output];
+                *so_far =
+                    TargetScale { shift: so_far.shift + scale.shift * so_far.scale, scale: so_far.scale * scale.scale };
+            }
+        }
+        Ok((maps, scales))
+    }
+
+    /// The problem of rows on which maps were fitted, as others made them.
+    ///
+    /// # Errors
+    /// A cell that the maps were not prepared for; columns `names` that are missing.
+    pub fn apply(&self, mut rows: Rows, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
+        for map in maps {
+            rows.map(&**map)?;
+        }
+        let (columns, found) = numeric(&mut rows.table)?;
+        let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
+        let places: HashMap<&String, usize> = found.iter().enumerate().map(|(place, name)| (name, place)).collect();
+        let order: Vec<usize> =
+            names.iter().map(|name| places.get(name).copied().ok_or_else(|| missing(name))).collect::<Result<_>>()?;
+        let targets = std::mem::take(&mut rows.targets);
+        let (names, target_names) = (names.to_vec(), self.target_names.clone());
+        let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
+        rows.complete(problem)
+    }
+}
+
+/// The blocks of columns that the maps made of one column.
+pub(super) fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, name) in names.iter().enumerate() {
+        let (mut source, mut is_block) = (name.clone(), false);
+        for map in maps.iter().rev() {
+            let [from] = &map.sources(&source)[..] else { break };
+            is_block |= map.makes_blocks() && *from != source;
+            source.clone_from(from);
+        }
+        if !is_block {
+            continue;
+        }
+        let next = blocks.len();
+        match *places.entry(source.clone()).or_insert(next) {
+            place if place < next => blocks[place].columns.push(index),
+            _ => blocks.push(Block { name: source, columns: vec![index] }),
+        }
+    }
+    blocks
+}
+
+/// The columns of a table that has no text left; its rows stay.
+pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
+    let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
+    for (name, cells) in table.take_columns() {
+        match cells {
+            Cells::Numbers(numbers) => {
+                columns.push(numbers);
+                names.push(name);
+            }
+            Cells::Text(text) => {
+                let example = text.first().map_or("", String::as_str);
+                return Err(Error::setting(
+                    "preprocess",
+                    format!(
+                        "the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok((columns, names))
+}
+
+/// Predictions in the units that the target had before it was scaled.
+pub(crate) fn unscale(predictions: &mut Array2<f64>, scales: Option<&[TargetScale]>) {
+    for (mut row, scale) in predictions.rows_mut().into_iter().zip(scales.unwrap_or_default()) {
+        row.mapv_inplace(|p| p * scale.scale + scale.shift);
+    }
+}

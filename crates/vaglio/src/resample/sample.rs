@@ -1,0 +1,214 @@
+//! Rows before anything was learned from them, and the problems that are made of them.
+
+use super::folds::Dealing;
+use super::rows::{Recipe, Rows, blocks, numeric};
+use ndarray::{Array2, Axis};
+use std::sync::Arc;
+use vaglio_core::{FittedMap, Problem, Result, TargetScale, Task};
+
+/// What was learned from rows: the problem that they make, and how others are made alike.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    /// Training rows.
+    pub problem: Problem,
+    /// The maps, fitted on them.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How each target was scaled, if it was.
+    pub scales: Option<Vec<TargetScale>>,
+}
+
+/// Rows before anything was learned from them.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    source: Source,
+    /// Whether rows are in an order of time, and held out in blocks.
+    ordered: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    /// Rows that no map changes.
+    Plain(Problem),
+    /// Rows before the maps.
+    Mapped(Arc<Rows>, Arc<Recipe>),
+}
+
+impl Sample {
+    /// Rows that no map changes; `ordered` if they are in an order of time.
+    pub fn plain(problem: Problem, ordered: bool) -> Self {
+        Sample {
+            ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
+            source: Source::Plain(problem),
+        }
+    }
+
+    /// Rows of a table, before the maps of the recipe; `ordered` if they are in an order of time.
+    ///
+    /// # Errors
+    /// Those of [`Problem::new`].
+    pub fn new(mut rows: Rows, recipe: Arc<Recipe>, ordered: bool) -> Result<Self> {
+        let ordered = ordered || recipe.maps.iter().any(|map| map.needs_order());
+        if recipe.maps.is_empty() {
+            let (columns, names) = numeric(&mut rows.table)?;
+            let targets = std::mem::take(&mut rows.targets);
+            let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
+            return Ok(Sample::plain(rows.complete(problem)?, ordered));
+        }
+        let ordered = ordered && is_one_series(rows.table.series());
+        if let Some(weights) = rows.weights.as_ref().filter(|weights| !ordered && weights.contains(&0.0)) {
+            // A row of weight 0 is none, and takes no place in a fold.
+            let counting: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
+            rows = rows.select(&counting);
+        }
+        Ok(Sample { source: Source::Mapped(Arc::new(rows), recipe), ordered })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.targets().ncols()
+    }
+
+    /// What is to be predicted.
+    pub fn task(&self) -> &Task {
+        match &self.source {
+            Source::Plain(problem) => problem.task(),
+            Source::Mapped(_, recipe) => &recipe.task,
+        }
+    }
+
+    /// Targets, outputs × rows, in the user's units.
+    pub fn targets(&self) -> &Array2<f64> {
+        match &self.source {
+            Source::Plain(problem) => problem.targets(),
+            Source::Mapped(rows, _) => &rows.targets,
+        }
+    }
+
+    fn series(&self) -> Option<&[u32]> {
+        match &self.source {
+            Source::Plain(problem) => problem.series().map(|series| &series[..]),
+            Source::Mapped(rows, _) => rows.table.series(),
+        }
+    }
+
+    fn groups(&self) -> Option<&[u32]> {
+        match &self.source {
+            Source::Plain(problem) => problem.groups().map(|groups| &groups[..]),
+            Source::Mapped(rows, _) => rows.groups.as_deref(),
+        }
+    }
+
+    /// The same with rows that are held out in blocks, if they are one series.
+    pub fn in_order(self) -> Self {
+        Sample { ordered: self.ordered || is_one_series(self.series()), ..self }
+    }
+
+    /// How its rows may be parted.
+    pub fn dealing(&self) -> Dealing {
+        let groups = self.groups();
+        if self.ordered && groups.is_none() {
+            return Dealing::Blocks(self.rows());
+        }
+        let series = self.series().filter(|_| !self.ordered);
+        let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
+        Dealing::of_labels(&labels, self.rows(), self.classes())
+    }
+
+    /// The labels of rows that belong together whatever is done to them.
+    pub fn labels(&self) -> Option<&[u32]> {
+        self.groups().or_else(|| self.series().filter(|_| !self.ordered))
+    }
+
+    /// The class of each row; `None` for numbers.
+    pub fn classes(&self) -> Option<Vec<usize>> {
+        let class = |target: ndarray::ArrayView1<'_, f64>| match target.len() {
+            1 => usize::from(target[0] > 0.0),
+            _ => target.iter().position(|y| *y > 0.0).unwrap_or(0),
+        };
+        (*self.task() != Task::Regression).then(|| self.targets().columns().into_iter().map(class).collect())
+    }
+
+    /// The rows `rows`, in increasing order. Where rows are in an order of time, those after a gap begin a new series.
+    pub fn select(&self, rows: &[usize]) -> Result<Self> {
+        let runs = self.ordered.then(|| {
+            let series = |row: usize| self.series().map_or(0, |series| series[row]);
+            let mut run = 0;
+            let follows = |pair: &[usize]| pair[1] == pair[0] + 1 && series(pair[0]) == series(pair[1]);
+            let later = rows.windows(2).map(|pair| {
+                run += u32::from(!follows(pair));
+                run
+            });
+            std::iter::once(0).chain(later).take(rows.len()).collect::<Vec<u32>>()
+        });
+        let needs_runs = runs.as_ref().is_some_and(|runs| runs.last().is_some_and(|last| *last > 0));
+        let runs = runs.filter(|_| needs_runs || self.series().is_some());
+        let source = match &self.source {
+            Source::Plain(problem) => {
+                let chosen = problem.select_rows(rows);
+                Source::Plain(match runs {
+                    Some(runs) => chosen.with_series(runs)?,
+                    None => chosen,
+                })
+            }
+            Source::Mapped(all, recipe) => {
+                let mut chosen = all.select(rows);
+                if let Some(runs) = runs {
+                    chosen.table = chosen.table.with_series(runs)?;
+                }
+                Source::Mapped(Arc::new(chosen), Arc::clone(recipe))
+            }
+        };
+        Ok(Sample { source, ordered: self.ordered })
+    }
+
+    /// The same rows with the targets of others: row j has that of row `order[j]`.
+    pub fn with_targets_of(&self, order: &[usize]) -> Result<Self> {
+        let targets = self.targets().select(Axis(1), order).as_standard_layout().into_owned();
+        let source = match &self.source {
+            Source::Plain(problem) => Source::Plain(problem.with_targets(targets)?),
+            Source::Mapped(rows, recipe) => {
+                Source::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
+            }
+        };
+        Ok(Sample { source, ordered: self.ordered })
+    }
+
+    /// The problem that these rows make, with the maps fitted on them.
+    ///
+    /// # Errors
+    /// Those of the maps; text columns that no map takes.
+    pub fn fitted(&self) -> Result<Fitted> {
+        let (rows, recipe) = match &self.source {
+            Source::Plain(problem) => {
+                return Ok(Fitted { problem: problem.clone(), maps: Vec::new(), scales: None });
+            }
+            Source::Mapped(rows, recipe) => (rows, recipe),
+        };
+        let mut rows = Rows::clone(rows);
+        let (maps, scales) = recipe.fit(&mut rows)?;
+        let (columns, names) = numeric(&mut rows.table)?;
+        let blocks = blocks(&maps, &names);
+        let targets = std::mem::take(&mut rows.targets);
+        let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
+        let mut problem = problem.with_blocks(blocks);
+        if let Some(how) = recipe.in_folds {
+            problem = problem.standardized_in_folds(how);
+        }
+        Ok(Fitted { problem: rows.complete(problem)?, maps, scales })
+    }
+
+    /// The problem of these rows as `fitted` would have made it; targets in the user's units.
+    ///
+    /// # Errors
+    /// Those of [`Recipe::apply`].
+    pub fn apply(&self, fitted: &Fitted) -> Result<Problem> {
+        match &self.source {
+            Source::Plain(problem) => Ok(problem.clone()),
+            Source::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), &fitted.maps, fitted.problem.names()),
+        }
+    }
+}
+
+fn is_one_series(series: Option<&[u32]>) -> bool {
+    series.is_none_or(|series| series.iter().all(|id| *id == series[0]))
+}

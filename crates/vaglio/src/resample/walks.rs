@@ -1,0 +1,97 @@
+//! The walks of one fold: searched on its training rows at each λ, judged on the rows held out.
+
+use super::along::{Held, predictions_along};
+use super::pool::{Watcher, in_turn};
+use super::sample::{Fitted, Sample};
+use super::tally::Tally;
+use crate::selector::ValidSelector;
+use std::time::Instant;
+use vaglio_core::{Design, Loss, Path, Result};
+
+/// What one walk loses on rows held out, by size.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    /// Of the empty subset.
+    pub empty: Tally,
+    /// The sizes that the walk reached, in increasing order, with the loss of each.
+    pub sizes: Vec<(usize, Tally)>,
+    /// The largest size that it can stand for: without bound where it reached every candidate.
+    pub reach: usize,
+    /// The sizes that may be the result.
+    pub allowed: std::ops::RangeInclusive<usize>,
+}
+
+/// A fold: training rows with what was learned from them, and rows held out.
+pub(crate) struct Fold {
+    pub fitted: Fitted,
+    pub held: vaglio_core::Problem,
+}
+
+impl Fold {
+    /// Of the rows of a sample, those for which `is_held` holds being held out.
+    ///
+    /// # Errors
+    /// Those of the maps.
+    pub fn of(sample: &Sample, is_held: impl Fn(usize) -> bool) -> Result<Self> {
+        let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| is_held(row));
+        let fitted = sample.select(&training)?.fitted()?;
+        let held = sample.select(&held)?.apply(&fitted)?;
+        Ok(Fold { fitted, held })
+    }
+
+    pub fn held(&self) -> Held<'_> {
+        Held { problem: &self.held, scales: self.fitted.scales.as_deref() }
+    }
+}
+
+/// The trails of a fold, one for each λ; fewer when the walks were stopped.
+///
+/// # Errors
+/// Those of the design, the search and the fits.
+pub(crate) fn trails(
+    selector: &ValidSelector,
+    fold: &Fold,
+    design: &Design,
+    lambdas: &[Option<f64>],
+    loss: Loss,
+    watcher: &Watcher<'_>,
+) -> Result<Vec<Trail>> {
+    let trails = in_turn(lambdas.len(), |at| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let design = design.at_lambda(lambdas[at]);
+        let path = selector.search_on(&design, Instant::now(), &mut watcher.member())?.path;
+        if path.stop_reason.is_partial() {
+            return Ok(None);
+        }
+        let trail = trail(&design, &path, &fold.held(), loss)?;
+        watcher.piece();
+        Ok(Some(trail))
+    })?;
+    Ok(trails.into_iter().flatten().collect())
+}
+
+fn trail(design: &Design, path: &Path, held: &Held<'_>, loss: Loss) -> Result<Trail> {
+    let (mut empty, mut sizes) = (None, Vec::with_capacity(path.entries.len()));
+    predictions_along(design, &path.entries, path.empty, held, |index, model, predictions| {
+        let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared));
+        match index {
+            None => empty = Some(tally),
+            Some(index) => sizes.push((path.entries[index].subset.len(), tally)),
+        }
+        Ok(())
+    })?;
+    let largest = path.entries.last().map_or(0, |entry| entry.subset.len());
+    let has_all = largest >= design.candidates().len();
+    let empty = empty.unwrap_or(Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 });
+    Ok(Trail { empty, sizes, reach: if has_all { usize::MAX } else { largest }, allowed: path.allowed.clone() })
+}
+
+impl Trail {
+    /// The loss of the largest subset of at most so many features.
+    pub fn at(&self, size: usize) -> &Tally {
+        let reached = self.sizes.partition_point(|(reached, _)| *reached <= size);
+        if reached == 0 { &self.empty } else { &self.sizes[reached - 1].1 }
+    }
+}

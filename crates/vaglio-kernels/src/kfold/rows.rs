@@ -53,6 +53,11 @@ impl<'d> Rows<'d> {
         !self.standardize && self.classes.is_none()
     }
 
+    /// Whether every fold standardizes columns by its training rows.
+    pub fn is_standardized(&self) -> bool {
+        self.standardize
+    }
+
     /// Number of columns, n, inactive ones included.
     pub fn columns(&self) -> usize {
         self.data.columns()

@@ -20,8 +20,16 @@ fn sample(rows: usize, columns: usize, outputs: usize) -> Sample {
     Sample { weights, ..Sample::new(columns, targets) }
 }
 
-fn folded<'s>(sample: &'s Sample, level: Level, folds: &[u32], weighted: bool, intercept: bool) -> Arc<Rows<'s>> {
-    Arc::new(sample.rows(level, folds, weighted, intercept, false))
+/// Whether rows have weights, there is an intercept, and each fold standardizes columns.
+#[derive(Clone, Copy)]
+struct Setting(bool, bool, bool);
+
+fn settings() -> impl Iterator<Item = Setting> {
+    (0..8).map(|k| Setting(k & 1 > 0, k & 2 > 0, k & 4 > 0))
+}
+
+fn folded<'s>(sample: &'s Sample, level: Level, folds: &[u32], setting: Setting) -> Arc<Rows<'s>> {
+    Arc::new(sample.rows(level, folds, setting.0, setting.1, setting.2))
 }
 
 fn state<'d>(rows: &Arc<Rows<'d>>, lambda: f64) -> HoldOut<'d> {
@@ -106,8 +114,8 @@ fn trials_and_commits_equal_refitting_for_every_measure() {
     for outputs in [1, 2] {
         let sample = sample(33, 9, outputs);
         for (kind, folds) in folds(33).iter().enumerate() {
-            for (weighted, intercept) in [(false, false), (false, true), (true, false), (true, true)] {
-                let rows = folded(&sample, Level::best(), folds, weighted, intercept);
+            for setting in settings() {
+                let rows = folded(&sample, Level::best(), folds, setting);
                 for (at, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
                     let (mut state, mut random) = (state(&rows, lambda), Random::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
@@ -128,7 +136,7 @@ fn trials_and_commits_equal_refitting_for_every_measure() {
 fn residuals_are_those_of_a_fit_without_the_fold() {
     let (sample, lambda, subset) = (sample(33, 9, 2), 1e-3, [4, 1, 7]);
     let folds = &folds(33)[1];
-    let rows = folded(&sample, Level::best(), folds, true, true);
+    let rows = folded(&sample, Level::best(), folds, Setting(true, true, false));
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
     let (residuals, refitted) = (state.residuals(), Refitted::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
@@ -146,8 +154,10 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
 #[test]
 fn a_long_walk_does_not_drift() {
     let sample = sample(61, 14, 1);
-    for (intercept, lambda) in [(true, 1e-9), (false, 1e-3)] {
-        let rows = folded(&sample, Level::best(), &folds(61)[1], intercept, intercept);
+    for (intercept, standardize, lambda) in
+        [(true, false, 1e-9), (false, false, 1e-3), (true, true, 1e-9), (false, true, 1e-3)]
+    {
+        let rows = folded(&sample, Level::best(), &folds(61)[1], Setting(intercept, intercept, standardize));
         let (mut state, mut random, mut distance) = (state(&rows, lambda), Random::new(8), Distance::default());
         let scorer = scorers(&rows, Measure::Squared).0;
         for turn in 0..400 {
@@ -183,13 +193,20 @@ fn troubled(rows: usize, folds: &[u32]) -> Sample {
     sample
 }
 
+/// What removals and scores of these are held to. Where folds standardize, rows held out are up to 1e10 deviations off, and
+/// all digits that their weights lose are seen.
+fn digits(lambda: f64, standardize: bool) -> f64 {
+    if lambda > 1e-6 && !standardize { 1e-9 } else { 1e-7 }
+}
+
 #[test]
 fn trials_that_are_not_weak_have_kept_their_digits() {
     for (rows, turns) in [(47, 24), (13, 16)] {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
-        for (intercept, lambda) in [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)] {
-            let rows = folded(&sample, Level::best(), folds, !intercept, intercept);
+        let plain = [(true, 1.0), (false, 1e-3), (true, 1e-6), (true, 1e-9), (false, 1e-9)];
+        for ((intercept, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
+            let rows = folded(&sample, Level::best(), folds, Setting(!intercept, intercept, standardize));
             let mut distance = Distance::default();
             let (mut state, mut random) = (state(&rows, lambda), Random::new(21));
             for _ in 0..turns {
@@ -197,7 +214,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
                 step(&mut state, 19, &mut random, 0.75);
             }
             // Refitting, too, has no more digits of columns that are nearly 0 in the rows that train a fold.
-            distance.assert(1e-10, if lambda > 1e-6 { 1e-9 } else { 1e-7 });
+            distance.assert(1e-10, digits(lambda, standardize));
             assert!(distance.sound > 50 && (lambda > 1e-6 || distance.unreliable > 50));
         }
     }
@@ -205,10 +222,11 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
 
 #[test]
 fn backward_from_all_columns_needs_no_candidates() {
-    for (rows, lambda) in [(47, 1e-9), (47, 1.0), (13, 1e-6), (13, 1e-3)] {
+    let plain = [(47, 1e-9), (47, 1.0), (13, 1e-6), (13, 1e-3)];
+    for ((rows, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
         let folds = &folds(rows)[0];
         let sample = troubled(rows, folds);
-        let rows = folded(&sample, Level::best(), folds, true, true);
+        let rows = folded(&sample, Level::best(), folds, Setting(true, true, standardize));
         let (scorer, plain) = scorers(&rows, Measure::Squared);
         let mut state = state(&rows, lambda);
         state.reset(&(0..19).collect::<Vec<_>>());
@@ -225,7 +243,7 @@ fn backward_from_all_columns_needs_no_candidates() {
             }
             state.remove(selected[best]);
         }
-        distance.assert(0.0, if lambda > 1e-6 { 1e-9 } else { 1e-7 });
+        distance.assert(0.0, digits(lambda, standardize));
         assert_eq!(distance.unreliable, 0);
     }
 }
@@ -235,8 +253,11 @@ fn equal_columns_tie_bit_for_bit() {
     for outputs in [1, 2] {
         let mut sample = sample(45, 10, outputs);
         (0..4).for_each(|k| sample.doubles[9 - k] = sample.doubles[k].clone());
-        for (intercept, folds) in [(true, &folds(45)[1]), (false, &folds(45)[2])] {
-            let rows = folded(&sample, Level::best(), folds, true, intercept);
+        let all = folds(45);
+        for (intercept, folds, standardize) in
+            [(true, &all[1], false), (false, &all[2], false), (true, &all[2], true), (false, &all[1], true)]
+        {
+            let rows = folded(&sample, Level::best(), folds, Setting(true, intercept, standardize));
             let mut state = state(&rows, 1e-3);
             for (turn, measure) in MEASURES.into_iter().cycle().take(8).enumerate() {
                 let scorer = scorers(&rows, measure).0;
@@ -258,8 +279,8 @@ fn equal_columns_tie_bit_for_bit() {
 }
 
 /// All losses, as bits, of a few steps of additions and removals, with decomposition and without.
-fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure) -> Vec<u64> {
-    let rows = folded(sample, level, folds, true, true);
+fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure, standardize: bool) -> Vec<u64> {
+    let rows = folded(sample, level, folds, Setting(true, true, standardize));
     let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);
     let all: Vec<usize> = (0..rows.columns()).collect();
     let mut out = Vec::new();
@@ -280,15 +301,21 @@ fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure) -> Vec<u
 fn levels_and_threads_give_the_same_bits() {
     for (rows, outputs) in [(4333, 1), (301, 2)] {
         let sample = sample(rows, 8, outputs);
-        for measure in [Measure::Squared, Measure::Absolute] {
+        for (measure, standardize) in
+            [(Measure::Squared, false), (Measure::Absolute, false), (Measure::Squared, true), (Measure::ZeroOne, true)]
+        {
             let folds = &folds(rows)[1];
-            let baseline = bits(&sample, Level::available()[0], folds, measure);
+            let baseline = bits(&sample, Level::available()[0], folds, measure, standardize);
             for level in Level::available() {
-                assert_eq!(bits(&sample, level, folds, measure), baseline, "{}", level.name());
+                assert_eq!(bits(&sample, level, folds, measure, standardize), baseline, "{}", level.name());
             }
             for threads in 1..4 {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                assert_eq!(pool.install(|| bits(&sample, Level::best(), folds, measure)), baseline, "{threads}");
+                assert_eq!(
+                    pool.install(|| bits(&sample, Level::best(), folds, measure, standardize)),
+                    baseline,
+                    "{threads}"
+                );
             }
         }
     }
@@ -296,8 +323,12 @@ fn levels_and_threads_give_the_same_bits() {
 
 #[test]
 fn a_branch_adds_later_columns_alone() {
+    [false, true].into_iter().for_each(a_branch_adds_later_columns);
+}
+
+fn a_branch_adds_later_columns(standardize: bool) {
     let sample = sample(33, 9, 1);
-    let rows = folded(&sample, Level::best(), &folds(33)[1], false, true);
+    let rows = folded(&sample, Level::best(), &folds(33)[1], Setting(false, true, standardize));
     let (scorer, mut parent) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     parent.add(0);
     parent.additions(&scorer, &[2, 5, 7]);

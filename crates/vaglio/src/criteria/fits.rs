@@ -109,7 +109,8 @@ impl<'d> Fits<'d> {
     pub fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Fit<'f, 'd>> {
         // A subset that fits every row leaves nothing of 1 − leverage.
         let fits_every_row = self.leaves_one_out && subset.len() + 2 >= self.design.rows();
-        let is_decomposed = !fits_every_row && are_decomposed(self.parts.len(), self.rows.folds().count());
+        let can_be = !fits_every_row && !self.rows.is_standardized();
+        let is_decomposed = can_be && are_decomposed(self.parts.len(), self.rows.folds().count());
         let parts = if is_decomposed { &self.parts[..] } else { &[] };
         let decompositions = parts.par_iter().map(|part| Decomposition::new(&part.rows, subset));
         let decompositions = decompositions.collect::<std::result::Result<_, _>>().map_err(failed)?;
@@ -158,7 +159,7 @@ impl<'d> Fits<'d> {
 
     /// Whether a subset is one decomposition, which tries its removals.
     pub fn are_whole(&self) -> bool {
-        matches!(&self.parts[..], [part] if part.is_whole)
+        matches!(&self.parts[..], [part] if part.is_whole) && !self.rows.is_standardized()
     }
 
     /// The standard error of a mean loss over rows, or folds whose rows share their model.

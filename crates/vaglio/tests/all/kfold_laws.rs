@@ -1,6 +1,6 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
-use vaglio::core::Loss;
+use vaglio::core::{Criterion, Design, Loss, Outline};
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -53,10 +53,14 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         criterion::additions(&criterion, &design, 1e-9)?;
         criterion::removals(&criterion, &design, 1e-9)?;
         criterion::walk(&criterion, &design, 60, 3, 1e-9)?;
-        // Rows must be predicted: each subset is decomposed.
+        // Rows must be predicted: they are held out.
         let units = data::binary(24, 6, 7).weighted().deciding(3).design(&[0.5, 5.0], intercept);
-        for (loss, data) in [(Loss::Absolute, design), (Loss::Squared, units.standardizing_in_folds())] {
-            let criterion = KFold { loss, ..kfold(4, Engine::Auto) };
+        let plain = kfold(4, Engine::Dual);
+        for (criterion, data) in [
+            (KFold { loss: Loss::Absolute, ..plain.clone() }, design.clone()),
+            (plain.clone(), design),
+            (plain, units.standardizing_in_folds()),
+        ] {
             criterion::additions(&criterion, &data, 1e-9)?;
             criterion::removals(&criterion, &data, 1e-9)?;
             criterion::walk(&criterion, &data, 60, 3, 1e-9)?;
@@ -65,6 +69,26 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         }
     }
     Ok(())
+}
+
+#[test]
+fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
+    crate::on_one_thread(|| {
+        for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared, Loss::Auc] {
+            for intercept in [true, false] {
+                let criterion = KFold { stratified: true, loss, ..kfold(4, Engine::Dual) };
+                let two =
+                    data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
+                let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
+                let three = (loss != Loss::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
+                for design in [two].into_iter().chain(three).map(Design::standardizing_in_folds) {
+                    check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
+                    assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "dual");
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 #[test]

@@ -58,12 +58,62 @@ pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..rows).step_by(TILE).map(move |start| (start, rows.min(start + TILE)))
 }
 
+/// Σ_j x_j a_j with each of the vectors that stand one after the other in `all`. Cost O(all).
+pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
+    struct Kernel<'k>(&'k [f64], &'k [f64]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = Vec<f64>;
+        #[inline(always)]
+        fn call(self) -> Vec<f64> {
+            let Kernel(x, all) = self;
+            let rows = x.len().max(1);
+            let mut out = Vec::with_capacity(all.len() / rows);
+            let mut fours = all.chunks_exact(4 * rows);
+            for four in fours.by_ref() {
+                let (left, right) = four.split_at(2 * rows);
+                let ((a, b), (c, d)) = (left.split_at(rows), right.split_at(rows));
+                out.extend(together(x, [a, b, c, d]));
+            }
+            fours.remainder().chunks_exact(rows).for_each(|a| out.extend(together(x, [a])));
+            out
+        }
+    }
+    level.run(Kernel(x, all))
+}
+
+/// Each sum in the order of `along`, whatever N.
+#[inline(always)]
+fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
+    let mut sums = [Wide::ZERO; N];
+    let (chunks, rest) = x.as_chunks();
+    let parts = all.map(|a| a[..x.len()].as_chunks());
+    for (at, x) in chunks.iter().enumerate() {
+        let x = Wide::load(x);
+        for (sum, (a, _)) in sums.iter_mut().zip(&parts) {
+            *sum = *sum + x * Wide::load(&a[at]);
+        }
+    }
+    for (l, x) in rest.iter().enumerate() {
+        for (sum, (_, a)) in sums.iter_mut().zip(&parts) {
+            sum.update(l, |sum| sum + x * a[l]);
+        }
+    }
+    sums.map(|sum| sum.sum())
+}
+
+/// What a column has in common with a commit: h of each fold, the product over the rows that train it.
+#[derive(Clone, Copy)]
+pub(super) enum Common<'k> {
+    /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
+    Less { g: f64, c: &'k [f64] },
+    /// As it is.
+    Products(&'k [f64]),
+}
+
 /// A commit that a column takes in.
 #[derive(Clone, Copy)]
 pub(super) struct Entering<'k> {
-    /// xᵀc of the column with the commit, over all rows.
-    pub g: f64,
-    pub c: &'k [f64],
+    pub common: Common<'k>,
     pub e: &'k [f64],
     pub sigma: &'k [f64],
     pub q: &'k [f64],
@@ -77,7 +127,7 @@ pub(super) struct Column<'k> {
     pub q: &'k mut [f64],
 }
 
-/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, h = g − c_UᵀE_U, and keeps h/σ_b in `steps`.
+/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, and keeps h/σ_b in `steps`.
 pub(super) fn take_in(level: Level, column: Column<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
     level.run(Pass::<true, false> { column, entering: Some(entering), steps, r: &[] });
 }
@@ -109,7 +159,10 @@ impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY
             let (start, end) = (starts[fold], starts[fold + 1]);
             let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
             if let Some(by) = &entering {
-                let h = by.g - along(&by.c[start..end], e);
+                let h = match by.common {
+                    Common::Less { g, c } => g - along(&c[start..end], e),
+                    Common::Products(h) => h[fold],
+                };
                 step = h / by.sigma[fold];
                 sigma[fold] -= h * step;
                 let at = fold * outputs..(fold + 1) * outputs;

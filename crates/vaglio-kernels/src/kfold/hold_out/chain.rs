@@ -3,7 +3,8 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::by_fold::{Column, Entering, held_out, squares, take_in, tiles};
+use super::by_fold::{Column, Common, Entering, held_out, squares, take_in, tiles};
+use super::scaled::{apart, products};
 use crate::score::Outcome;
 use crate::sums::{TILE, axpy, dot};
 use crate::trial::worse;
@@ -14,12 +15,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Commit {
     pub feature: usize,
-    /// Residual of x over all rows, and λ + xᵀc.
-    c: Vec<f64>,
-    tau: f64,
+    residual: Residual,
     /// Residual of x in each fold, of a fit without the fold.
     pub e: Vec<f64>,
-    /// λ + squared training residual of each fold.
+    /// Penalty + squared training residual of each fold.
     pub sigma: Vec<f64>,
     /// xᵀ(residual of y) in the rows that train each fold: folds × outputs.
     pub q: Vec<f64>,
@@ -29,6 +28,15 @@ pub(super) struct Commit {
     part: f64,
     /// The same of its trial, before which others entered.
     conditioning: f64,
+}
+
+/// The residual of a column after a fit by the columns before it.
+#[derive(Debug)]
+enum Residual {
+    /// c, of a fit to all rows, and λ + xᵀc.
+    OfAll { c: Vec<f64>, tau: f64 },
+    /// Of a fit to the rows that train each fold, where the folds' penalties differ: folds × rows.
+    OfFolds(Vec<f64>),
 }
 
 /// The selected columns in order, each as it entered: additions only, so nothing drifts.
@@ -45,7 +53,7 @@ pub(super) struct Candidate {
     e: Vec<f64>,
     sigma: Vec<f64>,
     q: Vec<f64>,
-    /// λ + ‖x‖² about the training mean of each fold, over all rows.
+    /// Penalty + ‖x‖² about the training mean of each fold, over all rows.
     base: Vec<f64>,
     pub applied: usize,
 }
@@ -74,24 +82,64 @@ impl Chain {
         self.commits.iter().for_each(|commit| commit.leave_residuals(rows, &mut self.residuals));
     }
 
-    /// Adds a column. Cost O(m·s).
+    /// Adds a column. Cost O(m·s), and K times that where each fold standardizes.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
-        let (level, x) = (rows.level(), rows.column(feature));
-        let mut c = x.to_vec();
+        let mut residual = Residual::new(rows, feature);
         let mut candidate = Candidate::new(rows, lambda, feature);
         let mut steps = vec![0.0; self.commits.len() * rows.folds()];
         let by_commit = steps.chunks_mut(rows.folds().max(1));
         for (commit, steps) in self.commits.iter().zip(by_commit) {
-            let g = dot(level, rows.column(commit.feature), &c);
-            axpy(level, -g / commit.tau, &commit.c, &mut c);
-            candidate.take_in(rows, x, commit, Some(steps));
+            candidate.take_in(rows, feature, commit, Some(steps));
+            residual.take_in(rows, commit, steps);
         }
-        let (tau, part) = (lambda + dot(level, x, &c), candidate.part());
+        if let Residual::OfAll { c, tau } = &mut residual {
+            *tau = lambda + dot(rows.level(), rows.column(feature), c);
+        }
+        let part = candidate.part();
         let conditioning = self.low_with(part);
         let Candidate { e, sigma, q, .. } = candidate;
-        let commit = Commit { feature, c, tau, e, sigma, q, steps, part, conditioning };
+        let commit = Commit { feature, residual, e, sigma, q, steps, part, conditioning };
         commit.leave_residuals(rows, &mut self.residuals);
         self.commits.push(Arc::new(commit));
+    }
+}
+
+impl Residual {
+    /// On the empty subset.
+    fn new(rows: &HoldOutRows<'_>, feature: usize) -> Self {
+        match rows.is_standardized() {
+            true => Residual::OfFolds(apart(rows, feature)),
+            false => Residual::OfAll { c: rows.column(feature).to_vec(), tau: 0.0 },
+        }
+    }
+
+    /// What is left after a fit by a commit as well; `steps` is what the column takes of it in each fold.
+    fn take_in(&mut self, rows: &HoldOutRows<'_>, commit: &Commit, steps: &[f64]) {
+        match (self, &commit.residual) {
+            (Residual::OfAll { c, .. }, Residual::OfAll { c: before, tau }) => {
+                let g = dot(rows.level(), rows.column(commit.feature), c);
+                axpy(rows.level(), -g / tau, before, c);
+            }
+            (Residual::OfFolds(own), Residual::OfFolds(before)) => {
+                let of_fold = rows.root.len().max(1);
+                for ((own, before), step) in own.chunks_mut(of_fold).zip(before.chunks(of_fold)).zip(steps) {
+                    axpy(rows.level(), -step, before, own);
+                }
+            }
+            // All commits of a chain are of one kind.
+            _ => {}
+        }
+    }
+
+    /// What a column has in common with it; `space` is for the products of folds.
+    fn common<'k>(&'k self, rows: &HoldOutRows<'_>, feature: usize, space: &'k mut Vec<f64>) -> Common<'k> {
+        match self {
+            Residual::OfAll { c, .. } => Common::Less { g: dot(rows.level(), rows.column(feature), c), c },
+            Residual::OfFolds(all) => {
+                *space = products(rows, feature, all);
+                Common::Products(space)
+            }
+        }
     }
 }
 
@@ -106,8 +154,9 @@ impl Commit {
         }
     }
 
-    fn entering(&self, g: f64) -> Entering<'_> {
-        Entering { g, c: &self.c, e: &self.e, sigma: &self.sigma, q: &self.q }
+    fn entering<'k>(&'k self, rows: &HoldOutRows<'_>, feature: usize, space: &'k mut Vec<f64>) -> Entering<'k> {
+        let common = self.residual.common(rows, feature, space);
+        Entering { common, e: &self.e, sigma: &self.sigma, q: &self.q }
     }
 }
 
@@ -115,7 +164,8 @@ impl Candidate {
     /// A column on the empty subset. Cost O(m · outputs).
     pub fn new(rows: &HoldOutRows<'_>, lambda: f64, feature: usize) -> Self {
         let training = rows.training(feature);
-        let sigma: Vec<f64> = training.squares.iter().map(|s| lambda + s).collect();
+        let penalized = training.squares.iter().zip(&training.variances);
+        let sigma: Vec<f64> = penalized.map(|(s, variance)| lambda * variance + s).collect();
         let base = sigma.iter().zip(&training.own).map(|(s, own)| s + own).collect();
         Candidate { e: training.e, sigma, q: training.products, base, applied: 0 }
     }
@@ -129,23 +179,23 @@ impl Candidate {
         Column { starts: &rows.starts, e: &mut self.e, sigma: &mut self.sigma, q: &mut self.q }
     }
 
-    fn take_in(&mut self, rows: &HoldOutRows<'_>, x: &[f64], commit: &Commit, steps: Option<&mut [f64]>) {
-        let g = dot(rows.level(), x, &commit.c);
-        take_in(rows.level(), self.column(rows), commit.entering(g), steps);
+    fn take_in(&mut self, rows: &HoldOutRows<'_>, feature: usize, commit: &Commit, steps: Option<&mut [f64]>) {
+        let mut space = Vec::new();
+        take_in(rows.level(), self.column(rows), commit.entering(rows, feature, &mut space), steps);
         self.applied += 1;
     }
 
     /// Takes in what has entered and tries the column. Cost O(m · (commits not taken in yet + outputs)).
     pub fn visit(&mut self, rows: &HoldOutRows<'_>, chain: &Chain, scorer: &Scorer, feature: usize) -> Trial {
-        let x = rows.column(feature);
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.commits.len() - usize::from(fused && self.applied < chain.commits.len());
         while self.applied < alone {
-            self.take_in(rows, x, &chain.commits[self.applied], None);
+            self.take_in(rows, feature, &chain.commits[self.applied], None);
         }
         let outcome = if fused {
             let last = chain.commits.get(self.applied);
-            let entering = last.map(|last| last.entering(dot(rows.level(), x, &last.c)));
+            let mut space = Vec::new();
+            let entering = last.map(|last| last.entering(rows, feature, &mut space));
             self.applied = chain.commits.len();
             Outcome::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {

@@ -10,6 +10,7 @@
 mod by_fold;
 mod chain;
 mod rows;
+mod scaled;
 mod selected;
 
 use crate::tolerance::AS_ENTERED;
@@ -31,7 +32,10 @@ fn is_sound(conditioning: f64) -> bool {
 /// each selected column keeps two vectors of m with 8·K·s, and a third with as much again once removals were tried. The
 /// commit of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
-/// Once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
+/// Where each fold standardizes columns by its training rows, λ stands for λ·s² in each fold, s the deviation of the column
+/// there (1 of a constant); a commit keeps K vectors of m, and a trial reads these.
+///
+/// Otherwise, once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
 /// [`Trial`], `conditioning` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over
 /// folds, with ‖x‖² over all rows about the mean of the training rows; `conditioning` is the part of the column that is tried
 /// times the smallest part with which a selected one entered. Relative errors are about 1e-15/`conditioning`. Trials of removal,

@@ -4,6 +4,7 @@
 //! variance*, The American Statistician 37 (1983).
 
 use super::by_fold::{held_out, products};
+use super::scaled;
 use crate::Level;
 use crate::kfold::Rows;
 use rayon::prelude::*;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 /// Copies of the scaled columns and targets with their rows fold after fold, shared by the states of all λ.
 ///
-/// Columns are centered with an intercept. Memory 8·m·n bytes.
+/// Columns are centered with an intercept, and where each fold standardizes them. Memory 8·m·n bytes.
 #[derive(Debug)]
 pub struct HoldOutRows<'d> {
     rows: Arc<Rows<'d>>,
@@ -22,10 +23,12 @@ pub struct HoldOutRows<'d> {
     /// Σ r_j of each fold.
     weights: Vec<f64>,
     columns: Vec<Vec<f64>>,
+    /// For each column the folds whose training rows have one value, where each fold standardizes.
+    flat: Vec<Vec<usize>>,
     targets: Vec<Vec<f64>>,
-    /// Mean of each target in each fold; 0 without an intercept.
+    /// Mean of each target in each fold; 0 where columns are not centered.
     target_means: Vec<Vec<f64>>,
-    /// Targets less the means of the rows that train their fold: the residuals of the empty subset.
+    /// Targets, with an intercept less the means of the rows that train their fold: the residuals of the empty subset.
     pub(super) residuals: Vec<Vec<f64>>,
 }
 
@@ -36,6 +39,8 @@ pub(super) struct Training {
     /// Squares about that mean: in the rows that train the fold, and in the fold itself.
     pub squares: Vec<f64>,
     pub own: Vec<f64>,
+    /// What λ is multiplied with in each fold: the variance in its training rows where they standardize, else 1.
+    pub variances: Vec<f64>,
     /// Products with the targets about the means: folds × outputs.
     pub products: Vec<f64>,
 }
@@ -78,30 +83,40 @@ impl Moments {
 }
 
 impl<'d> HoldOutRows<'d> {
-    /// Copies the active columns; `rows.standardize` is ignored. Cost O(m·n).
+    /// Copies the active columns. Cost O(m·n).
     pub fn new(rows: Arc<Rows<'d>>) -> Self {
         let (data, folds) = (&rows.data, rows.folds());
         let level = data.level;
         let permuted = |values: &[f64]| folds.order().iter().map(|&j| values[j]).collect::<Vec<f64>>();
-        let columns = (0..rows.columns())
-            .into_par_iter()
-            .map(|i| if rows.is_active(i) { permuted(&data.scaled(i)) } else { Vec::new() })
-            .collect();
         let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
         starts.push(folds.rows());
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
+        let copy = |i: usize| {
+            let mut x = if rows.is_active(i) { permuted(&data.scaled(i)) } else { Vec::new() };
+            if !x.is_empty() && rows.standardize && !rows.intercept {
+                center(level, &root, &mut x);
+            }
+            x
+        };
+        let columns = (0..rows.columns()).into_par_iter().map(copy).collect();
+        let is_standardized = |i: &usize| rows.standardize && rows.is_active(*i);
+        let flat = |i: usize| if is_standardized(&i) { scaled::flat(&rows, i) } else { Vec::new() };
+        let flat = (0..rows.columns()).into_par_iter().map(flat).collect();
         let weights = products(level, &starts, &root, &root);
         let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
-        let mut out = HoldOutRows { rows, starts, root, weights, columns, targets, target_means, residuals };
+        let mut out = HoldOutRows { rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
-        out.residuals = (0..out.targets.len())
-            .map(|o| {
-                let others = out.of_others(&out.target_means[o], &out.target_means[o], &vec![0.0; out.folds()]);
-                out.less(&out.targets[o], &others)
-            })
-            .collect();
+        out.residuals = (0..out.targets.len()).map(|o| out.of_empty(o)).collect();
         out
+    }
+
+    fn of_empty(&self, output: usize) -> Vec<f64> {
+        if !self.rows.intercept {
+            return self.targets[output].clone();
+        }
+        let means = &self.target_means[output];
+        self.less(&self.targets[output], &self.of_others(means, means, &vec![0.0; self.folds()]))
     }
 
     /// The data that the copies are of.
@@ -115,6 +130,21 @@ impl<'d> HoldOutRows<'d> {
 
     pub(super) fn folds(&self) -> usize {
         self.weights.len()
+    }
+
+    /// Whether columns are centered on the means of the rows that train each fold.
+    pub(super) fn is_centered(&self) -> bool {
+        self.rows.intercept || self.rows.standardize
+    }
+
+    /// Whether they are divided by the deviations in these rows as well.
+    pub(super) fn is_standardized(&self) -> bool {
+        self.rows.standardize
+    }
+
+    /// The folds whose training rows have one value of a column, where columns are standardized in each.
+    pub(super) fn flat(&self, feature: usize) -> &[usize] {
+        &self.flat[feature]
     }
 
     pub(super) fn outputs(&self) -> usize {
@@ -141,17 +171,26 @@ impl<'d> HoldOutRows<'d> {
         let others = self.of_others(&means, &means, &squares);
         let e = self.less(x, &others);
         let own = products(level, &self.starts, &e, &e);
+        let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
+        let mut variances = vec![1.0; self.folds()];
+        if self.is_standardized() {
+            variances.iter_mut().zip(&others).for_each(|(variance, m)| *variance = m.product / m.weight);
+        }
         let mut of_targets = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
             let with_target = self.of_others(&means, y_means, &products(level, &self.starts, &centered, y));
             with_target.iter().enumerate().for_each(|(k, m)| of_targets[k * self.outputs() + o] = m.product);
         }
-        Training { e, squares: others.iter().map(|m| m.product).collect(), own, products: of_targets }
+        for &fold in &self.flat[feature] {
+            (squares[fold], variances[fold]) = (0.0, 1.0);
+            of_targets[fold * self.outputs()..(fold + 1) * self.outputs()].fill(0.0);
+        }
+        Training { e, squares, own, variances, products: of_targets }
     }
 
-    /// The mean of each fold; 0 without an intercept.
+    /// The mean of each fold; 0 where columns are not centered.
     fn means(&self, x: &[f64]) -> Vec<f64> {
-        if !self.rows.intercept {
+        if !self.is_centered() {
             return vec![0.0; self.folds()];
         }
         let sums = products(self.level(), &self.starts, &self.root, x);
@@ -163,10 +202,23 @@ impl<'d> HoldOutRows<'d> {
         Moments::of_others(&(0..self.folds()).map(part).collect::<Vec<_>>())
     }
 
+    /// The means of a column in the rows that train each fold.
+    pub(super) fn training_means(&self, feature: usize) -> Vec<f64> {
+        let means = self.means(self.column(feature));
+        self.of_others(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
+    }
+
     /// x less the mean of the rows that train its fold.
     fn less(&self, x: &[f64], others: &[Moments]) -> Vec<f64> {
         let mut out = vec![0.0; x.len()];
         held_out(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, x, &mut out);
         out
     }
+}
+
+/// Takes the part along `root` off a column.
+fn center(level: Level, root: &[f64], x: &mut [f64]) {
+    let all = [0, x.len()];
+    let mean = products(level, &all, root, x)[0] / products(level, &all, root, root)[0];
+    x.iter_mut().zip(root).for_each(|(x, v)| *x -= mean * v);
 }

@@ -5,15 +5,17 @@
 use super::HoldOutRows;
 use super::by_fold::held_out;
 use super::chain::{Commit, loss_after};
+use super::scaled::alone;
 use crate::linalg::{self, Failure};
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
 use crate::{Scorer, Trial};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// For each fold H = (X_{T,S}ᵀX_{T,S} + λI)⁻¹, the weights of its fit, and E = X_{U,S} H, all in order of entry.
+/// For each fold H = (X_{T,S}ᵀX_{T,S} + Λ)⁻¹, with Λ the penalties, the weights of its fit, and E = X_{U,S} H, all in order of entry.
 #[derive(Debug, Clone)]
 pub(super) struct Selected {
     /// H of each fold: s × s.
@@ -64,12 +66,14 @@ impl Selected {
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn of_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, Failure> {
         let (size, outputs) = (subset.len(), rows.outputs());
-        let columns = subset.par_iter().map(|&i| rows.training(i).e).collect::<Vec<_>>();
+        let is_alone = rows.is_standardized();
+        let held = subset.par_iter().map(|&i| if is_alone { Vec::new() } else { rows.training(i).e });
+        let held = held.collect::<Vec<_>>();
         let fits: Vec<Fit> = (0..rows.folds())
             .into_par_iter()
-            .map(|fold| Fit::new(rows, lambda, subset, &columns, fold))
+            .map(|fold| Fit::new(rows, lambda, subset, &held, fold))
             .collect::<Result<_, _>>()?;
-        drop(columns);
+        drop(held);
         let inverse = |fit: &Fit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
         let h: Vec<Vec<f64>> = fits.par_iter().map(inverse).collect();
         let column = |i: usize| Leaving {
@@ -191,6 +195,8 @@ impl Commit {
 }
 
 impl Fit {
+    /// `held` has the columns less the means of the rows that train their fold; they are not read where each fold
+    /// standardizes.
     fn new(
         rows: &HoldOutRows<'_>,
         lambda: f64,
@@ -200,31 +206,43 @@ impl Fit {
     ) -> Result<Self, Failure> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let range = rows.starts[fold]..rows.starts[fold + 1];
-        let total = rows.root.len();
-        let from_all = |k: usize| if k < size { rows.column(subset[k]) } else { rows.target(k - size) };
-        let trained = total - range.len();
+        let trained = rows.root.len() - range.len();
         let mut both = Array2::zeros((trained + size, size + outputs));
-        for (k, mut to) in both.columns_mut().into_iter().enumerate() {
-            let x = from_all(k);
-            let training = x[..range.start].iter().chain(&x[range.end..]);
-            to.iter_mut().zip(training).for_each(|(to, x)| *to = *x);
+        let mut x = Array2::zeros((range.len(), size));
+        // With √λI below, R is the factor of XᵀX + λI, and every column has lost no more than its own last digits.
+        for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
+            to[trained + i] = lambda.sqrt();
+            if rows.is_standardized() {
+                let alone = alone(rows, feature, fold);
+                to[trained + i] *= alone.variance.sqrt();
+                to.iter_mut().zip(&alone.training).for_each(|(to, x)| *to = *x);
+                x.column_mut(i).iter_mut().zip(&alone.held_out).for_each(|(to, x)| *to = *x);
+            } else {
+                to.iter_mut().zip(without(rows.column(feature), &range)).for_each(|(to, x)| *to = *x);
+                x.column_mut(i).iter_mut().zip(&held[i][range.clone()]).for_each(|(to, x)| *to = *x);
+            }
         }
-        if rows.rows().intercept {
-            let root: Vec<f64> = rows.root[..range.start].iter().chain(&rows.root[range.end..]).copied().collect();
+        for (o, mut to) in both.columns_mut().into_iter().skip(size).enumerate() {
+            to.iter_mut().zip(without(rows.target(o), &range)).for_each(|(to, y)| *to = *y);
+        }
+        if rows.is_centered() {
+            let root: Vec<f64> = without(&rows.root, &range).copied().collect();
             center(both.slice_mut(s![..trained, ..]), &root);
         }
-        // With √λI below, R is the factor of XᵀX + λI, and every column has lost no more than its own last digits.
-        both.slice_mut(s![trained.., ..size]).diag_mut().fill(lambda.sqrt());
         let triangle = linalg::triangle(both.view())?;
         drop(both);
         let inverse = inverse_of(triangle.slice(s![..size, ..size]));
         let weights = inverse.dot(&triangle.slice(s![..size, size..]));
-        let x = Array2::from_shape_fn((range.len(), size), |(j, i)| held[i][range.start + j]);
         let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
         let e = x.dot(&inverse).dot(&inverse.t());
         let residuals = y - x.dot(&weights);
         Ok(Fit { inverse, weights, e, residuals })
     }
+}
+
+/// The entries that do not stand in a range.
+fn without<'x>(x: &'x [f64], range: &Range<usize>) -> impl Iterator<Item = &'x f64> {
+    x[..range.start].iter().chain(&x[range.end..])
 }
 
 /// The inverse of an upper triangle, column by column. Cost O(s³/6).

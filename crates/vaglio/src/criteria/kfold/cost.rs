@@ -19,6 +19,8 @@ struct Extent {
     pairs: f64,
     /// Rows that the smallest training part has.
     training: usize,
+    /// Whether each fold standardizes columns.
+    is_standardized: bool,
 }
 
 /// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
@@ -50,6 +52,7 @@ pub(super) fn choose(
         training: design.rows() - largest,
         parts: parts.unwrap_or(folds.count()) as f64,
         pairs: pairs as f64,
+        is_standardized: design.is_standardized_in_folds(),
     };
     if design.readout().is_some_and(|readout| readout.refine) {
         return extent.decomposition(
@@ -62,27 +65,20 @@ pub(super) fn choose(
         |reason: &str| (Kind::Moments, Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() });
     // Moments know the squared errors of rows alone.
     let squared = criterion.loss == Loss::Squared && design.decisions().is_none();
-    if design.is_standardized_in_folds() {
-        return match (is_balanced, squared) {
-            (true, _) => extent.decomposition(
-                outline,
-                "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
-            ),
-            (false, false) => extent.decomposition(
-                outline,
-                "columns are standardized in each fold and rows must be predicted for this loss, so the folds of every subset are decomposed; `scope: train` would be faster",
-            ),
-            (false, true) => of_primal("since only these can standardize in each fold"),
-        };
+    if is_balanced && extent.is_standardized {
+        return extent.decomposition(
+            outline,
+            "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
+        );
     }
-    let doubles = extent.parts * (1.0 + extent.lambdas) * extent.rows * extent.columns;
-    let has_states = parts.is_some_and(|parts| parts == 1 || doubles <= MOST);
-    let of_dual = |reason: &str| match has_states {
-        true => (Kind::HoldOut, Estimate { reason: format!("rows held out, {reason}"), ..dual.clone() }),
+    let of_dual = |reason: &str| {
+        match extent.has_states(parts, outline) {
+        true => (Kind::HoldOut, Estimate { reason: format!("{}, {reason}", dual.reason), ..dual.clone() }),
         false => extent.decomposition(
             outline,
-            "the folds of every subset are decomposed, since there are too many class totals to keep a state of each",
+            "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
         ),
+    }
     };
     let dual_flops = of_dual("").1.flops;
     match criterion.engine {
@@ -140,20 +136,42 @@ impl Extent {
         }
     }
 
+    /// Whether states of rows held out are made: one part has few, unless each fold standardizes.
+    fn has_states(&self, parts: Option<usize>, outline: &Outline) -> bool {
+        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns;
+        let doubles = if parts == Some(1) { 0.0 } else { of_parts } + self.apart(outline);
+        parts.is_some() && doubles <= MOST
+    }
+
+    /// Doubles of the residuals that columns have in the training rows of each fold, where each standardizes.
+    fn apart(&self, outline: &Outline) -> f64 {
+        if !self.is_standardized {
+            return 0.0;
+        }
+        self.parts * self.lambdas * self.folds * self.rows * outline.largest as f64
+    }
+
     fn dual(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and part of the folds.
         let lambdas = self.lambdas * parts;
         let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
-        let step = rows * 4.0 * size;
-        let trial = rows * (6.0 + 2.0 * outputs);
+        // Products over the training rows of each fold, where these differ by more than the rows.
+        let apart = if self.is_standardized { 2.0 * self.folds } else { 0.0 };
+        let step = rows * (4.0 + 2.0 * apart) * size;
+        let trial = rows * (6.0 + apart + 2.0 * outputs);
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         Estimate {
             engine: Kind::HoldOut.name(),
-            reason: String::new(),
+            reason: match self.is_standardized {
+                true => "rows held out, columns standardized in each fold".into(),
+                false => "rows held out".into(),
+            },
             flops: lambdas * (trial * outline.trials + step * steps + set_up),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
-            bytes: 8.0 * rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 }),
+            bytes: 8.0
+                * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })
+                    + self.apart(outline)),
         }
     }
 

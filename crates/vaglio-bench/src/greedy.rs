@@ -8,7 +8,7 @@ use linfa::ParamGuard;
 use std::time::Instant;
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::search::{Backward, Greedy};
+use vaglio::search::{All, Greedy};
 use vaglio::{Selection, Selector};
 use vaglio_core::{Choose, Columns, Feature, Loss, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
@@ -161,7 +161,7 @@ fn fold(
     let start = Instant::now();
     let criterion = Loo { loss: Loss::ZeroOne, full_pass: false };
     let grid = Lambda::one_of((-4..=6).step_by(2).map(|k| 10f64.powi(k)).collect());
-    let all = Backward { min_features: Some(train.columns().len()), ..Backward::default() };
+    let all = All { choose: Choose::Best, ..All::default() };
     let whole = select(&train, Selector::params(criterion.clone(), all, Rls { lambda: grid, intercept: true }))?;
     let lambda = whole.path.entries.first().and_then(|entry| entry.score.lambda).unwrap_or(1.0);
     let greedy = Greedy { choose: Choose::Last, ..Greedy::new(most) };

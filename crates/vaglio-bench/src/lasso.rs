@@ -5,7 +5,7 @@ use vaglio::Selector;
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::Lars;
-use vaglio_core::{Feature, Problem, Result, Silent};
+use vaglio_core::{Choose, Feature, Problem, Result, Silent};
 
 /// A least-angle path in the units of the data: after each step an intercept and the weights of some columns.
 struct LeastAnglePath(Vec<(f64, Vec<(Feature, f64)>)>);
@@ -38,7 +38,9 @@ pub fn predict(train: &Problem, test: &Problem, folds: usize) -> Result<Vec<f64>
 
 impl LeastAnglePath {
     fn new(problem: &Problem) -> Result<Self> {
-        let selector = Selector::params(Loo::default(), Lars::default(), Rls::default()).check()?;
+        let selector =
+            Selector::params(Loo::default(), Lars { choose: Choose::Best, ..Lars::default() }, Rls::default())
+                .check()?;
         let path = selector.select(problem, &mut Silent)?.path;
         let rows = problem.rows() as f64;
         let mean = |values: &[f64]| values.iter().sum::<f64>() / rows;

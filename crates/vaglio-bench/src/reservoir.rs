@@ -4,7 +4,7 @@ use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::pipeline::load;
-use vaglio::record::TestFigures;
+use vaglio::record::Figures;
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
 
@@ -33,7 +33,7 @@ fn vowels(bench: &Bench<'_>) -> Result<String> {
              preprocess: [standardize]\n\
              learner: {{kind: reservoir, units: 200, spectral_radius: 0.7, leak_rate: 0.7, input_scaling: 0.3, bias_scaling: 0.5, decision: series, \
              lambda: {{grid: {{from: 1e-4, to: 1e2, points: 50}}}}}}\n\
-             criterion: {{kind: kfold, by: groups, loss: zero_one}}\nsearch: {{kind: backward, min_features: 200}}\n"
+             criterion: {{kind: kfold, by: groups, loss: zero_one}}\nsearch: {{kind: all, choose: best}}\n"
         ))?;
         let score = run.selection.path.result().map_or(f64::NAN, |entry| 100.0 * entry.score.loss);
         let error = 100.0 * run.test.and_then(|test| test.error_rate).unwrap_or(f64::NAN);
@@ -66,8 +66,8 @@ fn narma(bench: &Bench<'_>) -> Result<String> {
         "{{kind: reservoir, units: 200, spectral_radius: 0.9, leak_rate: 1.0, input_scaling: 0.5, bias_scaling: 0.2, warmup: {WARMUP}, {grid}}}"
     );
     for (name, learner, search) in [
-        ("the input alone", format!("{{kind: rls, {grid}}}"), "{kind: backward, min_features: 1}"),
-        ("reservoir, all 200 nodes", reservoir.clone(), "{kind: backward, min_features: 200}"),
+        ("the input alone", format!("{{kind: rls, {grid}}}"), "{kind: backward, min_features: 1, choose: best}"),
+        ("reservoir, all 200 nodes", reservoir.clone(), "{kind: all, choose: best}"),
         ("reservoir, nodes by greedy", reservoir.clone(), "{kind: greedy, max_features: 60, choose: best}"),
         ("reservoir, nodes by backward", reservoir, "{kind: backward, choose: best}"),
     ] {
@@ -85,7 +85,13 @@ fn narma(bench: &Bench<'_>) -> Result<String> {
             times.push(start.elapsed().as_secs_f64());
             let predicted = found.model.predict(&test.columns().select(found.model.inputs()), None)?;
             let counts = found.model.counts(test.rows(), None);
-            let figures = TestFigures::of(test.task(), test.targets().view(), predicted.view(), counts.as_deref());
+            let figures = Figures::of(
+                test.task(),
+                vaglio::core::Loss::Squared,
+                test.targets().view(),
+                predicted.view(),
+                counts.as_deref(),
+            );
             errors.push(figures.nrmse.unwrap_or(f64::NAN));
             sizes.push(found.path.result().map_or(0.0, |entry| entry.subset.len() as f64));
         }

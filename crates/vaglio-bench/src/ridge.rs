@@ -5,7 +5,7 @@ use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::pipeline::{load, prepare};
-use vaglio::record::TestFigures;
+use vaglio::record::Figures;
 use vaglio_core::{Coefficients, Problem, Result, Silent, Trained};
 
 /// A set, its file, all rows, the training rows of the paper, and its errors × 10: RR, FFS, BFS, LARS, OP-LR, OP-RR.
@@ -97,27 +97,24 @@ fn elm(lambda: &str) -> String {
     format!("learner: {{kind: elm, units: 100, input_scaling: 0.5, lambda: {lambda}}}\n")
 }
 
+/// The paper's forward and backward selection: to the end, and the lowest score.
+const FFS: &str = "{kind: greedy, patience: 100000, choose: best}";
+const BFS: &str = "{kind: backward, choose: best}";
+
 /// Error, seconds and columns of one method.
 fn one(bench: &Bench<'_>, set: &Set, method: &str, seed: u64) -> Result<(f64, f64, f64)> {
     let kfold = "criterion: {kind: kfold, folds: 20, shuffle: true}\n";
     let (lambda, criterion, search) = match method {
-        "RR" => (GRID, kfold, format!("{{kind: backward, min_features: {}}}", columns(bench, set, seed)?)),
-        "FFS" => (GRID, kfold, "greedy".into()),
-        "BFS" => (GRID, kfold, "backward".into()),
-        "OP-LR" => ("1e-6", "criterion: loo\n", "lars".into()),
-        _ => (GRID, kfold, "lars".into()),
+        "RR" => (GRID, kfold, "{kind: all, choose: best}".to_owned()),
+        "FFS" => (GRID, kfold, FFS.into()),
+        "BFS" => (GRID, kfold, BFS.into()),
+        "OP-LR" => ("1e-6", "criterion: loo\n", "{kind: lars, choose: best}".into()),
+        _ => (GRID, kfold, "{kind: lars, choose: best}".into()),
     };
     let run = bench.run(&format!("{}{}{criterion}search: {search}\n", data(set, seed), elm(lambda)))?;
     let size = run.selection.path.result().map_or(0, |entry| entry.subset.len());
     let error = run.test.and_then(|test| test.nrmse).unwrap_or(f64::NAN);
     Ok((error, run.seconds, size as f64))
-}
-
-/// How many columns can be selected from.
-fn columns(bench: &Bench<'_>, set: &Set, seed: u64) -> Result<usize> {
-    let (pipeline, _) = load(&format!("{}{}", data(set, seed), elm("1.0")), "pipeline", &[])?;
-    let prepared = prepare(&pipeline, &bench.folder)?;
-    Ok(pipeline.selector().design(&prepared.train)?.candidates().len())
 }
 
 /// The path's own coefficients on the columns of the same map.
@@ -141,7 +138,7 @@ fn least_angle(bench: &Bench<'_>, set: &Set, seed: u64) -> Result<(f64, f64, f64
     let predicted = lasso::predict(&train, &test, 20)?;
     let seconds = start.elapsed().as_secs_f64();
     let predicted = ndarray::Array2::from_shape_fn((1, predicted.len()), |(_, row)| predicted[row]);
-    let figures = TestFigures::of(test.task(), test.targets().view(), predicted.view(), None);
+    let figures = Figures::of(test.task(), vaglio::core::Loss::Squared, test.targets().view(), predicted.view(), None);
     Ok((figures.nrmse.unwrap_or(f64::NAN), seconds, f64::NAN))
 }
 
@@ -152,11 +149,7 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
     }
     let head = ["training rows", "method", "paper's error %", "error %", "columns", "paper's seconds", "seconds"];
     let mut table = Table::new("Adult: FS-LS-SVM, 400 landmarks, 10 folds, 50 penalties", &head);
-    let methods = [
-        ("RR", "{kind: backward, min_features: COLUMNS}", "15.0", "2"),
-        ("FFS", "greedy", "", "4680"),
-        ("BFS", "backward", "", "960"),
-    ];
+    let methods = [("RR", "{kind: all, choose: best}", "15.0", "2"), ("FFS", FFS, "", "4680"), ("BFS", BFS, "", "960")];
     for (train, test, rows) in
         [("adult_a9a_test", "adult_a9a_train", 16281), ("adult_a9a_train", "adult_a9a_test", 32561)]
     {
@@ -169,14 +162,6 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
                      learner: {{kind: fs_ls_svm, landmarks: 400, lambda: {{grid: {{from: 1e-2, to: 1e4, points: 50}}}}}}\n\
                      criterion: {{kind: kfold, folds: 10}}\n"
                 );
-                let (pipeline, _) = load(&text, "pipeline", &[])?;
-                let search = if search.contains("COLUMNS") {
-                    let prepared = prepare(&pipeline, &bench.folder)?;
-                    let count = pipeline.selector().design(&prepared.train)?.candidates().len();
-                    search.replace("COLUMNS", &count.to_string())
-                } else {
-                    search.to_owned()
-                };
                 let run = bench.run(&format!("{text}search: {search}\n"))?;
                 errors.push(100.0 * run.test.and_then(|test| test.error_rate).unwrap_or(f64::NAN));
                 times.push(run.seconds);
@@ -206,9 +191,7 @@ fn exchanger(bench: &Bench<'_>) -> Result<String> {
     let head = ["method", "paper", "vaglio", "columns", "seconds"];
     let mut table = Table::new("Heat exchanger: NRMSE × 10, FS-LS-SVM, 100 landmarks", &head);
     let lags: Vec<String> = (0..LAGS).map(|lag| lag.to_string()).collect();
-    for (method, search, paper) in
-        [("RR", "{kind: backward, min_features: COLUMNS}", 6.20), ("FFS", "greedy", 8.15), ("BFS", "backward", 6.20)]
-    {
+    for (method, search, paper) in [("RR", "{kind: all, choose: best}", 6.20), ("FFS", FFS, 8.15), ("BFS", BFS, 6.20)] {
         let (mut errors, mut times, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 1..=bench.seeds {
             (bench.note)(&format!("heat exchanger: {method}, seed {seed}"));
@@ -228,13 +211,13 @@ fn exchanger(bench: &Bench<'_>) -> Result<String> {
                 all.select_rows(&(0..cut).collect::<Vec<_>>()),
                 all.select_rows(&(cut..all.rows()).collect::<Vec<_>>()),
             );
-            let count = pipeline.selector().design(&train)?.candidates().len();
-            let (pipeline, _) = load(&text(&search.replace("COLUMNS", &count.to_string())), "pipeline", &[])?;
+            let (pipeline, _) = load(&text(search), "pipeline", &[])?;
             let start = Instant::now();
             let found = pipeline.selector().select(&train, &mut Silent)?;
             times.push(start.elapsed().as_secs_f64());
             let predicted = found.model.predict(&test.columns().select(found.model.inputs()), None)?;
-            let figures = TestFigures::of(test.task(), test.targets().view(), predicted.view(), None);
+            let figures =
+                Figures::of(test.task(), vaglio::core::Loss::Squared, test.targets().view(), predicted.view(), None);
             errors.push(10.0 * figures.nrmse.unwrap_or(f64::NAN));
             sizes.push(found.path.result().map_or(0.0, |entry| entry.subset.len() as f64));
         }

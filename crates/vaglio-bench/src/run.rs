@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::pipeline::{Prepared, load, prepare};
-use vaglio::record::TestFigures;
+use vaglio::record::Figures;
 use vaglio_core::{Result, Silent};
 
 /// What all tables share.
@@ -24,7 +24,7 @@ pub struct Run {
     pub prepared: Prepared,
     pub selection: Selection,
     /// Figures on the test rows.
-    pub test: Option<TestFigures>,
+    pub test: Option<Figures>,
     /// Seconds of the learner's map, the search and the final fit, without reading.
     pub seconds: f64,
 }
@@ -49,7 +49,7 @@ impl Bench<'_> {
         let start = Instant::now();
         let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
         let seconds = start.elapsed().as_secs_f64();
-        let test = prepared.figures(&selection.model)?;
+        let test = prepared.figures(&selection.model, vaglio::core::Loss::Squared)?;
         Ok(Run { prepared, selection, test, seconds })
     }
 }

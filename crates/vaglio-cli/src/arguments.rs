@@ -86,6 +86,15 @@ pub struct Run {
     /// Stop after this time with the result so far.
     #[arg(long, value_name = "10m")]
     pub time_limit: Option<String>,
+    /// Repeat everything in so many outer folds, for an honest figure: `evaluate.nested.folds`.
+    #[arg(long, value_name = "K")]
+    pub nested: Option<usize>,
+    /// Repeat everything on so many shuffles of the target: `evaluate.permutations`.
+    #[arg(long, value_name = "B")]
+    pub permutations: Option<usize>,
+    /// Repeat the search on so many pairs of complementary halves: `evaluate.stability.pairs`.
+    #[arg(long, value_name = "PAIRS")]
+    pub stability: Option<usize>,
     /// No progress and no table.
     #[arg(long, short)]
     pub quiet: bool,

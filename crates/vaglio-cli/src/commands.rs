@@ -29,7 +29,14 @@ pub fn run(arguments: Run) -> Done {
     if let Some((_, what, instead)) = later.into_iter().find(|(given, ..)| *given) {
         return Err(not_available(what, instead));
     }
-    let loaded = Loaded::read(&arguments.pipeline, &arguments.set)?;
+    let evaluated = [
+        ("evaluate.nested.folds", arguments.nested),
+        ("evaluate.permutations", arguments.permutations),
+        ("evaluate.stability.pairs", arguments.stability),
+    ];
+    let evaluated = evaluated.iter().filter_map(|(path, value)| value.map(|value| format!("{path}={value}")));
+    let set: Vec<String> = arguments.set.iter().cloned().chain(evaluated).collect();
+    let loaded = Loaded::read(&arguments.pipeline, &set)?;
     let settings = match arguments.threads {
         Some(threads) => loaded.pipeline.clone().on_threads(threads),
         None => loaded.pipeline.clone(),

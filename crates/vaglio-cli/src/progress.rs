@@ -107,6 +107,32 @@ impl Observer for Watch {
         answer()
     }
 
+    fn stage(&mut self, what: &str, pieces: usize) {
+        if !self.shown {
+            return;
+        }
+        self.finish();
+        let bar = ProgressBar::new(pieces as u64).with_message(match what {
+            "choose" => "cross-validating".to_owned(),
+            other => other.to_owned(),
+        });
+        let style = ProgressStyle::with_template("{msg:24!} {wide_bar} {pos}/{len}, {eta} left");
+        set_bar(Some(match style {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }));
+    }
+
+    fn piece(&mut self) {
+        if let Some(bar) = bar() {
+            bar.inc(1);
+        }
+    }
+
+    fn tick(&mut self) -> Answer {
+        answer()
+    }
+
     fn visited(&mut self, done: f64, of: f64) -> Answer {
         if let Some(bar) = bar() {
             bar.set_message(format!("{done:.2e} of {of:.2e} subsets"));

@@ -38,6 +38,11 @@ impl Loss {
         Self::ALL.iter().find(|(loss, ..)| *loss == self).map_or("", |(_, name, _)| name)
     }
 
+    /// What it is called beside figures: AUC is a figure, and its loss `1 - auc`.
+    pub fn told(self) -> &'static str {
+        if self == Loss::Auc { "1 - auc" } else { self.name() }
+    }
+
     /// What people call it.
     pub fn title(self) -> &'static str {
         match self {

@@ -28,3 +28,25 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
         Number::Other(Other::Infinity) => f64::INFINITY,
     })
 }
+
+/// The same for numbers that may be absent.
+pub(crate) mod optional {
+    use super::{Number, Other};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = number.map(|number| match number {
+            f64::INFINITY => Number::Other(Other::Infinity),
+            number => Number::Finite(number),
+        });
+        number.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        let number = Option::<Number>::deserialize(deserializer)?;
+        Ok(number.map(|number| match number {
+            Number::Finite(number) => number,
+            Number::Other(Other::Infinity) => f64::INFINITY,
+        }))
+    }
+}

@@ -6,10 +6,7 @@ use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
 /// Keys that the format names and this version does not do, with what to do instead.
-const LATER_KEYS: &[(&str, &str)] = &[
-    ("evaluate", "leave it out, and give `data.test` or `data.test_fraction` for honest figures"),
-    ("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has"),
-];
+const LATER_KEYS: &[(&str, &str)] = &[("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has")];
 
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];

@@ -1,11 +1,13 @@
 //! Pipelines: from a YAML file, or built in code, to a result on disk.
 
+mod evaluate;
 #[cfg(feature = "files")]
 mod files;
 mod fitted;
 mod load;
 mod schema;
 
+pub use evaluate::{Evaluate, OuterFolds, Pairs};
 #[cfg(feature = "files")]
 pub use files::{
     Outcome, Predictions, Prepared, RunOptions, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
@@ -87,6 +89,9 @@ struct Settings {
     /// Settings of the learner that the criterion chooses before the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<Tune>,
+    /// What the whole selection is worth: figures beside its score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluate: Option<Evaluate>,
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
@@ -234,6 +239,7 @@ impl Pipeline {
             criterion: Arc::new(criterion),
             search: Arc::new(search),
             tune: None,
+            evaluate: None,
             engine: EngineSpec::default(),
         }))
     }
@@ -260,6 +266,13 @@ impl Pipeline {
     #[must_use]
     pub fn tune(mut self, tune: Tune) -> Self {
         self.settings().tune = Some(tune);
+        self
+    }
+
+    /// Asks for figures of the whole selection, for a run from files.
+    #[must_use]
+    pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
+        self.settings().evaluate = Some(evaluate);
         self
     }
 
@@ -343,6 +356,9 @@ impl Settings {
         self.learner.check().map_err(|e| e.under("learner"))?;
         if let Some(tune) = &self.tune {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
+        }
+        if let Some(evaluate) = &self.evaluate {
+            evaluate.check().map_err(|e| e.under("evaluate"))?;
         }
         let Some(data) = &self.data else { return Ok(()) };
         if data.test.is_some() && data.test_fraction.is_some() {

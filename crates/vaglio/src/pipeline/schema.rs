@@ -1,5 +1,6 @@
 //! The JSON Schema of the pipeline file, made of exactly what is linked in.
 
+use super::Evaluate;
 use super::{DataSpec, EngineSpec};
 use crate::tune::Tune;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
@@ -18,6 +19,7 @@ pub fn pipeline_schema() -> Value {
         (of_role(Role::Criterion), of_role(Role::Search), of_role(Role::Learner), of_role(Role::Map));
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
+    let evaluate = generator.subschema_for::<Evaluate>().to_value();
     let engine = generator.subschema_for::<EngineSpec>().to_value();
     let definitions = Value::Object(generator.take_definitions(true));
     json!({
@@ -33,6 +35,7 @@ pub fn pipeline_schema() -> Value {
             "criterion": criterion,
             "search": search,
             "tune": tune,
+            "evaluate": evaluate,
             "engine": engine
         },
         "required": ["version", "data"],

@@ -1,19 +1,28 @@
-//! Figures of predictions on test rows.
+//! Figures of predictions on rows that the model had not seen.
 
+use crate::infinity;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Loss, Task};
 
-/// How a model does on test rows; what has no meaning for the task is absent.
+/// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TestFigures {
-    /// Number of test rows.
+pub struct Figures {
+    /// Number of rows.
     pub rows: usize,
+    /// The criterion's loss; of a criterion without one the squared error, or the error rate of classes.
+    #[serde(with = "infinity")]
+    pub loss: f64,
+    /// The loss without any column.
+    #[serde(default, with = "infinity::optional")]
+    pub empty_loss: Option<f64>,
     /// Mean squared error over rows and outputs, in the units of the target (±1 for classes).
-    #[serde(with = "crate::infinity")]
+    #[serde(with = "infinity")]
     pub mse: f64,
-    /// √(mean squared error / variance of the test targets).
+    /// 1 − mean squared error / variance of the targets.
+    pub r2: Option<f64>,
+    /// √(mean squared error / variance of the targets).
     pub nrmse: Option<f64>,
     /// Share of rows given the wrong class.
     pub error_rate: Option<f64>,
@@ -21,25 +30,71 @@ pub struct TestFigures {
     pub balanced_error_rate: Option<f64>,
     /// Area under the ROC curve, for two classes.
     pub auc: Option<f64>,
+    /// The standard error of the loss over rows.
+    pub standard_error: Option<f64>,
+    /// Rows of each class (first index) that were given each class (second), in the order of `data.classes`.
+    pub confusion: Option<Vec<Vec<usize>>>,
 }
 
-impl TestFigures {
+impl Figures {
     /// The figures of predictions, outputs × rows, in the units of `targets`.
-    pub fn of(task: &Task, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> Self {
+    pub fn of(
+        task: &Task,
+        loss: Loss,
+        targets: ArrayView2<f64>,
+        predictions: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+    ) -> Self {
         let mean = |loss: Loss| loss.mean(targets, predictions, weights);
         let mse = mean(Loss::Squared);
         let classes = *task != Task::Regression;
         let binary = matches!(task, Task::Binary { .. });
         let finite = |value: f64| value.is_finite().then_some(value);
-        TestFigures {
+        let variance = variance(targets, weights);
+        Figures {
             rows: targets.ncols(),
+            loss: mean(loss),
+            empty_loss: None,
             mse,
-            nrmse: finite((mse / variance(targets, weights)).sqrt()),
+            r2: finite(1.0 - mse / variance),
+            nrmse: finite((mse / variance).sqrt()),
             error_rate: classes.then(|| mean(Loss::ZeroOne)),
             balanced_error_rate: classes.then(|| mean(Loss::BalancedError)),
             auc: if binary { finite(1.0 - mean(Loss::Auc)) } else { None },
+            standard_error: loss.standard_error(targets, predictions, weights),
+            confusion: classes.then(|| confusion(targets, predictions)),
         }
     }
+}
+
+impl Figures {
+    /// The figures in a few words: the loss first, then the mean squared error and the error rate.
+    pub(crate) fn told(&self, loss: Option<Loss>) -> String {
+        let mut told = Vec::new();
+        if let Some(loss) = loss.filter(|loss| !matches!(loss, Loss::Squared | Loss::ZeroOne)) {
+            told.push(format!("{} {:.6}", loss.told(), self.loss));
+        }
+        told.push(format!("mean squared error {:.6}", self.mse));
+        told.extend(self.error_rate.map(|rate| format!("error rate {rate:.4}")));
+        told.join(", ")
+    }
+}
+
+/// The class of a row of targets or predictions.
+pub(crate) fn class_of(outputs: ndarray::ArrayView1<f64>) -> usize {
+    match outputs.len() {
+        1 => usize::from(outputs[0] > 0.0),
+        _ => crate::linfa_api::largest(&outputs.to_vec()),
+    }
+}
+
+fn confusion(targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<usize>> {
+    let classes = if targets.nrows() == 1 { 2 } else { targets.nrows() };
+    let mut counts = vec![vec![0; classes]; classes];
+    for (target, prediction) in targets.columns().into_iter().zip(predictions.columns()) {
+        counts[class_of(target)][class_of(prediction)] += 1;
+    }
+    counts
 }
 
 /// Variance of the targets about the mean of each output, over rows and outputs.

@@ -3,7 +3,10 @@
 use super::{Record, SCHEMA, Shown, Status};
 use crate::read::{shortened, system};
 use crate::tune::Tuned;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+use std::io::{Result as Written, Write};
 use std::path::Path;
 use vaglio_core::{Error, Feature, Result};
 
@@ -13,8 +16,11 @@ impl Record {
     /// # Errors
     /// [`Error::Numerical`] when a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self);
-        text.map(|t| t + "\n").map_err(|e| Error::Numerical(format!("the result cannot be written: {e}")))
+        let mut text = Vec::new();
+        let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the result cannot be written: {e}"));
+        self.serialize(&mut Serializer::with_formatter(&mut text, Lines::default())).map_err(|e| failed(&e))?;
+        text.push(b'\n');
+        String::from_utf8(text).map_err(|e| failed(&e))
     }
 
     /// Reads the text of `selection.json`; the error says what is wrong with it.
@@ -41,23 +47,25 @@ impl Record {
         if let Some(step) = self.steps.iter().find(|step| !known(step.moved()) || !known(&step.tied)) {
             return Err(format!("step {} moves a column beyond the {features} candidates", step.step));
         }
-        if let Some(entry) = self.path.iter().find(|entry| !known(&entry.subset) || entry.size != entry.subset.len()) {
+        if self.candidates.len() != features {
+            return Err(format!("{} names for {features} candidates", self.candidates.len()));
+        }
+        let subsets = self.subsets();
+        let entries = || self.path.iter().zip(&subsets);
+        if let Some((entry, _)) = entries().find(|(entry, subset)| !known(subset) || entry.size != subset.len()) {
             return Err(format!("the subset of size {} is none", entry.size));
         }
         let selected: Vec<Feature> = self.selected.iter().map(|column| column.index).collect();
-        let result = self.path.iter().find(|entry| entry.subset == selected).map(|entry| entry.score);
+        let result = entries().find(|(_, subset)| **subset == selected).map(|(entry, _)| entry.score);
         if result.or(selected.is_empty().then_some(self.empty_score)) != Some(self.score) {
             return Err("the selected columns with their score are not on the path".into());
         }
         if (self.status == Status::Partial) != self.stop_reason.is_partial() {
             return Err("the status is not that of the reason why the search ended".into());
         }
-        let Shown { standard_errors, correlations, tuning, .. } = &self.report;
+        let Shown { correlations, tuning, .. } = &self.report;
         let is_triangle = correlations.iter().enumerate().all(|(k, row)| row.len() == k);
-        if standard_errors.len() != self.path.len()
-            || !is_triangle
-            || !(correlations.is_empty() || correlations.len() == selected.len())
-        {
+        if !is_triangle || !(correlations.is_empty() || correlations.len() == selected.len()) {
             return Err("what the report shows is not of these subsets".into());
         }
         let fits = |tuned: &Tuned| {
@@ -77,5 +85,58 @@ impl Record {
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| system(path, &error))?;
         Record::of_text(&text).map_err(|message| Error::Unreadable { path: path.to_owned(), message })
+    }
+}
+
+/// Every key of the outermost object on a line of its own, and every object of a list below it.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+    in_lines: bool,
+}
+
+impl Formatter for Lines {
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        if self.depth == 2 {
+            self.in_lines = true;
+            out.write_all(b"\n    ")?;
+        }
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        self.depth -= 1;
+        out.write_all(if self.depth == 0 { b"\n}" } else { b"}" })
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> Written<()> {
+        out.write_all(match (self.depth, first) {
+            (1, true) => b"\n  ",
+            (1, false) => b",\n  ",
+            (_, true) => b"",
+            (_, false) => b", ",
+        })
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        out.write_all(b": ")
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        if self.depth == 1 {
+            self.in_lines = false;
+        }
+        self.depth += 1;
+        out.write_all(b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        self.depth -= 1;
+        out.write_all(if self.depth == 1 && self.in_lines { b"\n  ]" } else { b"]" })
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> Written<()> {
+        out.write_all(if first { b"" } else { b"," })
     }
 }

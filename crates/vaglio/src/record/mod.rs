@@ -1,17 +1,25 @@
 //! The result of a run as `selection.json` holds it: written, read back, and shown by the report.
 
+mod evaluated;
 mod figures;
 mod json;
+mod steps;
 mod table;
 
-pub use figures::TestFigures;
+pub use evaluated::{Frequency, Intervals, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound};
+pub use figures::Figures;
+pub(crate) use figures::class_of;
+pub(crate) use steps::recorded;
+pub use steps::{EntryRecord, StepRecord};
 
+use crate::infinity;
+use crate::resample::{ChosenBy, Table, Warning};
 use crate::tune::{Method, Tuned};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Action, Certificate, Feature, Loss, Path, PathEntry, Step, StopReason};
+use vaglio_core::{Certificate, Feature, Loss, Rule, StopReason};
 
 /// The version of the format that this program writes and reads.
-pub(crate) const SCHEMA: &str = "vaglio.selection/1";
+pub(crate) const SCHEMA: &str = "vaglio.selection/2";
 /// Selected columns of which a record holds the correlations, at most.
 pub(crate) const MOST_CORRELATED: usize = 60;
 
@@ -25,6 +33,12 @@ pub struct Record {
     pub status: Status,
     /// Why the search ended.
     pub stop_reason: StopReason,
+    /// The version of the program.
+    pub version: String,
+    /// The seed from which every random choice follows.
+    pub seed: u64,
+    /// What is not to be trusted, and what to do instead.
+    pub warnings: Vec<Warning>,
     /// The parts of the run.
     pub pipeline: Parts,
     /// The settings that tuning found, if it was asked for.
@@ -32,17 +46,21 @@ pub struct Record {
     pub tuned: Option<TunedSettings>,
     /// What the data are.
     pub data: Data,
+    /// Names of the candidate columns.
+    pub candidates: Vec<String>,
     /// The score of the empty subset.
-    #[serde(with = "crate::infinity")]
+    #[serde(with = "infinity")]
     pub empty_score: f64,
     /// Every step of the search.
     pub steps: Vec<StepRecord>,
     /// The best subset of each size, in the order in which the search came to them.
     pub path: Vec<EntryRecord>,
+    /// How the result was taken from the path.
+    pub chosen: ChosenRecord,
     /// The result, in order of entry.
     pub selected: Vec<SelectedRecord>,
     /// Its score.
-    #[serde(with = "crate::infinity")]
+    #[serde(with = "infinity")]
     pub score: f64,
     /// The penalty that its model was trained with.
     pub lambda: Option<f64>,
@@ -58,9 +76,13 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
     /// Figures on test rows, if there are any.
-    pub test: Option<TestFigures>,
-    /// Nothing yet: null.
-    pub nested: (),
+    pub test: Option<Figures>,
+    /// Figures of the whole selection repeated in outer folds.
+    pub nested: Option<Nested>,
+    /// The figures that the selection reaches on shuffled targets.
+    pub permutations: Option<Permutations>,
+    /// How often columns are selected on halves of the rows.
+    pub stability: Option<Stability>,
     /// Nothing yet: null.
     pub verify: (),
     /// Wall-clock seconds.
@@ -82,7 +104,7 @@ pub enum Status {
 }
 
 /// The names of the parts of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
     /// The learner's kind.
@@ -91,13 +113,16 @@ pub struct Parts {
     pub criterion: String,
     /// The search's kind.
     pub search: String,
-    /// The loss of which the score is a mean, if it is one.
+    /// The loss of which the score is a mean, if it is one: `squared`, `1 - auc`, …
+    #[serde(with = "told")]
     pub loss: Option<Loss>,
     /// The engine by which the criterion computed.
     pub engine: String,
     /// The criterion's approximation, if it made one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approximation: Option<String>,
+    /// The settings of learner, criterion, search and preprocessing, with every default.
+    pub settings: serde_json::Value,
 }
 
 /// What tuning found, in short.
@@ -124,8 +149,40 @@ pub struct Data {
     pub features: usize,
     /// Outputs: targets, or classes.
     pub outputs: usize,
+    /// Names of the targets.
+    pub targets: Vec<String>,
+    /// The labels of classes, in the order of outputs; of two classes the negative one first.
+    pub classes: Option<Vec<String>>,
     /// SHA-256 of the training file.
     pub sha256: String,
+    /// Rows of the training file that were set aside as test rows, from 1.
+    pub test_rows: Option<Vec<usize>>,
+}
+
+/// How the result was taken from the path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChosenRecord {
+    /// By what.
+    pub by: ChosenBy,
+    /// The rule, where sizes were compared.
+    pub rule: Option<Rule>,
+    /// Number of columns.
+    pub size: usize,
+    /// The λ of the walk, or of the subset.
+    pub lambda: Option<f64>,
+    /// The cross-validated loss of the whole selection, in the units of the target.
+    #[serde(default, with = "infinity::optional")]
+    pub cross_validated: Option<f64>,
+    /// Its standard error.
+    pub standard_error: Option<f64>,
+    /// The cross-validated loss without any column.
+    #[serde(default, with = "infinity::optional")]
+    pub empty_loss: Option<f64>,
+    /// Folds of the cross-validated search.
+    pub folds: Option<usize>,
+    /// How often rows were dealt into folds.
+    pub repeats: Option<usize>,
 }
 
 /// Wall-clock seconds.
@@ -136,57 +193,14 @@ pub struct Seconds {
     pub read: f64,
     /// Of the search, with the learner's map and the criterion's preparation.
     pub search: f64,
-    /// Of the final fit.
+    /// Of the walks on folds that chose size and λ.
+    pub choose: f64,
+    /// Of nested runs, permutations and stability.
+    pub evaluate: f64,
+    /// Of the final fit, and of what each column is worth.
     pub fit: f64,
     /// Of all of it.
     pub total: f64,
-}
-
-/// One step of the search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepRecord {
-    /// Its number, from 1.
-    pub step: usize,
-    /// What happened.
-    pub action: Action,
-    /// To which column; to the first of a block.
-    pub index: Feature,
-    /// The name of the column.
-    pub name: String,
-    /// The columns of a block that moved together; empty for a column alone.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<Feature>,
-    /// The score after the step.
-    #[serde(with = "crate::infinity")]
-    pub score: f64,
-    /// Its λ.
-    pub lambda: Option<f64>,
-    /// The size after the step.
-    pub size: usize,
-    /// Other columns that would have given exactly this score.
-    pub tied: Vec<Feature>,
-    /// How far the common correlation of a least-angle path falls until the next step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mu: Option<f64>,
-    /// The coefficients of a least-angle path at the next step, in order of entry.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alpha: Option<Vec<f64>>,
-}
-
-/// The best subset of one size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EntryRecord {
-    /// Its size.
-    pub size: usize,
-    /// Its columns, in order of entry.
-    pub subset: Vec<Feature>,
-    /// Its score.
-    #[serde(with = "crate::infinity")]
-    pub score: f64,
-    /// Its λ.
-    pub lambda: Option<f64>,
 }
 
 /// One selected column.
@@ -199,9 +213,29 @@ pub struct SelectedRecord {
     pub name: String,
     /// Its weight in the model, if that is linear.
     pub weight: Option<PerOutput>,
+    /// Its weight on the columns as they were read, where preprocessing only shifts and divides them.
+    pub original_weight: Option<PerOutput>,
+    /// The score of the selection without it.
+    #[serde(default, with = "infinity::optional")]
+    pub without: Option<f64>,
+    /// The columns that cost least in its place.
+    pub substitutes: Option<Vec<Substitute>>,
     /// The criterion's own coefficient, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
+}
+
+/// A column in the place of a selected one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Substitute {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Its name.
+    pub name: String,
+    /// The score with it.
+    #[serde(with = "infinity")]
+    pub score: f64,
 }
 
 /// A column that could not be selected.
@@ -230,10 +264,12 @@ pub enum PerOutput {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
-    /// Standard error of the score of each entry of `path`, where it is a mean over rows.
-    pub standard_errors: Vec<Option<f64>>,
-    /// Losses of the models along the path.
+    /// Error rates of the models along the path, for classes.
     pub curve: Vec<SizePoint>,
+    /// The cross-validated losses of all sizes and λ of the walk.
+    pub table: Option<Table>,
+    /// Rows predicted by models that had not seen them.
+    pub predictions: Option<ShownPredictions>,
     /// Correlations of each selected column with those before it, in order of entry; none where they are many.
     pub correlations: Vec<Vec<Option<f64>>>,
     /// How the learner was tuned, if it was.
@@ -241,54 +277,43 @@ pub struct Shown {
     pub tuning: Option<Tuned>,
 }
 
-/// Losses of the model of one size, refitted on the training rows.
+/// Error rates of the model of one size, refitted on the training rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizePoint {
     /// Number of columns.
     pub size: usize,
-    /// Mean squared error on the training rows.
-    pub train: Option<f64>,
-    /// Mean squared error on the test rows.
-    pub test: Option<f64>,
-    /// Error rate on the training rows, for classes.
+    /// Error rate on the training rows.
     pub train_error: Option<f64>,
-    /// Error rate on the test rows, for classes.
+    /// Error rate on the test rows.
     pub test_error: Option<f64>,
 }
 
-impl StepRecord {
-    pub(crate) fn new(number: usize, step: &Step, name: String) -> Self {
-        StepRecord {
-            step: number,
-            action: step.action,
-            index: step.feature,
-            name,
-            columns: if step.with.is_empty() { Vec::new() } else { [&[step.feature], &step.with[..]].concat() },
-            score: step.score.loss,
-            lambda: step.score.lambda,
-            size: step.size,
-            tied: step.tied.clone(),
-            mu: step.knot.as_ref().map(|knot| knot.mu),
-            alpha: step.knot.as_ref().map(|knot| knot.alpha.clone()),
-        }
-    }
-
-    /// The columns that moved.
-    pub fn moved(&self) -> &[Feature] {
-        if self.columns.is_empty() { std::slice::from_ref(&self.index) } else { &self.columns }
-    }
+/// Observed and predicted targets of rows that the model had not seen; a sample where they are many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShownPredictions {
+    /// Where they come from.
+    pub from: PredictedOn,
+    /// How many rows there were.
+    pub rows: usize,
+    /// Observed targets in the target's units (classes: the number of the class in `data.classes`), one list for each
+    /// target; one for classes.
+    pub observed: Vec<Vec<f64>>,
+    /// Predictions, one list for each output.
+    pub predicted: Vec<Vec<f64>>,
 }
 
-impl EntryRecord {
-    pub(crate) fn new(entry: &PathEntry) -> Self {
-        EntryRecord {
-            size: entry.subset.len(),
-            subset: entry.subset.clone(),
-            score: entry.score.loss,
-            lambda: entry.score.lambda,
-        }
-    }
+/// On which rows predictions were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictedOn {
+    /// Outer folds.
+    Nested,
+    /// Folds of the cross-validated search.
+    CrossValidation,
+    /// Test rows.
+    Test,
 }
 
 impl PerOutput {
@@ -319,11 +344,18 @@ impl TunedSettings {
     }
 }
 
-/// The entries as the walk came to them: from the largest down when it began with a removal, else from the smallest up.
-pub(crate) fn in_order(path: &Path) -> Vec<&PathEntry> {
-    let mut entries: Vec<&PathEntry> = path.entries.iter().collect();
-    if path.steps.first().is_some_and(|step| step.action == Action::Remove) {
-        entries.reverse();
+/// A loss by what it is called in results: AUC is a figure, and its loss 1 − AUC.
+mod told {
+    use super::Loss;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(loss: &Option<Loss>, serializer: S) -> Result<S::Ok, S::Error> {
+        loss.map(Loss::told).serialize(serializer)
     }
-    entries
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Loss>, D::Error> {
+        let Some(told) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        let known = Loss::ALL.iter().map(|(loss, ..)| *loss).find(|loss| loss.told() == told);
+        known.map(Some).ok_or_else(|| serde::de::Error::custom(format!("`{told}` is no loss")))
+    }
 }

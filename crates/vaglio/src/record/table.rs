@@ -1,6 +1,6 @@
 //! The result as a short table for people.
 
-use super::{PerOutput, Record, Status};
+use super::{Nested, PerOutput, Record, Status};
 use vaglio_core::Certificate;
 
 impl Record {
@@ -24,7 +24,7 @@ impl Record {
             self.data.rows,
             parts.search,
             parts.criterion,
-            parts.loss.map(|loss| format!(" ({})", loss.name())).unwrap_or_default(),
+            parts.loss.map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
             parts.learner,
         ));
         if let Some(tuned) = &self.tuned {
@@ -35,18 +35,7 @@ impl Record {
         }
         let lambda = self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default();
         out.push_str(&format!("score {:.6} (no columns: {:.6}){lambda}\n", self.score, self.empty_score));
-        if let Some(test) = &self.test {
-            out.push_str(&format!("test  {} rows, mean squared error {:.6}", test.rows, test.mse));
-            if let Some(rate) = test.error_rate {
-                out.push_str(&format!(", error rate {rate:.4}"));
-            }
-            out.push('\n');
-        } else {
-            let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
-            out.push_str(&format!(
-                "The score is optimistic: {who} saw these rows. Give test data for an honest figure.\n"
-            ));
-        }
+        self.honest(&mut out);
         if let Some(certificate) = &self.certificate {
             let Certificate { optimal, visited, pruned, .. } = certificate;
             let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
@@ -55,9 +44,43 @@ impl Record {
         if self.status == Status::Partial {
             out.push_str("The search was cut short; this is the valid result so far.\n");
         }
+        for warning in &self.warnings {
+            out.push_str(&format!("warning: {}\n", warning.message));
+        }
         if self.pipeline.loss.is_some() && self.score >= self.empty_score {
             out.push_str("No subset on the path beats the empty one.\n");
         }
         out
+    }
+
+    /// The figures of rows that a selection had not seen, the most trustworthy last.
+    fn honest(&self, out: &mut String) {
+        let error = |error: Option<f64>| error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
+        let chosen = &self.chosen;
+        if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
+            let empty = chosen.empty_loss.map(|empty| format!(" (no columns: {empty:.6})")).unwrap_or_default();
+            let spread = error(chosen.standard_error);
+            out.push_str(&format!("cross-validated {loss:.6}{spread}{empty}, the whole search in {folds} folds\n"));
+        }
+        if let Some(test) = &self.test {
+            out.push_str(&format!("test  {} rows, {}\n", test.rows, test.told(self.pipeline.loss)));
+        }
+        if let Some(nested) = &self.nested {
+            let Nested { folds, loss, standard_error, empty_loss, jaccard, .. } = nested;
+            let spread = error(*standard_error);
+            out.push_str(&format!("nested {loss:.6}{spread} (no columns: {empty_loss:.6}), {folds} outer folds"));
+            out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
+        }
+        if let Some(permutations) = &self.permutations {
+            let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+            let count = permutations.count;
+            out.push_str(&format!("shuffled targets {:.6}, p = {:.4} ({count} permutations)\n", figure.mean, figure.p));
+        }
+        if chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none() {
+            let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
+            out.push_str(&format!(
+                "The score is optimistic: {who} saw these rows. Give test data or `--nested 5` for an honest figure.\n"
+            ));
+        }
     }
 }

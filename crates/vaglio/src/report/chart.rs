@@ -24,7 +24,7 @@ fn stays(source: &Source<'_>) -> Vec<(usize, Vec<Stay>)> {
     let last = steps.len();
     let mut rows: Vec<(usize, Vec<Stay>)> = Vec::new();
     let full = match steps.first() {
-        Some(step) if step.action == Action::Remove => source.path.last().map_or(&[][..], |entry| entry.subset),
+        Some(step) if step.action == Action::Remove => source.path.last().map_or(&[][..], |entry| &entry.subset),
         _ => &[],
     };
     for &index in full {

@@ -17,11 +17,11 @@ pub struct Figure {
 }
 
 /// The values of each entry along the path.
-fn along(source: &Source<'_>, value: fn(&Entry<'_>) -> Option<f64>) -> Vec<Option<f64>> {
+fn along(source: &Source<'_>, value: fn(&Entry) -> Option<f64>) -> Vec<Option<f64>> {
     source.path.iter().map(value).collect()
 }
 
-fn series(source: &Source<'_>, name: &str, class: &'static str, value: fn(&Entry<'_>) -> Option<f64>) -> Series {
+fn series(source: &Source<'_>, name: &str, class: &'static str, value: fn(&Entry) -> Option<f64>) -> Series {
     Series { name: name.into(), class, values: along(source, value) }
 }
 
@@ -31,16 +31,14 @@ pub fn figures(source: &Source<'_>) -> Vec<Figure> {
     let mut out = Vec::new();
     out.extend(score_figure(source));
     if loss != Some(Loss::Squared) {
-        let lines = [
-            series(source, "test rows", "test", |e| e.curve.test),
-            series(source, "training rows", "train", |e| e.curve.train),
-        ];
+        let lines =
+            [series(source, "test rows", "test", |e| e.test), series(source, "training rows", "train", |e| e.train)];
         out.extend(loss_figure(source, "Mean squared error against size", "mean squared error", lines));
     }
     if loss != Some(Loss::ZeroOne) {
         let lines = [
-            series(source, "test rows", "test", |e| e.curve.test_error),
-            series(source, "training rows", "train", |e| e.curve.train_error),
+            series(source, "test rows", "test", |e| e.rates.test_error),
+            series(source, "training rows", "train", |e| e.rates.train_error),
         ];
         out.extend(loss_figure(source, "Error rate against size", "error rate", lines));
     }
@@ -71,12 +69,12 @@ fn score_figure(source: &Source<'_>) -> Option<Figure> {
     let mut lines = vec![Series { name: name.clone(), class: "inner", values: along(source, |e| e.score) }];
     match source.record.pipeline.loss {
         Some(Loss::Squared) => {
-            lines.push(series(source, "test rows", "test", |e| e.curve.test));
-            lines.push(series(source, "training rows", "train", |e| e.curve.train));
+            lines.push(series(source, "test rows", "test", |e| e.test));
+            lines.push(series(source, "training rows", "train", |e| e.train));
         }
         Some(Loss::ZeroOne) => {
-            lines.push(series(source, "test rows", "test", |e| e.curve.test_error));
-            lines.push(series(source, "training rows", "train", |e| e.curve.train_error));
+            lines.push(series(source, "test rows", "test", |e| e.rates.test_error));
+            lines.push(series(source, "training rows", "train", |e| e.rates.train_error));
         }
         _ => {}
     }

@@ -5,19 +5,21 @@ use std::collections::HashMap;
 use vaglio_core::Action;
 
 /// The best subset of one size.
-pub struct Entry<'r> {
+pub struct Entry {
     pub size: usize,
-    pub subset: &'r [usize],
+    pub subset: Vec<usize>,
     pub score: Option<f64>,
     pub lambda: Option<f64>,
     pub standard_error: Option<f64>,
-    pub curve: SizePoint,
+    pub train: Option<f64>,
+    pub test: Option<f64>,
+    pub rates: SizePoint,
 }
 
 /// A record, its path in increasing size, and the names that it holds.
 pub struct Source<'r> {
     pub record: &'r Record,
-    pub path: Vec<Entry<'r>>,
+    pub path: Vec<Entry>,
     names: HashMap<usize, &'r str>,
 }
 
@@ -27,15 +29,17 @@ impl<'r> Source<'r> {
         let selected = record.selected.iter().map(|s| (s.index, s.name.as_str()));
         let excluded = record.excluded.iter().map(|e| (e.index, e.name.as_str()));
         let curve: HashMap<usize, SizePoint> = record.report.curve.iter().map(|point| (point.size, *point)).collect();
-        let entry = |(entry, error): (&'r crate::record::EntryRecord, &Option<f64>)| Entry {
+        let entry = |(entry, subset): (&'r crate::record::EntryRecord, Vec<usize>)| Entry {
             size: entry.size,
-            subset: &entry.subset,
+            subset,
             score: finite(entry.score),
             lambda: entry.lambda,
-            standard_error: error.and_then(finite),
-            curve: curve.get(&entry.size).map(|point| tidy(*point)).unwrap_or_default(),
+            standard_error: entry.standard_error.and_then(finite),
+            train: entry.train.and_then(finite),
+            test: entry.test.and_then(finite),
+            rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };
-        let mut path: Vec<Entry<'r>> = record.path.iter().zip(&record.report.standard_errors).map(entry).collect();
+        let mut path: Vec<Entry> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
         Source { record, path, names: steps.chain(selected).chain(excluded).collect() }
     }
@@ -61,12 +65,12 @@ impl<'r> Source<'r> {
     }
 
     /// The entry of the path that is the result.
-    pub fn chosen_entry(&self) -> Option<&Entry<'r>> {
+    pub fn chosen_entry(&self) -> Option<&Entry> {
         self.path.iter().find(|entry| entry.size == self.record.selected.len())
     }
 
     /// The entry of the lowest score, the smallest among equals.
-    pub fn best_entry(&self) -> Option<&Entry<'r>> {
+    pub fn best_entry(&self) -> Option<&Entry> {
         self.path
             .iter()
             .filter_map(|entry| Some((entry.score?, entry)))
@@ -83,16 +87,4 @@ impl<'r> Source<'r> {
 /// The number, unless it is +∞ or no number.
 pub fn finite(number: f64) -> Option<f64> {
     Some(number).filter(|number| number.is_finite())
-}
-
-fn tidy(point: SizePoint) -> SizePoint {
-    let SizePoint { size, train, test, train_error, test_error } = point;
-    let keep = |x: Option<f64>| x.and_then(finite);
-    SizePoint {
-        size,
-        train: keep(train),
-        test: keep(test),
-        train_error: keep(train_error),
-        test_error: keep(test_error),
-    }
 }

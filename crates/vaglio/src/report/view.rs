@@ -110,7 +110,7 @@ impl View {
         let record = source.record;
         let heat = chart::correlations(source);
         let outputs = record.selected.iter().map(|f| weights(f).len()).max().unwrap_or(0);
-        let any = |value: fn(&Entry<'_>) -> Option<f64>| source.path.iter().any(|entry| value(entry).is_some());
+        let any = |value: fn(&Entry) -> Option<f64>| source.path.iter().any(|entry| value(entry).is_some());
         View {
             title: title.to_owned(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -136,10 +136,10 @@ impl View {
             shows: Shows {
                 error: any(|e| e.standard_error),
                 lambda: any(|e| e.lambda),
-                train: any(|e| e.curve.train),
-                test: any(|e| e.curve.test),
-                train_rate: any(|e| e.curve.train_error),
-                test_rate: any(|e| e.curve.test_error),
+                train: any(|e| e.train),
+                test: any(|e| e.test),
+                train_rate: any(|e| e.rates.train_error),
+                test_rate: any(|e| e.rates.test_error),
             },
             excluded: record.excluded.iter().map(|e| (e.name.clone(), e.index, e.reason.replace('_', " "))).collect(),
             configuration: configuration.to_owned(),
@@ -217,8 +217,8 @@ fn facts(source: &Source<'_>) -> Vec<Fact> {
     told("Learner", record.pipeline.learner.clone(), String::new());
     told("Engine", record.pipeline.engine.clone(), String::new());
     told("The search ended because", record.stop_reason.sentence().into(), String::new());
-    let Seconds { read, search, fit, total } = record.seconds;
-    let parts = [("read", read), ("search", search), ("fit", fit)];
+    let Seconds { read, search, choose, evaluate, fit, total } = record.seconds;
+    let parts = [("read", read), ("search", search), ("choose", choose), ("evaluate", evaluate), ("fit", fit)];
     let parts = parts.map(|(part, seconds)| format!("{part} {}", number::duration(seconds)));
     told("Time", number::duration(total), parts.join(", "));
     if let Some(peak) = record.peak_memory_bytes {
@@ -266,17 +266,17 @@ fn chosen_rows(source: &Source<'_>, outputs: usize) -> Vec<ChosenRow> {
 fn size_rows(source: &Source<'_>) -> Vec<SizeRow> {
     let chosen = source.chosen_entry().map(|entry| entry.size);
     let best = source.best_entry().map(|entry| entry.size);
-    let row = |entry: &Entry<'_>| SizeRow {
+    let row = |entry: &Entry| SizeRow {
         size: entry.size,
         chosen: Some(entry.size) == chosen,
         best: Some(entry.size) == best,
         score: entry.score,
         error: entry.standard_error,
         lambda: entry.lambda,
-        train: entry.curve.train,
-        test: entry.curve.test,
-        train_rate: entry.curve.train_error,
-        test_rate: entry.curve.test_error,
+        train: entry.train,
+        test: entry.test,
+        train_rate: entry.rates.train_error,
+        test_rate: entry.rates.test_error,
     };
     source.path.iter().map(row).collect()
 }

@@ -114,7 +114,7 @@ pub(crate) fn predictions_along(
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
                 std::collections::hash_map::Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
             };
-            predicted(&coefficients(triangle.coefficients(count)), &features)?
+            predicted(&coefficients(triangle.coefficients(count).map_err(failed)?), &features)?
         } else {
             let own = coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?);
             predicted(&own, &features.select(&places))?

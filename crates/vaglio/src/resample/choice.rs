@@ -34,6 +34,15 @@ pub struct Chosen {
     pub table: Option<Table>,
     /// The place of the λ that was taken in the table.
     pub place: usize,
+    /// Whether a walk was made for each λ.
+    pub of_path: bool,
+}
+
+impl Chosen {
+    /// The λ of the whole walk, where there was one for each of several.
+    pub(crate) fn walk_lambda(&self) -> Option<f64> {
+        self.of_path.then_some(self.lambda).flatten()
+    }
 }
 
 /// What chose the size.
@@ -158,6 +167,7 @@ pub(crate) fn select(
                 empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
                 table: Some(table),
                 place,
+                of_path: lambdas.len() > 1,
             }
         }
     };
@@ -246,7 +256,7 @@ fn plain(
             of_walks(walks, rule)?
         }
     };
-    let mut chosen = by_score(&searched.path, rule);
+    let mut chosen = Chosen { of_path: lambdas.len() > 1, ..by_score(&searched.path, rule) };
     if matches!(choose, Choose::Last | Choose::Size(_)) {
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }
@@ -281,6 +291,7 @@ fn by_score(path: &Path, rule: Rule) -> Chosen {
         empty: None,
         table: None,
         place: 0,
+        of_path: false,
     }
 }
 

@@ -15,14 +15,21 @@ mod table;
 mod tally;
 mod walks;
 mod warning;
+#[cfg(feature = "files")]
+mod whole;
 
-pub(crate) use along::{Held, counting, predictions_along};
+pub(crate) use along::{Held, predictions_along};
 pub use choice::{Chosen, ChosenBy};
-pub(crate) use choice::{Picked, cross_validation, loss, select, walk_lambdas};
-pub(crate) use folds::{Dealing, stream};
+pub(crate) use choice::{Picked, loss, select};
+#[cfg(feature = "files")]
+pub(crate) use folds::stream;
+#[cfg(feature = "files")]
 pub(crate) use pool::{Watcher, in_turn};
 pub(crate) use rows::{Recipe, Rows, numeric, unscale};
 pub(crate) use sample::{Fitted, Sample};
 pub use table::{Cell, Table};
-pub(crate) use walks::Fold;
+#[cfg(feature = "files")]
+pub(crate) use tally::Tally;
 pub use warning::{Warning, WarningKind};
+#[cfg(feature = "files")]
+pub(crate) use whole::{Outer, Pooled, Whole, outer, said_of};

@@ -98,11 +98,6 @@ impl Sample {
         }
     }
 
-    /// The same with rows that are held out in blocks, if they are one series.
-    pub fn in_order(self) -> Self {
-        Sample { ordered: self.ordered || is_one_series(self.series()), ..self }
-    }
-
     /// How its rows may be parted.
     pub fn dealing(&self) -> Dealing {
         let groups = self.groups();
@@ -112,6 +107,11 @@ impl Sample {
         let series = self.series().filter(|_| !self.ordered);
         let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
         Dealing::of_labels(&labels, self.rows(), self.classes())
+    }
+
+    /// Whether rows are in an order of time and are one series.
+    pub fn is_ordered(&self) -> bool {
+        self.ordered
     }
 
     /// The labels of rows that belong together whatever is done to them.

@@ -5,7 +5,7 @@ use super::series::numbers_of;
 use super::targets::{encode, task};
 use crate::pipeline::{DataSpec, ValidPipeline};
 use crate::read::{ColumnFilter, read_header, read_table};
-use crate::resample::{Fitted, Rows, Sample};
+use crate::resample::{Fitted, Rows, Sample, unscale};
 use crate::shuffle::shuffled;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -27,6 +27,10 @@ pub struct Prepared {
     pub rows: usize,
     /// SHA-256 of the training file.
     pub sha256: String,
+    /// Names of the target columns.
+    pub targets: Vec<String>,
+    /// Rows of the training file that were set aside as test rows, from 1 and increasing.
+    pub test_rows: Option<Vec<usize>>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
 }
@@ -57,6 +61,11 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         (None, None) => (table, None),
     };
     let rows = if spec.test_fraction.is_some() { train.rows() } else { rows };
+    let test_rows = test.as_ref().filter(|_| spec.test_fraction.is_some()).map(|test| {
+        let mut rows: Vec<usize> = (0..test.rows()).map(|row| test.origin(row) + 1).collect();
+        rows.sort_unstable();
+        rows
+    });
     let parts = Parts::take(&roles, train)?;
     let task = task(spec, &parts.targets)?;
     let target_names = match &task {
@@ -80,7 +89,15 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         None => None,
     };
     let Fitted { problem: train, maps, scales } = fitted;
-    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256, sample })
+    let targets = spec.target.names().to_vec();
+    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256, targets, test_rows, sample })
+}
+
+/// The problem with targets in the units that they had before they were scaled.
+pub(super) fn in_users_units(problem: &Problem, scales: Option<&[TargetScale]>) -> Result<Problem> {
+    let mut targets = problem.targets().as_ref().clone();
+    unscale(&mut targets, scales);
+    problem.with_targets(targets)
 }
 
 /// A table with the columns of special meaning taken out.

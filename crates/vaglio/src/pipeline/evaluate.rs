@@ -1,0 +1,82 @@
+//! What is asked about the worth of a whole selection.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Error, Result};
+
+/// Figures of the whole selection, choice of size and λ included, beside its optimistic score.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Evaluate {
+    /// Everything is repeated on the training rows of outer folds, and judged on the rows held out.
+    pub nested: Option<OuterFolds>,
+    /// So many times everything is repeated on shuffled targets.
+    pub permutations: Option<usize>,
+    /// The search is repeated on complementary halves of the rows.
+    pub stability: Option<Pairs>,
+    /// The share of new rows that prediction intervals by the outer folds are to cover; for numbers.
+    pub intervals: Option<f64>,
+}
+
+/// Outer folds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OuterFolds {
+    /// How many.
+    pub folds: usize,
+    /// How often rows are dealt into them.
+    pub repeats: usize,
+}
+
+impl Default for OuterFolds {
+    fn default() -> Self {
+        OuterFolds { folds: 5, repeats: 1 }
+    }
+}
+
+/// Pairs of complementary halves of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pairs {
+    /// How many.
+    pub pairs: usize,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Pairs { pairs: 50 }
+    }
+}
+
+/// Repetitions of a kind, at most.
+const MOST: usize = 1_000_000;
+
+impl Evaluate {
+    /// The outer folds, which intervals need as well.
+    pub fn outer_folds(&self) -> Option<OuterFolds> {
+        self.nested.or(self.intervals.map(|_| OuterFolds::default()))
+    }
+
+    /// Checks what does not depend on data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path inside this block.
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(OuterFolds { folds, repeats }) = self.nested {
+            Error::unless_between("nested.folds", folds, 2..=MOST)?;
+            Error::unless_between("nested.repeats", repeats, 1..=MOST)?;
+        }
+        if let Some(count) = self.permutations {
+            Error::unless_between("permutations", count, 1..=MOST)?;
+        }
+        if let Some(Pairs { pairs }) = self.stability {
+            Error::unless_between("stability.pairs", pairs, 1..=MOST)?;
+        }
+        match self.intervals {
+            Some(level) if !(level > 0.0 && level < 1.0) => {
+                Err(Error::setting("intervals", format!("{level} does not lie between 0 and 1")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

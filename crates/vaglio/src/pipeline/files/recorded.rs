@@ -1,0 +1,249 @@
+//! What `selection.json` says of a run.
+
+use super::Prepared;
+use super::correlations::Correlations;
+use super::curve::curve;
+use super::evaluated::Evaluated;
+use super::worth::{Worth, worth};
+use crate::pipeline::ValidPipeline;
+use crate::record::{
+    ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, Parts, PerOutput, Record, SCHEMA, Seconds,
+    SelectedRecord, Shown, Status, StepRecord, Substitute, TunedSettings, recorded,
+};
+use crate::resample::{self, Cell, Held, Warning, WarningKind};
+use crate::selector::{Selection, ValidSelector};
+use crate::train::train;
+use crate::tune::Tuned;
+use vaglio_core::{Certificate, Design, Error, Feature, FittedMap, Loss, Model, Result, Task};
+
+/// The record of a selection; the seconds are left to be filled in.
+pub(super) fn record(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    evaluated: &Evaluated,
+    tuned: Option<Tuned>,
+) -> Result<Record> {
+    let Selection { path, names, model, chosen, .. } = selection;
+    let loss = resample::loss(selector, prepared.train.task());
+    let subset = path.result().map_or(&[][..], |entry| &entry.subset);
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let (steps, mut entries) = recorded(path, name);
+    let points = curve(design, prepared, path, loss, &mut entries)?;
+    let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
+    entries.iter_mut().for_each(|entry| cross_validated(entry, table));
+    let correlations = Correlations::new(design, subset);
+    let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
+    let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
+        index,
+        name: name(index),
+        reason: "constant".into(),
+    });
+    let result = path.result().map_or(path.empty, |entry| entry.score);
+    let status = if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete };
+    Ok(Record {
+        schema: SCHEMA.into(),
+        status,
+        stop_reason: path.stop_reason,
+        version: env!("CARGO_PKG_VERSION").into(),
+        seed: pipeline.0.seed,
+        warnings: warnings(pipeline, selection, &steps, loss),
+        pipeline: parts(pipeline, selection)?,
+        tuned: tuned.as_ref().map(TunedSettings::new),
+        data: data(prepared, design),
+        candidates: names.clone(),
+        empty_score: path.empty.loss,
+        steps,
+        path: entries,
+        chosen: ChosenRecord {
+            by: chosen.by,
+            rule: chosen.rule,
+            size: chosen.size,
+            lambda: chosen.lambda,
+            cross_validated: chosen.cell.map(|cell| cell.loss),
+            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
+            empty_loss: chosen.empty.map(|cell| cell.loss),
+            folds: chosen.folds.map(|how| how.folds),
+            repeats: chosen.folds.map(|how| how.repeats),
+        },
+        selected: selected(selector, prepared, design, selection, subset)?,
+        score: result.loss,
+        lambda: result.lambda.or(model.lambda()),
+        intercept: model.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
+        excluded: excluded.collect(),
+        redundancy: correlations.redundancy().filter(|_| is_geometric),
+        certificate: path.certificate.map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
+        test: test(prepared, design, selection, loss)?,
+        nested: evaluated.nested.clone(),
+        permutations: evaluated.permutations.clone(),
+        stability: evaluated.stability.clone(),
+        verify: (),
+        seconds: Seconds::default(),
+        peak_memory_bytes: peak_memory(),
+        report: Shown {
+            curve: points,
+            table: chosen.table.clone(),
+            predictions: evaluated.shown(prepared, model)?,
+            correlations: correlations.shown(),
+            tuning: tuned,
+        },
+    })
+}
+
+/// The process's peak resident set, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The cross-validated loss of an entry's size, where walks were cut at it.
+fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
+    if let Ok(at) = cells.binary_search_by_key(&entry.size, |cell| cell.size) {
+        (entry.cross_validated, entry.cross_validated_error) = (Some(cells[at].loss), cells[at].standard_error);
+    }
+}
+
+fn data(prepared: &Prepared, design: &Design) -> Data {
+    Data {
+        rows: prepared.rows,
+        features: design.features(),
+        outputs: prepared.train.targets().nrows(),
+        targets: prepared.targets.clone(),
+        classes: design.classes().map(|classes| classes.names),
+        sha256: prepared.sha256.clone(),
+        test_rows: prepared.test_rows.clone(),
+    }
+}
+
+fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<Parts> {
+    let settings = &pipeline.0;
+    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    Ok(Parts {
+        learner: settings.learner.typetag_name().into(),
+        criterion: settings.criterion.typetag_name().into(),
+        search: settings.search.typetag_name().into(),
+        loss: settings.criterion.loss(),
+        engine: selection.engine.into(),
+        approximation: selection.approximation.map(Into::into),
+        settings: serde_json::json!({
+            "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
+            "learner": serde_json::to_value(&settings.learner).map_err(written)?,
+            "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
+            "search": serde_json::to_value(&settings.search).map_err(written)?,
+            "tune": serde_json::to_value(&settings.tune).map_err(written)?,
+            "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
+        }),
+    })
+}
+
+fn selected(
+    selector: &ValidSelector,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    subset: &[Feature],
+) -> Result<Vec<SelectedRecord>> {
+    let worths = match selection.path.stop_reason.is_partial() {
+        true => vec![Worth::default(); subset.len()],
+        false => worth(selector, design, subset)?,
+    };
+    let names = &selection.names;
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let coefficients = selection.model.coefficients();
+    let is_own = design.is_of(&prepared.train);
+    let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
+        let weights = coefficients.map(|c| c.weights.row(k).to_vec());
+        let divisor = if is_own { divisor(&prepared.maps, &name(index)) } else { None };
+        let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
+            let scale = |output: usize| prepared.target_scales.as_ref().map_or(1.0, |scales| scales[output].scale);
+            PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
+        });
+        SelectedRecord {
+            index,
+            name: name(index),
+            weight: weights.map(PerOutput::new),
+            original_weight: original,
+            without: worth.without,
+            substitutes: worth.substitutes.map(|found| {
+                let substitute = |(index, score): (Feature, f64)| Substitute { index, name: name(index), score };
+                found.into_iter().map(substitute).collect()
+            }),
+            alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
+        }
+    };
+    Ok(subset.iter().zip(worths).enumerate().map(record).collect())
+}
+
+/// By what the maps divided the values of a candidate column.
+fn divisor(maps: &[Box<dyn FittedMap>], name: &str) -> Option<f64> {
+    let (mut name, mut divisor) = (name.to_owned(), 1.0);
+    for map in maps.iter().rev() {
+        divisor *= map.divisor(&name)?;
+        let [source] = &map.sources(&name)[..] else { return None };
+        name.clone_from(source);
+    }
+    Some(divisor)
+}
+
+/// Those of the selection, and what the steps and the settings say.
+fn warnings(pipeline: &ValidPipeline, selection: &Selection, steps: &[StepRecord], loss: Loss) -> Vec<Warning> {
+    let mut warnings = selection.warnings.clone();
+    if pipeline.0.criterion.loss().is_some() && loss.needs_classes() {
+        // The last step that changed what was known to be lowest; after it columns differ by their index alone.
+        let mut lowest = selection.path.empty.loss;
+        let mut last = 0;
+        for step in steps {
+            if step.score < lowest {
+                (lowest, last) = (step.score, step.step);
+            }
+        }
+        if let Some(first) = steps.iter().find(|step| step.step > last && !step.tied.is_empty()) {
+            let message = format!(
+                "from step {} on no column lowered the score, and {} columns gave the same one; the lowest index was taken",
+                first.step,
+                first.tied.len() + 1
+            );
+            warnings.push(Warning::new(WarningKind::Indistinguishable, message));
+        }
+    }
+    if pipeline.0.tune.is_some() && selection.chosen.cell.is_some() {
+        let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
+                       repeats tuning in every outer fold";
+        warnings.push(Warning::new(WarningKind::Tuned, message));
+    }
+    warnings
+}
+
+impl Prepared {
+    /// The figures of a model on the test rows, in the target's units; `None` without test rows.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
+    pub fn figures(&self, model: &Model, loss: Loss) -> Result<Option<Figures>> {
+        let Some(test) = &self.test else { return Ok(None) };
+        let held = Held { problem: test, scales: self.target_scales.as_deref() };
+        let predictions = held.predicted(model)?;
+        held.compare(model, &predictions, |c| {
+            if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
+                return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
+            }
+            Ok(Some(Figures::of(test.task(), loss, c.targets, c.predictions, c.weights)))
+        })
+    }
+
+    /// Whether targets are numbers.
+    pub(super) fn is_regression(&self) -> bool {
+        *self.train.task() == Task::Regression
+    }
+}
+
+/// The figures on test rows, beside the loss without columns.
+fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: Loss) -> Result<Option<Figures>> {
+    let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda)?, loss)?;
+    let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
+    Ok(Some(Figures { empty_loss, ..figures }))
+}

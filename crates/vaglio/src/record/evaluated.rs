@@ -1,0 +1,143 @@
+//! What a whole selection is worth: outer folds, shuffled targets, halves of the rows.
+
+use super::Figures;
+use crate::infinity;
+use serde::{Deserialize, Serialize};
+use vaglio_core::Feature;
+
+/// The whole selection, choice of size and λ included, repeated on the training rows of outer folds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nested {
+    /// Outer folds.
+    pub folds: usize,
+    /// How often rows were dealt into them.
+    pub repeats: usize,
+    /// The loss of all rows held out, pooled.
+    #[serde(with = "infinity")]
+    pub loss: f64,
+    /// Its standard error over rows.
+    pub standard_error: Option<f64>,
+    /// The loss without any column, by the same folds.
+    #[serde(with = "infinity")]
+    pub empty_loss: f64,
+    /// All figures of the rows held out, pooled.
+    pub figures: Figures,
+    /// Each outer fold.
+    pub per_fold: Vec<OuterFold>,
+    /// The share of outer folds that selected each column; columns that none selected are left out.
+    pub frequency: Vec<Frequency>,
+    /// Mean over pairs of folds of the share of columns that both selected among those that either did.
+    pub jaccard: Option<f64>,
+    /// Prediction intervals by the outer folds, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
+}
+
+/// One outer fold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OuterFold {
+    /// Its number, from 1.
+    pub fold: usize,
+    /// Its repeat, from 1.
+    pub repeat: usize,
+    /// Rows held out.
+    pub rows: usize,
+    /// Their loss.
+    #[serde(with = "infinity")]
+    pub loss: f64,
+    /// The loss without any column.
+    #[serde(with = "infinity")]
+    pub empty_loss: f64,
+    /// Columns that were selected.
+    pub size: usize,
+    /// The λ of the model.
+    pub lambda: Option<f64>,
+    /// The criterion's score of the selection.
+    #[serde(with = "infinity")]
+    pub score: f64,
+    /// The cross-validated loss by which size and λ were chosen.
+    #[serde(default, with = "infinity::optional")]
+    pub cross_validated: Option<f64>,
+    /// Names of the columns, in order of entry.
+    pub selected: Vec<String>,
+}
+
+/// How often a column was selected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frequency {
+    /// The candidate column, from 0; absent where the run on all rows has no such column.
+    pub index: Option<Feature>,
+    /// Its name.
+    pub name: String,
+    /// The share of the selections that hold it.
+    pub share: f64,
+}
+
+/// Prediction intervals by the models of outer folds (CV+).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Intervals {
+    /// The share of new rows that they are to cover.
+    pub level: f64,
+    /// Their median width on the rows held out, or on test rows where there are any; one number for each output.
+    pub width: Vec<f64>,
+    /// The share of test rows that they cover, for each output.
+    pub test_coverage: Option<Vec<f64>>,
+}
+
+/// What the whole selection reaches when the targets are shuffled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Permutations {
+    /// How often targets were shuffled.
+    pub count: usize,
+    /// The criterion's score of the selection.
+    pub score: NullFigure,
+    /// The cross-validated loss by which size and λ were chosen.
+    pub cross_validated: Option<NullFigure>,
+}
+
+/// A figure on shuffled targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NullFigure {
+    /// Its mean over the shuffled targets.
+    #[serde(with = "infinity")]
+    pub mean: f64,
+    /// (1 + the number of shuffled targets on which it was at most that of the data) / (1 + their number).
+    pub p: f64,
+    /// Every value, in order of the shuffles.
+    pub values: Vec<f64>,
+}
+
+/// How often columns are selected on complementary halves of the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stability {
+    /// Pairs of halves.
+    pub pairs: usize,
+    /// Mean number of columns selected on a half.
+    pub size: f64,
+    /// The share of halves on which each column was selected; columns that none selected are left out.
+    pub frequency: Vec<Frequency>,
+    /// Columns above thresholds, and how many of them are expected to be selected by no more than chance.
+    pub bounds: Vec<StabilityBound>,
+}
+
+/// Columns selected on at least so many halves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StabilityBound {
+    /// The share of halves.
+    pub threshold: f64,
+    /// How many columns reach it.
+    pub columns: usize,
+    /// A bound on the expected number of them that are selected with at most the mean probability.
+    pub expected_false: f64,
+    /// The same where selection frequencies of such columns are unimodal; absent outside of the range in which that bound is
+    /// proven.
+    pub unimodal: Option<f64>,
+}

@@ -1,0 +1,182 @@
+//! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
+
+use super::along::{Held, counting};
+use super::choice::select;
+use super::folds::stream;
+use super::pool::{Watcher, in_turn};
+use super::sample::{Fitted, Sample};
+use super::tally::{Compared, Tally};
+use crate::selector::{Selection, ValidSelector};
+use crate::train::train;
+use crate::tune::Tune;
+use ndarray::{Array2, Axis, concatenate};
+use std::time::Instant;
+use vaglio_core::{Design, Error, Loss, Result};
+
+const OUTER: u64 = 2;
+
+/// What is repeated.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<'p> {
+    /// Before tuning.
+    pub selector: &'p ValidSelector,
+    pub tune: Option<&'p Tune>,
+}
+
+/// One repetition.
+pub(crate) struct Repeated {
+    pub fitted: Fitted,
+    pub design: Design,
+    pub selection: Selection,
+}
+
+impl Whole<'_> {
+    /// The procedure on all rows of a sample; `None` when it was stopped.
+    ///
+    /// # Errors
+    /// Those of every part of it.
+    pub fn on(&self, sample: &Sample, watcher: &Watcher<'_>) -> Result<Option<Repeated>> {
+        let fitted = sample.fitted()?;
+        let mut observer = watcher.member();
+        let selector = match self.tune {
+            Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, &mut observer)?.0,
+            None => self.selector.clone(),
+        };
+        let design = selector.design(&fitted.problem)?;
+        let picked = select(&selector, sample, &design, Instant::now(), &mut observer)?;
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let selection = selector.fit_on(&design, picked)?;
+        Ok(Some(Repeated { fitted, design, selection }))
+    }
+}
+
+/// One outer fold: what was selected on its training rows, and how that predicts the rows held out.
+pub(crate) struct Outer {
+    pub repeat: usize,
+    pub fold: usize,
+    pub repeated: Repeated,
+    /// Outputs × rows held out, in the user's units, like the others.
+    pub targets: Array2<f64>,
+    pub predictions: Array2<f64>,
+    /// Of the model without columns.
+    pub empty: Array2<f64>,
+    pub weights: Option<Vec<f64>>,
+    pub units: Option<Vec<u32>>,
+}
+
+impl Outer {
+    pub fn tally(&self, loss: Loss) -> Tally {
+        self.of(loss, &self.predictions)
+    }
+
+    pub fn empty_tally(&self, loss: Loss) -> Tally {
+        self.of(loss, &self.empty)
+    }
+
+    fn of(&self, loss: Loss, predictions: &Array2<f64>) -> Tally {
+        let (targets, weights) = (self.targets.view(), self.weights.as_deref());
+        let units = self.units.as_deref();
+        Tally::new(loss, Compared { targets, predictions: predictions.view(), weights, units })
+    }
+
+    /// Names of the selected features.
+    pub fn selected(&self) -> Vec<String> {
+        selected(&self.repeated.selection)
+    }
+}
+
+/// Names of the features that a selection took, in order of entry.
+pub(crate) fn selected(selection: &Selection) -> Vec<String> {
+    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+    subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
+}
+
+/// The procedure on the training rows of outer folds; `None` when it was stopped.
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made; those of the procedure, with the fold.
+pub(crate) fn outer(
+    whole: Whole<'_>,
+    sample: &Sample,
+    folds: usize,
+    repeats: usize,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Outer>>> {
+    let under = |error: Error| error.under("evaluate.nested");
+    let dealing = sample.dealing();
+    if repeats == 0 {
+        return Err(under(Error::setting("repeats", "0 repeats; 1 is the least")));
+    }
+    let seed = whole.selector.seed;
+    let of_row = |repeat: usize| dealing.folds(folds, stream(seed, OUTER, repeat as u64)).map_err(under);
+    let of_row: Vec<Vec<usize>> = (0..repeats).map(of_row).collect::<Result<_>>()?;
+    watcher.stage("nested", folds * repeats);
+    let done = in_turn(folds * repeats, |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (repeat, fold) = (job / folds, job % folds);
+        let outer = outer_fold(whole, sample, &of_row[repeat], (repeat, fold), watcher);
+        watcher.piece();
+        outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))
+    })?;
+    Ok(if watcher.stopped().is_some() { None } else { Some(done.into_iter().flatten().collect()) })
+}
+
+/// An error about settings, on some of the rows.
+pub(crate) fn said_of(error: Error, rows: &str) -> Error {
+    match error {
+        Error::Setting { field, message, place } => {
+            Error::Setting { field, message: format!("on the training rows of {rows}: {message}"), place }
+        }
+        other => other,
+    }
+}
+
+fn outer_fold(
+    whole: Whole<'_>,
+    sample: &Sample,
+    of_row: &[usize],
+    (repeat, fold): (usize, usize),
+    watcher: &Watcher<'_>,
+) -> Result<Option<Outer>> {
+    let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| of_row[row] == fold);
+    let Some(repeated) = whole.on(&sample.select(&training)?, watcher)? else { return Ok(None) };
+    let problem = sample.select(&held)?.apply(&repeated.fitted)?;
+    let held = Held { problem: &problem, scales: repeated.fitted.scales.as_deref() };
+    let predictions = held.predicted(&repeated.selection.model)?;
+    let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda)?)?;
+    let counts = repeated.selection.model.counts(problem.rows(), problem.series().map(|series| &series[..]));
+    let units = problem.series().filter(|_| counts.is_some()).map(|series| series.to_vec());
+    let weights = counting(&problem, counts);
+    let targets = problem.targets().as_ref().clone();
+    Ok(Some(Outer { repeat, fold, repeated, targets, predictions, empty, weights, units }))
+}
+
+/// Targets, predictions and weights of rows held out, those of all folds.
+pub(crate) struct Pooled {
+    pub targets: Array2<f64>,
+    pub predictions: Array2<f64>,
+    pub weights: Vec<f64>,
+}
+
+impl Pooled {
+    /// # Errors
+    /// [`Error::Shape`] for folds of unlike outputs, which do not occur.
+    pub fn new<'a>(parts: impl Iterator<Item = (&'a Array2<f64>, &'a Array2<f64>, Option<&'a [f64]>)>) -> Result<Self> {
+        let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for (t, p, w) in parts {
+            targets.push(t.view());
+            predictions.push(p.view());
+            weights.extend(w.map_or_else(|| vec![1.0; t.ncols()], <[f64]>::to_vec));
+        }
+        let failed = |e: ndarray::ShapeError| Error::Shape(format!("folds differ: {e}"));
+        Ok(Pooled {
+            targets: concatenate(Axis(1), &targets).map_err(failed)?,
+            predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
+            weights,
+        })
+    }
+}

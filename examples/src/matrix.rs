@@ -34,6 +34,7 @@ pub fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for criterion in kinds(Role::Criterion) {
         for search in kinds(Role::Search) {
+            let most = if search == "all" { "" } else { ", max_features: 4" };
             let text = format!(
                 "# Made by `cargo run -p vaglio-examples --example matrix`.\n\
                  version: 1\n\
@@ -41,7 +42,7 @@ pub fn cells() -> Vec<Cell> {
                  preprocess: [standardize]\n\
                  learner: {{kind: rls, lambda: 10.0}}\n\
                  criterion: {criterion}\n\
-                 search: {{kind: {search}, max_features: 4}}\n"
+                 search: {{kind: {search}{most}}}\n"
             );
             cells.push(Cell { file: format!("{criterion}_{search}.yaml"), text });
         }

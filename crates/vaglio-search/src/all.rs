@@ -1,7 +1,9 @@
 //! Every feature, without a selection.
 
-use crate::{Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use crate::Space;
+use vaglio_core::{
+    Answer, Choose, Design, Feature, Outline, Path, PathEntry, Result, SearchContext, SearchStrategy, StopReason,
+};
 
 crate::settings! {
     /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
@@ -47,11 +49,34 @@ impl SearchStrategy for All {
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
-            if !space.groups.is_empty() {
-                walk.fill()?;
-            }
-            Ok(StopReason::NoCandidates)
-        })
+        context.begin(0);
+        let (subset, observer) = context.parts();
+        space.has_what_it_chooses_by(subset)?;
+        let (empty, allowed) = (subset.score()?, space.allowed());
+        let mut path = Path {
+            empty,
+            steps: Vec::new(),
+            entries: Vec::new(),
+            chosen: None,
+            allowed,
+            stop_reason: StopReason::NoCandidates,
+            certificate: None,
+        };
+        if let Answer::Stop(reason) = observer.visited(0.0, 1.0) {
+            return Ok(Path { stop_reason: reason, ..path });
+        }
+        if space.groups.is_empty() {
+            return Ok(path);
+        }
+        let mut all: Vec<Feature> = space.groups.concat();
+        all.sort_unstable();
+        subset.reset(&all)?;
+        let (score, standard_error) = (subset.score()?, subset.standard_error()?);
+        path.entries.push(PathEntry { subset: all, score, standard_error });
+        path.chosen = Some(0);
+        if let Answer::Stop(reason) = observer.visited(1.0, 1.0) {
+            path.stop_reason = reason;
+        }
+        Ok(path)
     }
 }

@@ -13,3 +13,10 @@ pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     }
     order
 }
+
+/// A seed for the repetition `number` of a purpose, apart from those of all others.
+pub(crate) fn stream(seed: u64, purpose: u64, number: u64) -> u64 {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(purpose << 32 | number);
+    random.next_u64()
+}

@@ -18,8 +18,8 @@ fn check(cell: &Cell, result: &Value) {
     let path = result["path"].as_array().unwrap();
     assert!(!path.is_empty(), "{}: nothing was found", cell.file);
     let near = Near { tolerance: TOLERANCE, least: result["empty_score"].as_f64().unwrap().abs().max(1.0) };
-    for entry in path {
-        let subset: Vec<usize> = serde_json::from_value(entry["subset"].clone()).unwrap();
+    let record: vaglio::record::Record = serde_json::from_value(result.clone()).unwrap();
+    for (entry, subset) in path.iter().zip(record.subsets()) {
         let defined = selector.criterion().evaluate(&design, &subset).unwrap().loss;
         near.assert(defined, entry["score"].as_f64().unwrap(), format!("{}, {subset:?}", cell.file));
     }

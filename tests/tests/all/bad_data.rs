@@ -183,7 +183,7 @@ fn small_tables_work_where_they_can() {
 
     folder.write("train.csv", table(6, 30, &[]));
     let done = folder.run(&pipeline(""));
-    assert_eq!(done["steps"].as_array().unwrap().len(), 30);
+    assert_eq!(done["steps"].as_array().unwrap().len(), 6, "as many columns as rows");
     assert!(done["steps"].as_array().unwrap().iter().all(|s| s["score"].as_f64().unwrap().is_finite()));
 
     folder.write("train.csv", "a,y\n1,2\n2,4\n3,5.5\n");

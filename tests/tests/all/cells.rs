@@ -30,7 +30,7 @@ const LEARNERS: [(&str, &str); 6] = [
     ("knn", "neighbours: 3"),
 ];
 const CRITERIA: [&str; 4] = ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr"];
-const SEARCHES: [&str; 7] = ["greedy", "backward", "floating", "exhaustive", "lars", "rank", "beam"];
+const SEARCHES: [&str; 8] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
 /// comes to one set of columns in two orders, of which rounding would choose one.
@@ -65,7 +65,7 @@ impl Cell {
     fn new(folder: &Folder, data: &str, learner: &str, criterion: &str, search: &str) -> Self {
         let text = format!(
             "version: 1\nseed: 5\ndata: {data}\npreprocess: [standardize]\nlearner: {learner}\n\
-             criterion: {criterion}\nsearch: {search}\n"
+             criterion: {criterion}\nsearch: {{kind: {search}, choose: best}}\n"
         );
         let (pipeline, _) = load(&text, "cell.yaml", &[]).unwrap_or_else(|e| panic!("{text}{e}"));
         let problem = prepare(&pipeline, &folder.0).unwrap().train.seeded(5);

@@ -101,7 +101,16 @@ fn the_resolved_configuration_repeats_the_run() {
     folder.write("sub/p.yaml", folder.read("p.yaml").replace("exclude", "test_fraction: 0.3, exclude") + more);
     assert_eq!(folder.vaglio(&["run", "sub/p.yaml", "--out", "a/first"]).code, Some(0));
     let resolved = folder.read("a/first/resolved.yaml");
-    for word in ["intercept: true", "loss: squared", "seed: 3", "choose: best", "threads: 0", "points: 5"] {
+    for word in [
+        "intercept: true",
+        "loss: squared",
+        "seed: 3",
+        "rule: best",
+        "folds: 5",
+        "per: path",
+        "threads: 0",
+        "points: 5",
+    ] {
         assert!(resolved.contains(word), "{word}\n{resolved}");
     }
     let ran = folder.vaglio(&["run", "a/first/resolved.yaml", "--out", "second"]);

@@ -49,7 +49,7 @@ fn result(selection: &Value) -> Value {
 #[test]
 fn folds_come_from_rows_groups_or_a_column() {
     let folder = folder("folds");
-    let search = "search: {kind: greedy, max_features: 3}\n";
+    let search = "search: {kind: greedy, max_features: 3, choose: best}\n";
     let contiguous = run(&folder, &numbers(&format!("{search}criterion: {{kind: kfold, folds: 8}}")));
     assert_eq!(contiguous["pipeline"]["criterion"], "kfold");
     let groups = numbers(&format!("{search}criterion: {{kind: kfold, by: groups}}"))

@@ -44,7 +44,7 @@ fn an_interruption_leaves_the_result_so_far() {
     use std::time::{Duration, Instant};
     let folder = Folder::new("interrupt");
     folder.write("train.csv", table(2000, 300, &[("class", &crate::common::side)]));
-    let lines = "criterion: {kind: loo, loss: zero_one}\nengine: {threads: 1}";
+    let lines = "criterion: {kind: loo, loss: zero_one}\nsearch: {kind: greedy, patience: 300}\nengine: {threads: 1}";
     folder.write("p.yaml", pipeline(lines).replace("target: y", "target: class, exclude: [y]"));
     let mut command = folder.command(&["run", "p.yaml", "--out", "out", "--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -19,6 +19,8 @@ pub use schema::{component_list, pipeline_schema};
 use crate::criteria::Loo;
 use crate::document::Label;
 use crate::learners::Rls;
+#[cfg(feature = "files")]
+use crate::resample::Chosen;
 use crate::resample::Recipe;
 use crate::search::Greedy;
 use crate::selector::ValidSelector;
@@ -27,6 +29,8 @@ use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
+#[cfg(feature = "files")]
+use vaglio_core::Per;
 use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy, Task};
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
@@ -323,6 +327,32 @@ impl ValidPipeline {
             Some(tune) => tune.tune(self.selector(), problem, observer),
             None => Ok((self.selector(), None)),
         }
+    }
+
+    /// The same with what was left to a default by data written out: how the result was chosen, and λ for what.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when settings cannot be written.
+    #[cfg(feature = "files")]
+    pub(crate) fn resolved(&self, chosen: &Chosen) -> Result<Self> {
+        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+        let mut copy = self.clone();
+        let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
+        if let Some(choose) = search.get_mut("choose").filter(|choose| **choose == "auto") {
+            *choose = match chosen.folds {
+                Some(how) => serde_json::to_value(how).map_err(failed)?,
+                None => "best".into(),
+            };
+            copy.0.search = serde_json::from_value(search).map_err(failed)?;
+        }
+        let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
+        let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
+        if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
+            let per = if chosen.of_path { Per::Path } else { Per::Subset };
+            lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
+            copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
+        }
+        Ok(copy)
     }
 
     /// How many threads to compute on; 0 for as many as there are processors. The result does not depend on it.

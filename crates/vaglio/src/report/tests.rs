@@ -13,9 +13,8 @@ impl Sample {
         let curve: Vec<(usize, f64, f64)> = serde_json::from_value(all["curve"].clone()).unwrap();
         let point = |(size, train, test): &(usize, f64, f64)| SizePoint {
             size: *size,
-            train: Some(*train),
-            test: Some(*test),
-            ..SizePoint::default()
+            train_error: Some(*train),
+            test_error: Some(*test),
         };
         let correlations: Vec<Vec<f64>> = serde_json::from_value(all["correlation"].clone()).unwrap();
         let mut selection = all["selection"].clone();
@@ -56,8 +55,6 @@ impl Sample {
             chosen.iter().map(|&i| json!({"index": i, "name": name(i), "weight": weight(i)})).collect::<Vec<_>>();
         let point = |size: usize| SizePoint {
             size,
-            train: Some(0.9 * score(size)),
-            test: Some(1.2 * score(size)),
             train_error: Some(0.8 * score(size)),
             test_error: Some(1.1 * score(size) + 0.01 * (size % 3) as f64),
         };

@@ -1,12 +1,12 @@
 //! The size and the λ of a selection.
 
-use super::folds::stream;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::table::{Cell, Table};
 use super::walks::{Fold, Trail, trails};
 use super::warning::{Warning, WarningKind};
 use crate::selector::{Searched, ValidSelector};
+use crate::shuffle::stream;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
@@ -122,7 +122,7 @@ pub(crate) fn select(
     let begun = Instant::now();
     let table = match cross_validated(selector, sample, how, &lambdas, observer) {
         Ok(table) => table,
-        Err(error) if !is_written && error.class() == ExitClass::Configuration => {
+        Err(error) if !is_written && error.class() != ExitClass::Numerical => {
             let message = format!(
                 "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give \
                  test rows, or write `choose: best` to say that this is meant"

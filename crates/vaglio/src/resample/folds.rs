@@ -4,17 +4,6 @@ use crate::shuffle::shuffled;
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
 
-/// A seed of its own for each purpose and number, by the steps of SplitMix64.
-pub(crate) fn stream(seed: u64, purpose: u64, number: u64) -> u64 {
-    let mix = |value: u64| {
-        let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ (value >> 31)
-    };
-    let step = 0x9e37_79b9_7f4a_7c15_u64;
-    mix(seed ^ mix(step.wrapping_mul(purpose + 1) ^ mix(step.wrapping_mul(number + 1))))
-}
-
 /// How rows may be parted.
 #[derive(Debug, Clone)]
 pub(crate) enum Dealing {

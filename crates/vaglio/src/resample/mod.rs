@@ -22,8 +22,6 @@ pub(crate) use along::{Held, predictions_along};
 pub use choice::{Chosen, ChosenBy};
 pub(crate) use choice::{Picked, loss, select};
 #[cfg(feature = "files")]
-pub(crate) use folds::stream;
-#[cfg(feature = "files")]
 pub(crate) use pool::{Watcher, in_turn};
 pub(crate) use rows::{Recipe, Rows, numeric, unscale};
 pub(crate) use sample::{Fitted, Sample};

@@ -3,6 +3,7 @@
 use super::folds::Dealing;
 use super::rows::{Recipe, Rows, blocks, numeric};
 use ndarray::{Array2, Axis};
+use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{FittedMap, Problem, Result, TargetScale, Task};
 
@@ -54,7 +55,9 @@ impl Sample {
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
             return Ok(Sample::plain(rows.complete(problem)?, ordered));
         }
+        let rows = if recipe.maps.iter().any(|map| map.needs_order()) { with_rows_left(rows, &recipe)? } else { rows };
         let ordered = ordered && is_one_series(rows.table.series());
+        let mut rows = rows;
         if let Some(weights) = rows.weights.as_ref().filter(|weights| !ordered && weights.contains(&0.0)) {
             // A row of weight 0 is none, and takes no place in a fold.
             let counting: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
@@ -207,6 +210,16 @@ impl Sample {
             Source::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), &fitted.maps, fitted.problem.names()),
         }
     }
+}
+
+/// The rows without the series of which the maps leave no row.
+fn with_rows_left(rows: Rows, recipe: &Recipe) -> Result<Rows> {
+    let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
+    let mut mapped = rows.clone();
+    recipe.fit(&mut mapped)?;
+    let left: HashSet<u32> = mapped.table.series().unwrap_or_default().iter().copied().collect();
+    let kept: Vec<usize> = (0..series.len()).filter(|&row| left.contains(&series[row])).collect();
+    Ok(if kept.len() == series.len() { rows } else { rows.select(&kept) })
 }
 
 fn is_one_series(series: Option<&[u32]>) -> bool {

@@ -34,9 +34,12 @@ impl Fold {
     /// Those of the maps.
     pub fn of(sample: &Sample, is_held: impl Fn(usize) -> bool) -> Result<Self> {
         let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| is_held(row));
-        let fitted = sample.select(&training)?.fitted()?;
-        let held = sample.select(&held)?.apply(&fitted)?;
-        Ok(Fold { fitted, held })
+        // What maps warn of was said when they were fitted on all rows.
+        tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+            let fitted = sample.select(&training)?.fitted()?;
+            let held = sample.select(&held)?.apply(&fitted)?;
+            Ok(Fold { fitted, held })
+        })
     }
 
     pub fn held(&self) -> Held<'_> {

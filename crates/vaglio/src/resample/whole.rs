@@ -2,11 +2,11 @@
 
 use super::along::{Held, counting};
 use super::choice::select;
-use super::folds::stream;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, Tally};
 use crate::selector::{Selection, ValidSelector};
+use crate::shuffle::stream;
 use crate::train::train;
 use crate::tune::Tune;
 use ndarray::{Array2, Axis, concatenate};

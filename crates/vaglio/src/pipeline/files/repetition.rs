@@ -1,9 +1,9 @@
 //! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
 
 use crate::record::{Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound};
-use crate::resample::{Outer, Pooled, Sample, Tally, Watcher, Whole, in_turn, loss, said_of, stream};
+use crate::resample::{Outer, Pooled, Sample, Tally, Watcher, Whole, in_turn, loss, said_of};
 use crate::selector::{Selection, ValidSelector};
-use crate::shuffle::shuffled;
+use crate::shuffle::{shuffled, stream};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Result};

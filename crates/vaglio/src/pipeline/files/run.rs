@@ -59,7 +59,8 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let design = design.at_lambda(selection.chosen.walk_lambda());
     let evaluated = Evaluated::new(pipeline, &selector, &prepared, &mut selection, observer)?;
     let fit_start = Instant::now();
-    let mut record = record(pipeline, &selector, &prepared, &design, &selection, &evaluated, tuned)?;
+    let written = pipeline.resolved(&selection.chosen)?;
+    let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;
     record.seconds = Seconds {
         read,
         search: selection.search_seconds,
@@ -76,7 +77,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let (series, time) = pipeline.0.data.as_ref().map_or((None, None), |d| (d.series.clone(), d.time.clone()));
     let model = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
     let model = model.ordered_by(series, time);
-    let resolved = resolved(pipeline, options)?;
+    let resolved = resolved(&written, options)?;
     write_file(&options.out.join("model.json"), &model.to_text()?)?;
     write_file(&options.out.join("resolved.yaml"), &resolved)?;
     write_file(&options.out.join("report.html"), &render(&record, &heading(&options.out), &resolved)?)?;

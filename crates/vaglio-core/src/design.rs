@@ -1,6 +1,7 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
 use crate::decisions::Decisions;
+use crate::kept::Kept;
 use crate::model::Identity;
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, Loss, Model, Problem, Readout, Result, Score,
@@ -41,6 +42,8 @@ pub struct Design {
     decisions: Option<Arc<Decisions>>,
     seed: u64,
     standardized_in_folds: bool,
+    /// Shared with the designs of other λ.
+    kept: Arc<Kept>,
     pub(crate) training: Training,
 }
 
@@ -109,6 +112,7 @@ impl Design {
             decisions: None,
             seed: problem.seed(),
             standardized_in_folds: false,
+            kept: Arc::default(),
             training,
         }
     }
@@ -131,7 +135,7 @@ impl Design {
     /// The same with columns that are standardized anew on the training rows whenever some rows are held out.
     #[must_use]
     pub fn standardizing_in_folds(self) -> Self {
-        Design { standardized_in_folds: true, ..self }
+        Design { standardized_in_folds: true, kept: Arc::default(), ..self }
     }
 
     /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.
@@ -142,6 +146,16 @@ impl Design {
             *readout = Readout { lambdas: vec![lambda], refine: false, ..readout.clone() };
         }
         design
+    }
+
+    /// What a criterion kept of this design or of the same at another λ, if it kept such a thing.
+    pub fn kept<T: std::any::Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.kept.get()
+    }
+
+    /// Keeps what was computed of columns, targets and weights alone, for the same design at other λ.
+    pub fn keep<T: std::any::Any + Send + Sync>(&self, value: Arc<T>) {
+        self.kept.set(value);
     }
 
     /// Number of rows, m.

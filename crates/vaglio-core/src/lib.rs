@@ -20,6 +20,7 @@ mod design;
 mod error;
 mod evaluator;
 mod geometry;
+mod kept;
 mod lambda;
 mod learner;
 mod loss;

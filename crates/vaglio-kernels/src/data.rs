@@ -2,7 +2,7 @@
 
 use crate::sums::{LANES, Sums, TILE, add_products, product, scaled};
 use crate::wide::Entry;
-use crate::{Column, Level, Targets};
+use crate::{Column, Inner, Level, Targets};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use std::sync::Arc;
 pub struct Data<'d> {
     pub(crate) level: Level,
     columns: Vec<Column<'d>>,
-    shifts: Vec<f64>,
-    squares: Vec<f64>,
+    pub(crate) inner: Arc<Inner>,
     active: Vec<bool>,
     /// v/‖v‖ with an intercept: the direction that centering removes.
     unit: Option<Vec<f64>>,
@@ -56,6 +55,22 @@ impl<'d> Data<'d> {
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, DataError> {
+        Data::sharing(level, columns, active, targets, weights, intercept, None)
+    }
+
+    /// The same with what is known of the columns from other states of the same rows, weights and intercept.
+    ///
+    /// # Errors
+    /// See [`Data::new`].
+    pub fn sharing(
+        level: Level,
+        columns: Vec<Column<'d>>,
+        active: Vec<bool>,
+        targets: &[&[f64]],
+        weights: Option<&[f64]>,
+        intercept: bool,
+        inner: Option<Arc<Inner>>,
+    ) -> Result<Self, DataError> {
         let rows = targets.first().map_or(0, |t| t.len());
         let ones = vec![1.0; rows];
         let weight = weights.unwrap_or(&ones);
@@ -83,7 +98,11 @@ impl<'d> Data<'d> {
             }
             (shift, sums[0].total()[0])
         };
-        let (shifts, squares): (Vec<f64>, Vec<f64>) = columns.par_iter().enumerate().map(statistics).unzip();
+        let inner = inner.unwrap_or_else(|| {
+            let (shifts, squares) = columns.par_iter().enumerate().map(statistics).unzip();
+            Arc::new(Inner::new(shifts, squares, intercept))
+        });
+        let squares = &inner.squares;
         for column in (0..columns.len()).filter(|&c| active[c]) {
             if !squares[column].is_finite() {
                 return Err(DataError::Overflow { column });
@@ -105,10 +124,15 @@ impl<'d> Data<'d> {
         }
         let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
         let centered = Vec::new();
-        let mut data = Data { level, columns, shifts, squares, active, unit, targets, centered };
+        let mut data = Data { level, columns, inner, active, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;
         Ok(data)
+    }
+
+    /// What is known of the columns, for other states of the same rows.
+    pub fn inner(&self) -> &Arc<Inner> {
+        &self.inner
     }
 
     /// Number of rows, m.
@@ -138,11 +162,11 @@ impl<'d> Data<'d> {
 
     /// ‖x_i‖² of a column, scaled and centered.
     pub(crate) fn squares(&self, column: usize) -> f64 {
-        self.squares[column]
+        self.inner.squares[column]
     }
 
     pub(crate) fn column(&self, column: usize) -> (Column<'d>, f64) {
-        (self.columns[column], self.shifts[column])
+        (self.columns[column], self.inner.shifts[column])
     }
 
     pub(crate) fn root(&self) -> Option<&[f64]> {
@@ -191,7 +215,7 @@ impl<'d> Data<'d> {
             z.iter_mut().for_each(|z| *z /= norm);
             let active: Vec<usize> = (0..self.columns()).filter(|&c| self.active[c]).collect();
             let products = self.products(&active, &[z]);
-            active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.squares[c].sqrt());
+            active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.inner.squares[c].sqrt());
         }
         out
     }
@@ -210,7 +234,7 @@ impl<'d> Data<'d> {
 
     /// Whether two columns have the same entries.
     pub(crate) fn equal(&self, a: usize, b: usize) -> bool {
-        self.squares[a] == self.squares[b] && self.columns[a] == self.columns[b]
+        self.inner.squares[a] == self.inner.squares[b] && self.columns[a] == self.columns[b]
     }
 
     /// z ← z − v(vᵀz)/‖v‖² with an intercept.
@@ -247,8 +271,8 @@ impl<'d> Data<'d> {
         let (mut doubles, mut bytes) = (Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {
             match self.columns[column] {
-                Column::Double(x) => doubles.push((place, x, self.shifts[column])),
-                Column::Byte(x) => bytes.push((place, x, self.shifts[column])),
+                Column::Double(x) => doubles.push((place, x, self.inner.shifts[column])),
+                Column::Byte(x) => bytes.push((place, x, self.inner.shifts[column])),
             }
         }
         let sweep = Sweep { level: self.level, vectors, rows: self.rows() };

@@ -8,6 +8,7 @@ pub mod distinct;
 pub mod elementary;
 mod folds;
 pub mod hsic;
+mod inner;
 pub mod kfold;
 pub mod landmarks;
 pub mod lars;
@@ -27,6 +28,7 @@ mod wide;
 
 pub use data::{Data, DataError};
 pub use folds::Folds;
+pub use inner::Inner;
 pub use level::Level;
 pub use score::{Measure, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};

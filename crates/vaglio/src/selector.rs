@@ -199,6 +199,12 @@ impl ValidSelector {
         Ok(Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() })
     }
 
+    /// Makes what the criterion keeps of a design.
+    pub(crate) fn opened(&self, design: &Design) -> Result<()> {
+        let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+        Subset::open(&*self.criterion, design, &outline).map(drop)
+    }
+
     /// The same with another entry of the path as its result.
     pub(crate) fn taking(&self, searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
         let mut searched = Searched { path: Path { chosen: entry, ..searched.path }, ..searched };

@@ -8,6 +8,7 @@ mod contract;
 mod data_settings;
 mod describe;
 mod folds_and_searches;
+mod honest;
 mod later;
 mod models;
 mod predict;

@@ -166,31 +166,6 @@ impl<'d> Basis<'d> {
         c
     }
 
-    /// z ← G z for each vector, with G as it was before the commit that is given with it. Cost O(m·s · vectors).
-    pub(crate) fn apply(&self, mut vectors: Vec<(usize, Vec<f64>)>) -> Vec<Vec<f64>> {
-        let level = self.data.level;
-        vectors.iter_mut().for_each(|(_, z)| self.data.center(z));
-        let along = |p: usize, commit: &Commit| -> Vec<f64> {
-            vectors
-                .iter()
-                .map(|(until, z)| if p < *until { dot(level, &commit.c, z) / commit.tau } else { 0.0 })
-                .collect()
-        };
-        let along: Vec<Vec<f64>> = self.commits.par_iter().enumerate().map(|(p, commit)| along(p, commit)).collect();
-        let rows = self.data.rows();
-        let tiles: Vec<Vec<Vec<f64>>> = (0..rows.div_ceil(TILE))
-            .into_par_iter()
-            .map(|tile| {
-                let (start, end) = (tile * TILE, rows.min((tile + 1) * TILE));
-                let mut parts: Vec<Vec<f64>> = vectors.iter().map(|(_, z)| z[start..end].to_vec()).collect();
-                let mut views: Vec<&mut [f64]> = parts.iter_mut().map(Vec::as_mut_slice).collect();
-                subtract(level, &self.commits, |p, k| along[p][k], start, &mut views);
-                parts
-            })
-            .collect();
-        (0..vectors.len()).map(|k| tiles.iter().flat_map(|parts| &parts[k]).copied().collect()).collect()
-    }
-
     /// Leave-one-out residuals a/d of each output, scaled like the rows. Cost O(m · outputs).
     pub fn residuals(&self) -> Vec<Vec<f64>> {
         self.a.iter().map(|a| a.iter().zip(&self.d).map(|(a, d)| a / d).collect()).collect()

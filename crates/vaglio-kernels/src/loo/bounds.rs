@@ -7,8 +7,9 @@ use super::basis::subtract;
 use super::trial::trial;
 use super::{BOUND_ROUNDING, Basis};
 use crate::sums::{TILE, dot, scaled};
-use crate::{Scorer, Trial, is_unreliable};
+use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the commits, but not
 /// G x_i itself.
@@ -18,7 +19,8 @@ use rayon::prelude::*;
 ///
 ///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// where (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates takes one read of X. Candidates are tried exactly in the order of
+/// where (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates takes one read of X, and so do the inner products of a column that
+/// enters, which states of other λ share. Candidates are tried exactly in the order of
 /// their bounds until a bound passes the best trial; the G x_i of those that were tried are kept, up to an eighth of
 /// all. Memory 8·m·(s + n/8) bytes beside X at most.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(super) struct Bounds {
     scalars: Vec<Scalars>,
     /// Commits that the scalars have taken in; none yet before the first bounds.
     applied: Option<usize>,
+    /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
+    by_columns: bool,
     /// G x of candidates that were tried before, by column, with the number of commits in it.
     made: Vec<Option<Made>>,
     /// How many more of them may be kept.
@@ -48,7 +52,10 @@ struct Scalars {
 }
 
 /// Of ‖x_i‖²: below this part of it, s_i is that of a nearly dependent column, whose recurrences are unreliable.
-const NEARLY_DEPENDENT: f64 = 1e-6;
+const NEARLY_DEPENDENT: f64 = 1e-4;
+/// Of ‖x_i‖²: by how much s_i may be wrong where it comes from inner products of columns; over `NEARLY_DEPENDENT` it
+/// stays below the rounding that bounds allow for.
+const DRIFT: f64 = 5e-14;
 /// Of all columns, one in so many may be kept as G x once it was tried.
 const KEPT: usize = 8;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
@@ -57,23 +64,13 @@ const SOUND: f64 = 1e-2;
 const GROUP: usize = 8;
 
 impl Bounds {
-    /// The candidates that a basis has not selected. One read of X and one per commit. Cost O(m·n·(s + outputs)).
+    /// The candidates that a basis has not selected. Reads X only for inner products that are not known yet.
     pub fn new(basis: &Basis<'_>) -> Self {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
-        let start = Basis::new(std::sync::Arc::clone(&basis.data), basis.lambda);
-        let outputs = data.outputs();
-        let products = data.products(&features, &start.a);
-        let scalars = features
-            .iter()
-            .zip(products.chunks(outputs))
-            .map(|(&feature, t)| {
-                let squares = data.squares(feature);
-                Scalars { s: squares, q: squares, t: t.to_vec(), along: vec![0.0; outputs], shares: Vec::new() }
-            })
-            .collect();
+        let scalars = at_start(data, &features);
         let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
-        Bounds { features, scalars, applied: None, made, room }
+        Bounds { features, scalars, applied: None, by_columns: true, made, room }
     }
 
     /// G x of a candidate that becomes one no more, where it was just tried and is accurate.
@@ -85,47 +82,79 @@ impl Bounds {
         (is_fresh && self.scalars[at].s > SOUND * basis.data.squares(feature)).then_some(c)
     }
 
-    /// Brings the scalars up to date: one read of X when one commit is new.
+    /// Brings the scalars up to date: one read of X, and one for each new commit whose products are not known.
+    ///
+    /// With y_ip = x_iᵀc_p/τ_p of the commits so far, x_iᵀG z = x_iᵀz − Σ_p y_ip·c_pᵀz for any z: so G is applied to no
+    /// vector, and with z = x_b the inner products of columns give x_iᵀc_b, which no λ has a part in.
     fn refresh(&mut self, basis: &Basis<'_>) {
         let end = basis.commits.len();
         if self.applied == Some(end) {
             return;
         }
         let selected: Vec<usize> = basis.selected().collect();
+        let first = self.applied.unwrap_or(0);
+        if self.by_columns && self.has_drifted(basis, &selected) {
+            self.by_columns = false;
+            self.scalars = at_start(&basis.data, &self.features);
+            self.applied = None;
+            return self.refresh(basis);
+        }
         let kept: Vec<bool> = self.features.iter().map(|f| !selected.contains(f)).collect();
         let mut keep = kept.iter().copied();
         self.features.retain(|_| keep.next().unwrap_or(false));
         let mut keep = kept.into_iter();
         self.scalars.retain(|_| keep.next().unwrap_or(false));
 
-        let outputs = basis.data.outputs();
-        let first = self.applied.unwrap_or(0);
+        let data = &basis.data;
+        let outputs = data.outputs();
         let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
-        let mut images: Vec<(usize, Vec<f64>)> = (first..end).map(|p| (p, basis.commits[p].c.clone())).collect();
-        images.extend(basis.a.iter().map(|a| (end, weighted(a))));
-        let mut images = basis.apply(images).into_iter();
-        let mut vectors = Vec::new();
-        for p in first..end {
-            vectors.push(basis.commits[p].c.clone());
-            vectors.extend(images.next());
-        }
-        vectors.extend(images);
+        let read: Vec<usize> = (first..end).filter(|&p| basis.commits[p].leaves || !self.by_columns).collect();
+        let mut vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
+        let shares_of: Vec<Vec<f64>> = vectors.iter().map(|z: &Vec<f64>| along(basis, end, z)).collect();
+        vectors.extend(read.iter().map(|&p| basis.commits[p].c.clone()));
+        let products = data.products(&self.features, &vectors);
+        let places: Vec<Option<usize>> =
+            (first..end).map(|p| read.iter().position(|&read| read == p).map(|k| outputs + k)).collect();
+        let new: Vec<New> = (first..end).map(|p| New::of(basis, p, places[p - first])).collect();
 
-        let products = basis.data.products(&self.features, &vectors);
-        let norms: Vec<f64> = basis.commits[first..end].iter().map(|p| p.c.iter().map(|c| c * c).sum()).collect();
-        for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
-            for (k, commit) in basis.commits[first..end].iter().enumerate() {
-                let (g, image) = (products[2 * k], products[2 * k + 1]);
+        let update = |(&feature, (scalars, products)): (&usize, (&mut Scalars, &[f64]))| {
+            for (p, new) in (first..end).zip(&new) {
+                let before = |coefficients: &[f64]| -> f64 {
+                    scalars.shares[..p].iter().zip(coefficients).map(|(y, c)| y * c).sum()
+                };
+                let g = match (new.place, &new.row) {
+                    (Some(place), _) => products[place],
+                    (None, Some(row)) => row[feature] - before(&new.with_x),
+                    (None, None) => 0.0,
+                };
+                let (commit, image) = (&basis.commits[p], g - before(&new.with_c));
                 let share = g / commit.tau;
-                scalars.q += share * (share * norms[k] - 2.0 * image);
+                scalars.q += share * (share * new.norm - 2.0 * image);
                 scalars.s -= g * share;
                 scalars.t.iter_mut().zip(&commit.t).for_each(|(t, tb)| *t -= share * tb);
                 scalars.shares.push(share);
             }
-            scalars.along.copy_from_slice(&products[2 * (end - first)..][..outputs]);
-        }
+            for ((along, product), of) in scalars.along.iter_mut().zip(products).zip(&shares_of) {
+                *along = product - scalars.shares.iter().zip(of).map(|(y, c)| y * c).sum::<f64>();
+            }
+        };
+        self.features
+            .par_iter()
+            .zip(self.scalars.par_iter_mut().zip(products.par_chunks(vectors.len())))
+            .with_min_len(64)
+            .for_each(update);
         self.applied = Some(end);
         self.readmit(basis);
+    }
+
+    /// Whether s of a column that has just entered was another than its c tells.
+    fn has_drifted(&self, basis: &Basis<'_>, selected: &[usize]) -> bool {
+        let entered = basis.commits.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1);
+        entered.filter(|commit| !commit.leaves && selected.contains(&commit.feature)).any(|commit| {
+            let Ok(at) = self.features.binary_search(&commit.feature) else { return false };
+            let (s, squares) = (commit.tau - basis.lambda, basis.data.squares(commit.feature));
+            (self.scalars[at].s - s).abs() > DRIFT * squares
+        })
     }
 
     /// Makes columns that were removed candidates again, with the bits of an equal candidate if there is one.
@@ -190,12 +219,13 @@ impl Bounds {
             .flat_map_iter(|(group, taken)| {
                 let made = self.make(basis, group, taken);
                 let trial = |(&at, (c, _)): (&usize, &Made)| {
-                    let Scalars { s, t, .. } = &self.scalars[at];
-                    if *s < NEARLY_DEPENDENT * basis.data.squares(self.features[at]) {
-                        let Candidate { c, s, t, .. } = Candidate::new(basis, self.features[at]);
+                    let feature = self.features[at];
+                    if self.scalars[at].s < NEARLY_DEPENDENT * basis.data.squares(feature) {
+                        let Candidate { c, s, t, .. } = Candidate::new(basis, feature);
                         return try_out(basis, scorer, &c, s, &t);
                     }
-                    try_out(basis, scorer, c, *s, t)
+                    let (s, t) = basis.scalars(feature, c);
+                    try_out(basis, scorer, c, s, &t)
                 };
                 let trials: Vec<Trial> = group.iter().zip(&made).map(trial).collect();
                 taken.iter_mut().zip(made).for_each(|(taken, made)| *taken = Some(made));
@@ -254,11 +284,12 @@ impl Bounds {
             .zip(kept.par_chunks_mut(GROUP))
             .flat_map_iter(|(group, kept)| {
                 let finish = |((c, _), &at): (Made, &usize)| {
-                    let Scalars { s, t, .. } = &self.scalars[at];
-                    if *s < SOUND * basis.data.squares(self.features[at]) {
-                        return Candidate::new(basis, self.features[at]);
+                    let feature = self.features[at];
+                    if self.scalars[at].s < SOUND * basis.data.squares(feature) {
+                        return Candidate::new(basis, feature);
                     }
-                    Candidate { until: basis.commits.len(), c, s: *s, t: t.clone() }
+                    let (s, t) = basis.scalars(feature, &c);
+                    Candidate { until: basis.commits.len(), c, s, t }
                 };
                 self.make(basis, group, kept).into_iter().zip(group).map(finish).collect::<Vec<_>>()
             })
@@ -268,6 +299,47 @@ impl Bounds {
         }
         All::from_parts(basis, columns)
     }
+}
+
+/// A commit that scalars take in: what its c has to do with the columns and with the commits before.
+struct New {
+    /// The place of x_iᵀc_p among the products that were read.
+    place: Option<usize>,
+    /// x_iᵀx_b for every column, where x_iᵀc_p follows from that.
+    row: Option<Arc<[f64]>>,
+    /// x_bᵀc_q of each commit before.
+    with_x: Vec<f64>,
+    /// c_pᵀc_q likewise.
+    with_c: Vec<f64>,
+    norm: f64,
+}
+
+impl New {
+    fn of(basis: &Basis<'_>, p: usize, place: Option<usize>) -> Self {
+        let commit = &basis.commits[p];
+        let (row, with_x) = match place {
+            Some(_) => (None, Vec::new()),
+            None => (Some(basis.data.with_column(commit.feature)), along(basis, p, &basis.data.scaled(commit.feature))),
+        };
+        let norm = commit.c.iter().map(|c| c * c).sum();
+        New { place, row, with_x, with_c: along(basis, p, &commit.c), norm }
+    }
+}
+
+/// c_qᵀz of the first commits.
+fn along(basis: &Basis<'_>, count: usize, z: &[f64]) -> Vec<f64> {
+    basis.commits[..count].par_iter().map(|commit| dot(basis.data.level, &commit.c, z)).collect()
+}
+
+/// The scalars of columns on the empty subset.
+fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
+    let outputs = data.outputs();
+    let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
+    let scalars = |&feature: &usize| {
+        let (squares, t) = (data.squares(feature), with.iter().map(|row| row[feature]).collect());
+        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new() }
+    };
+    features.iter().map(scalars).collect()
 }
 
 fn try_out(basis: &Basis<'_>, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {

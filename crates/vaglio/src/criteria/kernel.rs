@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Loss, Result, Score};
-use vaglio_kernels::{Data, DataError, Level, Measure, Scorer, Targets};
+use vaglio_kernels::{Data, DataError, Inner, Level, Measure, Scorer, Targets};
 
 /// A loss as the kernels know it.
 fn measure(loss: Loss) -> Measure {
@@ -20,7 +20,10 @@ fn measure(loss: Loss) -> Measure {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    weighing(design, design.weights(), intercept)
+    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let data = made(design, design.weights(), intercept, kept)?;
+    design.keep(Arc::clone(data.inner()));
+    Ok(data)
 }
 
 /// The same with other weights of rows.
@@ -28,12 +31,21 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
+    made(design, weights, intercept, None)
+}
+
+fn made<'d>(
+    design: &'d Design,
+    weights: Option<&[f64]>,
+    intercept: bool,
+    inner: Option<Arc<Inner>>,
+) -> Result<Data<'d>> {
     let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
     let mut active = vec![true; design.features()];
     design.constant().into_iter().for_each(|feature| active[feature] = false);
     let columns = design.columns().iter().collect();
-    Data::new(Level::best(), columns, active, &targets, weights, intercept)
+    Data::sharing(Level::best(), columns, active, &targets, weights, intercept, inner)
         .map_err(|error| explain(error, design.names()))
 }
 

@@ -59,6 +59,10 @@ pub(crate) fn trails(
     loss: Loss,
     watcher: &Watcher<'_>,
 ) -> Result<Vec<Trail>> {
+    if lambdas.len() > 1 {
+        // What criteria keep for all λ is there before the walks, which would each compute it.
+        selector.opened(&design.at_lambda(lambdas[0]))?;
+    }
     let trails = in_turn(lambdas.len(), |at| {
         if watcher.stopped().is_some() {
             return Ok(None);

@@ -4,8 +4,28 @@ use super::engine::{FoldEngine, Node, Spread};
 use crate::criteria::fits::failed;
 use crate::criteria::settle::Outcome;
 use std::sync::Arc;
-use vaglio_core::{Feature, Result};
+use vaglio_core::{Design, Feature, Result};
+use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
+
+/// Moments with the folds that they are of.
+struct Kept {
+    folds: Folds,
+    moments: Arc<Moments>,
+}
+
+/// The moments of a design in folds, which the design keeps for other λ.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] when products overflow.
+pub(super) fn of(design: &Design, rows: &Rows<'_>) -> Result<Arc<Moments>> {
+    if let Some(kept) = design.kept::<Kept>().filter(|kept| kept.folds == *rows.folds()) {
+        return Ok(Arc::clone(&kept.moments));
+    }
+    let moments = Arc::new(Moments::new(rows).map_err(failed)?);
+    design.keep(Arc::new(Kept { folds: rows.folds().clone(), moments: Arc::clone(&moments) }));
+    Ok(moments)
+}
 
 /// Moments, with the states that additions and removals need.
 pub(super) struct MomentEngine {
@@ -18,9 +38,8 @@ pub(super) struct MomentEngine {
 }
 
 impl MomentEngine {
-    pub fn new(rows: &Rows<'_>, lambdas: &[f64]) -> Result<Self> {
-        let moments = Arc::new(Moments::new(rows).map_err(failed)?);
-        Ok(MomentEngine { moments, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None })
+    pub fn new(moments: Arc<Moments>, lambdas: &[f64]) -> Self {
+        MomentEngine { moments, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
     }
 
     fn outcomes(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<Outcome>> {

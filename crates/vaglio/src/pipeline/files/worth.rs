@@ -15,8 +15,9 @@ pub(super) struct Worth {
 /// Substitutes that are kept of each column.
 const SUBSTITUTES: usize = 3;
 
-/// Flops that all trials may take.
-const MOST_WORK: f64 = 3e10;
+/// Flops that the trials of every exchange may take, or, where these would take more, bounds that leave one in its place.
+const MOST_WORK: f64 = 3e9;
+const MOST_BOUNDED: f64 = 1e11;
 
 /// Trials without each column of a subset, and with every candidate in its place; left out where they would take long.
 ///
@@ -29,7 +30,7 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     let outline = |trials: usize| Outline { start: size, largest: size + 1, trials: trials as f64, steps: 0 };
     let work = |outline: &Outline| selector.criterion().estimate(design, outline).flops;
     let (removals, exchanges) = (outline(size), outline(size * outside.len()));
-    if size == 0 || work(&removals) > MOST_WORK {
+    if size == 0 || work(&removals) > MOST_BOUNDED {
         return Ok(all);
     }
     let mut subset = Subset::open(&**selector.criterion(), design, &removals)?;
@@ -39,15 +40,22 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     for (worth, score) in all.iter_mut().zip(&scores) {
         worth.without = Some(score.loss);
     }
-    if work(&exchanges) > MOST_WORK {
+    // A trial after a reset costs a row for each column, whatever the criterion says of one in a search.
+    let flops = work(&exchanges).max((design.rows() * size * size * outside.len()) as f64);
+    if flops > MOST_BOUNDED {
         return Ok(all);
     }
     let mut scores = vec![Score::WORST; outside.len()];
     for (place, worth) in all.iter_mut().enumerate() {
         let rest: Vec<Feature> = selected.iter().enumerate().filter(|(k, _)| *k != place).map(|(_, &f)| f).collect();
         subset.reset(&rest)?;
-        subset.score_additions(&outside, &mut scores)?;
-        let mut found: Vec<(Feature, f64)> = outside.iter().copied().zip(scores.iter().map(|s| s.loss)).collect();
+        let mut found: Vec<(Feature, f64)> = match flops > MOST_WORK {
+            true => subset.best_addition(&outside)?.into_iter().map(|best| (best.feature, best.score.loss)).collect(),
+            false => {
+                subset.score_additions(&outside, &mut scores)?;
+                outside.iter().copied().zip(scores.iter().map(|s| s.loss)).collect()
+            }
+        };
         found.retain(|(_, loss)| loss.is_finite());
         found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));
         found.truncate(SUBSTITUTES);

@@ -1,0 +1,30 @@
+//! What was computed of a design and does not depend on λ.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// One value of each type, shared by the designs of all λ.
+///
+/// Nothing is computed under its lock: of two threads that need a value at once both compute it.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+
+impl Kept {
+    pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let values = self.0.lock().ok()?;
+        Arc::clone(values.get(&TypeId::of::<T>())?).downcast().ok()
+    }
+
+    pub fn set<T: Any + Send + Sync>(&self, value: Arc<T>) {
+        if let Ok(mut values) = self.0.lock() {
+            values.insert(TypeId::of::<T>(), value);
+        }
+    }
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Kept")
+    }
+}

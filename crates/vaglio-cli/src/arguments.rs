@@ -29,17 +29,7 @@ pub enum Command {
         set: Vec<String>,
     },
     /// Predict new rows, columns matched by name.
-    Predict {
-        /// The model.json of a run.
-        #[arg(long)]
-        model: PathBuf,
-        /// The new rows: .csv, .parquet or .arrow.
-        #[arg(long)]
-        data: PathBuf,
-        /// Where to write the predictions as CSV; standard output by default.
-        #[arg(long)]
-        out: Option<PathBuf>,
-    },
+    Predict(Predict),
     /// Write the report of a run anew, from the other files in its folder.
     Report {
         /// The folder of the run.
@@ -61,6 +51,32 @@ pub enum Command {
         #[arg(long)]
         kind: Option<String>,
     },
+}
+
+/// What `vaglio predict` takes.
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// The model.json of a run.
+    #[arg(long)]
+    pub model: PathBuf,
+    /// The new rows: .csv, .parquet or .arrow.
+    #[arg(long)]
+    pub data: PathBuf,
+    /// Where to write the predictions as CSV; standard output by default.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Write this column of the data before the predictions, as it is there; may be given again.
+    #[arg(long, value_name = "COLUMN")]
+    pub keep: Vec<String>,
+    /// Write the probability of each class, calibrated on training rows that were held out.
+    #[arg(long)]
+    pub proba: bool,
+    /// Write `lower` and `upper`, between which the target is expected: `evaluate.intervals` of the run.
+    #[arg(long)]
+    pub interval: bool,
+    /// Compare the predictions with the targets in the data, on standard error.
+    #[arg(long)]
+    pub evaluate: bool,
 }
 
 /// What `vaglio run` takes.

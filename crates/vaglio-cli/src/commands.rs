@@ -1,6 +1,6 @@
 //! What each command does.
 
-use crate::arguments::Run;
+use crate::arguments::{Predict, Run};
 use crate::failure::{Failure, not_available};
 use crate::progress::Watch;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use vaglio::ValidPipeline;
 use vaglio::core::{Error, Place, StopReason};
 use vaglio::document::Document;
-use vaglio::pipeline::{self, RunOptions, SavedModel};
+use vaglio::pipeline::{self, Beside, RunOptions, SavedModel};
 
 type Done = Result<ExitCode, Failure>;
 
@@ -75,11 +75,17 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 }
 
 /// Predicts the rows of a file.
-pub fn predict(model: &Path, data: &Path, out: Option<&Path>) -> Done {
-    let text = SavedModel::read(model)?.predict_file(data)?.to_csv()?;
+pub fn predict(arguments: Predict) -> Done {
+    let Predict { model, data, out, keep, proba, interval, evaluate } = arguments;
+    let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval };
+    let predictions = SavedModel::read(&model)?.predict_file_with(&data, &beside)?;
+    let text = predictions.to_csv()?;
     match out {
-        Some(out) => pipeline::write_file(out, &text)?,
+        Some(out) => pipeline::write_file(&out, &text)?,
         None => print(&text)?,
+    }
+    if let Some(table) = predictions.table() {
+        eprint!("{table}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
-        Command::Predict { model, data, out } => commands::predict(&model, &data, out.as_deref()),
+        Command::Predict(predict) => commands::predict(predict),
         Command::List { json } => commands::list(json),
         Command::Schema => commands::schema(),
         Command::Report { folder } => commands::report(&folder),

@@ -66,6 +66,18 @@ pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     table.map_err(|error| error.in_file(path))
 }
 
+/// Reads the selected columns as they are written: of CSV every cell as text, empty ones included.
+///
+/// # Errors
+/// Those of [`read_table`]; of CSV without those of missing values.
+pub fn read_as_written(path: &Path, filter: &ColumnFilter) -> Result<Table> {
+    match Format::of(path)? {
+        Format::Csv => csv::read_as_written(path, filter),
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => read_table(path, filter),
+    }
+}
+
 /// Reads the names of the columns of a table.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ mod honest;
 mod later;
 mod models;
 mod predict;
+mod predict_beside;
 mod report;
 mod series;
 mod tidy;

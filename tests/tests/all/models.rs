@@ -4,7 +4,7 @@ use crate::common::{Folder, Ran, pipeline, ran, root, table};
 use serde_json::{Value, json};
 use std::process::Command;
 use vaglio::core::{Cells, Description, Role, descriptions};
-use vaglio::pipeline::SavedModel;
+use vaglio::pipeline::{Beside, SavedModel};
 use vaglio::read::{ColumnFilter, read_table};
 use vaglio_cli as _;
 
@@ -51,6 +51,14 @@ fn models(name: &str) -> (Folder, Vec<String>) {
             made.push(format!("{out}/model.json"));
         }
     }
+    // One with the models of outer folds beside its own.
+    let lines = "preprocess: [one_hot, {kind: standardize, target: true}]\n\
+                 search: {kind: greedy, max_features: 3, choose: last}\n\
+                 evaluate: {intervals: 0.8, nested: {folds: 2}}";
+    folder.write("p.yaml", pipeline(lines).replace("target: y", "target: y, exclude: [class]"));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "intervals", "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    made.push("intervals/model.json".into());
     (folder, made)
 }
 
@@ -231,6 +239,11 @@ fn sealed_files_of_any_content_never_panic_and_keep_memory() {
                         Ok(predictions) => {
                             assert!(predictions.values.iter().all(|v| v.is_finite()), "{what}");
                             assert_eq!(predictions.values.dim(), (model.outputs.len(), 30), "{what}");
+                            let (probabilities, intervals) = (model.calibration.is_some(), model.intervals.is_some());
+                            let beside = Beside { probabilities, intervals, ..Beside::default() };
+                            if let Err(error) = model.predict_file_with(&folder.path("train.csv"), &beside) {
+                                assert!((2..=4).contains(&(error.class() as u8)), "{what}: {error}");
+                            }
                             continue;
                         }
                         Err(error) => error,

@@ -3,6 +3,8 @@
 mod branch;
 mod common;
 mod evaluator;
+#[cfg(feature = "files")]
+mod predicted;
 mod settle;
 
 use super::balance;
@@ -12,6 +14,8 @@ use super::linear::Linear;
 use common::{Common, MOST_PARTS, parts_of};
 use evaluator::LooEvaluator;
 use ndarray::Array2;
+#[cfg(feature = "files")]
+pub(crate) use predicted::predicted_left_out;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{

@@ -10,7 +10,8 @@ mod schema;
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
 #[cfg(feature = "files")]
 pub use files::{
-    Outcome, Predictions, Prepared, RunOptions, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
+    Beside, Bounds, Calibration, FoldModel, HeldOutBy, Judged, Logistic, Observed, Outcome, Predictions, Prepared,
+    RunOptions, SavedIntervals, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
 };
 pub use fitted::FittedPipeline;
 pub use load::load;

@@ -49,6 +49,20 @@ pub(super) fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     Table::new(out)
 }
 
+/// Reads the selected columns as text, each cell as it is written.
+pub(super) fn read_as_written(path: &Path, filter: &ColumnFilter) -> Result<Table> {
+    let names = read_header(path)?;
+    let wanted = filter.indices(&names);
+    let mut columns: Vec<Vec<String>> = wanted.iter().map(|_| Vec::new()).collect();
+    each_row(path, &names, |record| {
+        for (column, &index) in columns.iter_mut().zip(&wanted) {
+            column.push(record.get(index).unwrap_or_default().to_owned());
+        }
+    })?;
+    let named = wanted.iter().zip(columns).map(|(&index, cells)| (names[index].clone(), Cells::Text(cells)));
+    Table::new(named.collect())
+}
+
 /// Reads the header.
 pub(super) fn read_header(path: &Path) -> Result<Vec<String>> {
     let mut reader = open(path)?;
@@ -151,6 +165,13 @@ mod tests {
         let table = read_table(&path, &ColumnFilter::except(["b", "c"])).unwrap();
         assert_eq!(table.names().collect::<Vec<_>>(), ["a"]);
         assert!(read_table(&path, &ColumnFilter::All).is_err());
+    }
+
+    #[test]
+    fn cells_stay_as_they_are_written() {
+        let path = file("written", "id,b\n007,1\n,2\n1e5,3\n");
+        let table = read_as_written(&path, &ColumnFilter::only(["id"])).unwrap();
+        assert!(matches!(table.get("id").unwrap(), Cells::Text(t) if t == &["007", "", "1e5"]));
     }
 
     #[test]

@@ -32,6 +32,22 @@ pub struct Nested {
     /// Prediction intervals by the outer folds, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
+    /// What pairs these figures with those of another run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paired: Option<Paired>,
+}
+
+/// What pairs the figures of two runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paired {
+    /// SHA-256 of the rows held out by each fold, with their targets and weights: equal where rows and folds are.
+    pub sha256: String,
+    /// The losses of the rows, in their order, as means over repeats; absent where there are many, and of a loss that is no
+    /// mean over rows.
+    pub losses: Option<Vec<f64>>,
+    /// The weights of these rows, where they differ.
+    pub weights: Option<Vec<f64>>,
 }
 
 /// One outer fold.

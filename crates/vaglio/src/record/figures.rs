@@ -80,6 +80,41 @@ impl Figures {
     }
 }
 
+impl Figures {
+    /// The figures as a short table: the loss first, and the confusion matrix with its classes.
+    pub(crate) fn table(&self, loss: Loss, classes: &[String]) -> String {
+        let error = self.standard_error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
+        let mut lines = vec![("rows", self.rows.to_string()), (loss.title(), format!("{:.6}{error}", self.loss))];
+        let is_numbers = self.confusion.is_none();
+        let others = [
+            (Loss::Squared.title(), Some(self.mse)),
+            ("R²", self.r2.filter(|_| is_numbers)),
+            ("NRMSE", self.nrmse.filter(|_| is_numbers)),
+            (Loss::ZeroOne.title(), self.error_rate),
+            (Loss::BalancedError.title(), self.balanced_error_rate),
+            ("AUC", self.auc),
+        ];
+        for (name, value) in others.iter().filter(|(name, _)| *name != loss.title()) {
+            lines.extend(value.map(|value| (*name, format!("{value:.6}"))));
+        }
+        let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
+        let Some(confusion) = &self.confusion else { return text };
+        let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), Clone::clone);
+        let names: Vec<String> = (0..confusion.len()).map(name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+        text += "observed in rows, predicted in columns\n";
+        text += &format!("{:<width$}", "");
+        names.iter().for_each(|name| text += &format!("  {name:>width$}"));
+        text += "\n";
+        for (name, counts) in names.iter().zip(confusion) {
+            text += &format!("{name:<width$}");
+            counts.iter().for_each(|count| text += &format!("  {count:>width$}"));
+            text += "\n";
+        }
+        text
+    }
+}
+
 /// The class of a row of targets or predictions.
 pub(crate) fn class_of(outputs: ndarray::ArrayView1<f64>) -> usize {
     match outputs.len() {

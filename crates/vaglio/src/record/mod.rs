@@ -6,7 +6,9 @@ mod json;
 mod steps;
 mod table;
 
-pub use evaluated::{Frequency, Intervals, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound};
+pub use evaluated::{
+    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound,
+};
 pub use figures::Figures;
 pub(crate) use figures::class_of;
 pub(crate) use steps::recorded;

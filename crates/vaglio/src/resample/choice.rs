@@ -180,6 +180,20 @@ fn stopped(reason: StopReason) -> StopReason {
     if reason.is_partial() { reason } else { StopReason::Interrupted }
 }
 
+/// The fold of each row in one repeat.
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub(super) fn dealt(
+    selector: &ValidSelector,
+    sample: &Sample,
+    how: CrossValidation,
+    repeat: usize,
+) -> Result<Vec<usize>> {
+    let seed = stream(selector.seed, ROUND, repeat as u64);
+    sample.dealing().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
+}
+
 /// Losses of the whole selection on rows held out; `None` when the walks were stopped.
 fn cross_validated(
     selector: &ValidSelector,
@@ -188,14 +202,12 @@ fn cross_validated(
     lambdas: &[Option<f64>],
     observer: &mut dyn Observer,
 ) -> Result<Option<Table>> {
-    let under = |error: Error| error.under("search.choose");
     let loss = loss(selector, sample.task());
-    let dealing = sample.dealing();
     if how.repeats == 0 {
-        return Err(under(Error::setting("repeats", "0 repeats; 1 is the least")));
+        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
     }
-    let of_row = |repeat: usize| dealing.folds(how.folds, stream(selector.seed, ROUND, repeat as u64)).map_err(under);
-    let of_row: Vec<Vec<usize>> = (0..how.repeats).map(of_row).collect::<Result<_>>()?;
+    let of_row: Vec<Vec<usize>> =
+        (0..how.repeats).map(|repeat| dealt(selector, sample, how, repeat)).collect::<Result<_>>()?;
     let watcher = Watcher::new(observer);
     watcher.stage("choose", how.folds * how.repeats * lambdas.len());
     let folds: Vec<Vec<Trail>> = in_turn(how.folds * how.repeats, |job| {
@@ -215,7 +227,7 @@ fn cross_validated(
 }
 
 /// An error about settings, on the training rows of a fold.
-fn said_of_fold(error: Error, fold: usize) -> Error {
+pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
     let number = fold + 1;
     match error {
         Error::Setting { field, message, place } => Error::Setting {
@@ -228,7 +240,7 @@ fn said_of_fold(error: Error, fold: usize) -> Error {
 }
 
 /// The entry of the largest subset of at most so many features.
-fn cut(path: &Path, size: usize) -> Option<usize> {
+pub(super) fn cut(path: &Path, size: usize) -> Option<usize> {
     path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
 }
 

@@ -8,6 +8,8 @@
 mod along;
 mod choice;
 mod folds;
+#[cfg(feature = "files")]
+mod held_out;
 mod pool;
 mod rows;
 mod sample;
@@ -22,12 +24,14 @@ pub(crate) use along::{Held, predictions_along};
 pub use choice::{Chosen, ChosenBy};
 pub(crate) use choice::{Picked, loss, select};
 #[cfg(feature = "files")]
+pub(crate) use held_out::held_out;
+#[cfg(feature = "files")]
 pub(crate) use pool::{Watcher, in_turn};
 pub(crate) use rows::{Recipe, Rows, numeric, unscale};
 pub(crate) use sample::{Fitted, Sample};
 pub use table::{Cell, Table};
 #[cfg(feature = "files")]
-pub(crate) use tally::Tally;
+pub(crate) use tally::{Tally, is_by_rows};
 pub use warning::{Warning, WarningKind};
 #[cfg(feature = "files")]
 pub(crate) use whole::{Outer, Pooled, Whole, outer, said_of};

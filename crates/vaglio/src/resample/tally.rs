@@ -25,22 +25,30 @@ pub(crate) struct Compared<'a> {
     pub units: Option<&'a [u32]>,
 }
 
-impl Tally {
-    /// Cost O(rows · outputs).
-    pub fn new(loss: Loss, of: Compared<'_>) -> Self {
-        let Compared { targets, predictions, weights, units } = of;
-        let rows = targets.ncols();
-        if matches!(loss, Loss::BalancedError | Loss::Auc) {
-            let weights = weights.map_or_else(|| vec![1.0; rows], <[f64]>::to_vec);
-            return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights };
-        }
+/// The loss of a row, or of rows that are judged together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unit {
+    /// The first of its rows.
+    pub row: usize,
+    pub weight: f64,
+    pub loss: f64,
+}
+
+/// Whether a loss is a mean over rows.
+pub(crate) fn is_by_rows(loss: Loss) -> bool {
+    !matches!(loss, Loss::BalancedError | Loss::Auc)
+}
+
+impl Compared<'_> {
+    /// Calls `then` with every unit that counts, in order, for a loss that is a mean over rows.
+    pub fn each_unit(&self, loss: Loss, mut then: impl FnMut(Unit)) {
+        let Compared { targets, predictions, weights, units } = *self;
         let of_row = |row: usize| {
             let one = row..row + 1;
             loss.mean(targets.slice(ndarray::s![.., one.clone()]), predictions.slice(ndarray::s![.., one]), None)
         };
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-        let mut tally = Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 };
-        let mut row = 0;
+        let (mut row, rows) = (0, targets.ncols());
         while row < rows {
             let end = match units {
                 None => row + 1,
@@ -49,10 +57,23 @@ impl Tally {
             let total: f64 = (row..end).map(weight).sum();
             if total > 0.0 {
                 let mean = (row..end).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
-                tally = tally.with(1.0, total, mean, 0.0);
+                then(Unit { row, weight: total, loss: mean });
             }
             row = end;
         }
+    }
+}
+
+impl Tally {
+    /// Cost O(rows · outputs).
+    pub fn new(loss: Loss, of: Compared<'_>) -> Self {
+        let Compared { targets, predictions, weights, .. } = of;
+        if !is_by_rows(loss) {
+            let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
+            return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights };
+        }
+        let mut tally = Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 };
+        of.each_unit(loss, |unit| tally = tally.clone().with(1.0, unit.weight, unit.loss, 0.0));
         tally
     }
 

@@ -4,7 +4,7 @@ use super::along::{Held, counting};
 use super::choice::select;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
-use super::tally::{Compared, Tally};
+use super::tally::{Compared, Tally, Unit};
 use crate::selector::{Selection, ValidSelector};
 use crate::shuffle::stream;
 use crate::train::train;
@@ -57,6 +57,8 @@ pub(crate) struct Outer {
     pub repeat: usize,
     pub fold: usize,
     pub repeated: Repeated,
+    /// The rows held out, by their places in the sample.
+    pub rows: Vec<usize>,
     /// Outputs × rows held out, in the user's units, like the others.
     pub targets: Array2<f64>,
     pub predictions: Array2<f64>,
@@ -76,9 +78,23 @@ impl Outer {
     }
 
     fn of(&self, loss: Loss, predictions: &Array2<f64>) -> Tally {
+        Tally::new(loss, self.compared(predictions))
+    }
+
+    fn compared<'a>(&'a self, predictions: &'a Array2<f64>) -> Compared<'a> {
         let (targets, weights) = (self.targets.view(), self.weights.as_deref());
-        let units = self.units.as_deref();
-        Tally::new(loss, Compared { targets, predictions: predictions.view(), weights, units })
+        Compared { targets, predictions: predictions.view(), weights, units: self.units.as_deref() }
+    }
+
+    /// The units held out with their losses, by the place of their first row in the sample; for a loss that is a mean over
+    /// rows. `None` where maps dropped rows.
+    pub fn units(&self, loss: Loss) -> Option<Vec<Unit>> {
+        if self.rows.len() != self.targets.ncols() {
+            return None;
+        }
+        let mut units = Vec::new();
+        self.compared(&self.predictions).each_unit(loss, |unit| units.push(Unit { row: self.rows[unit.row], ..unit }));
+        Some(units)
     }
 
     /// Names of the selected features.
@@ -145,6 +161,7 @@ fn outer_fold(
     let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| of_row[row] == fold);
     let Some(repeated) = whole.on(&sample.select(&training)?, watcher)? else { return Ok(None) };
     let problem = sample.select(&held)?.apply(&repeated.fitted)?;
+    let rows = held;
     let held = Held { problem: &problem, scales: repeated.fitted.scales.as_deref() };
     let predictions = held.predicted(&repeated.selection.model)?;
     let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda)?)?;
@@ -152,7 +169,7 @@ fn outer_fold(
     let units = problem.series().filter(|_| counts.is_some()).map(|series| series.to_vec());
     let weights = counting(&problem, counts);
     let targets = problem.targets().as_ref().clone();
-    Ok(Some(Outer { repeat, fold, repeated, targets, predictions, empty, weights, units }))
+    Ok(Some(Outer { repeat, fold, repeated, rows, targets, predictions, empty, weights, units }))
 }
 
 /// Targets, predictions and weights of rows held out, those of all folds.

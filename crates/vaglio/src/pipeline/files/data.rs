@@ -1,11 +1,12 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
+use super::intervals;
 use super::roles::{Roles, check_weights};
 use super::series::numbers_of;
 use super::targets::{encode, task};
 use crate::pipeline::{DataSpec, ValidPipeline};
 use crate::read::{ColumnFilter, read_header, read_table};
-use crate::resample::{Fitted, Rows, Sample, unscale};
+use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
 use crate::shuffle::shuffled;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -33,6 +34,8 @@ pub struct Prepared {
     pub test_rows: Option<Vec<usize>>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
+    /// The test rows before the maps, where intervals are to be tried on them.
+    pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
 }
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
@@ -79,18 +82,25 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
+    intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
+    let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
+    let mut test_source = None;
     let test = match test {
         Some(table) => {
             let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
             let alone = |rows: Rows| Rows { groups: None, assignment: None, ..rows };
-            let problem = rows.and_then(|rows| recipe.apply(alone(rows), &fitted.maps, fitted.problem.names()));
+            let problem = rows.and_then(|rows| {
+                let rows = alone(rows);
+                test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
+                recipe.apply(rows, &fitted.maps, fitted.problem.names())
+            });
             Some(problem.map_err(|error| error.in_file(&folder.join(spec.test.as_ref().unwrap_or(&spec.train))))?)
         }
         None => None,
     };
     let Fitted { problem: train, maps, scales } = fitted;
     let targets = spec.target.names().to_vec();
-    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256, targets, test_rows, sample })
+    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256, targets, test_rows, sample, test_source })
 }
 
 /// The problem with targets in the units that they had before they were scaled.

@@ -1,14 +1,17 @@
-//! The figures that a pipeline's `evaluate` asks for.
+//! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
 
 use super::Prepared;
+use super::calibration::{Calibration, HeldOutBy};
+use super::intervals::SavedIntervals;
 use super::repetition::{nested, permutations, stability};
-use crate::pipeline::ValidPipeline;
+use crate::criteria::predicted_left_out;
+use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::record::{Nested, Permutations, PredictedOn, ShownPredictions, Stability, class_of};
-use crate::resample::{self, Held, Outer, Warning, WarningKind, Watcher, Whole};
+use crate::resample::{self, Held, Outer, Pooled, Warning, WarningKind, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
 use std::time::Instant;
-use vaglio_core::{Model, Observer, Result};
+use vaglio_core::{Design, Model, Observer, Result};
 
 /// What was computed beside the selection.
 #[derive(Default)]
@@ -16,13 +19,18 @@ pub(super) struct Evaluated {
     pub nested: Option<Nested>,
     pub permutations: Option<Permutations>,
     pub stability: Option<Stability>,
-    /// The outer folds, where they were computed.
-    pub outer: Vec<Outer>,
+    /// Predictions of all training rows by models that had not seen them.
+    held_out: Option<(PredictedOn, Pooled)>,
+    pub calibration: Option<Calibration>,
+    pub intervals: Option<SavedIntervals>,
     pub seconds: f64,
 }
 
 /// Rows whose predictions a record holds, at most.
 const SHOWN: usize = 2000;
+
+/// Flops of walks that are made again for no more than what a report shows, at most.
+const MOST_WORK: f64 = 3e10;
 
 impl Evaluated {
     /// Repeats the selection as often as the settings ask; what a stop leaves undone is absent, with a warning.
@@ -33,31 +41,27 @@ impl Evaluated {
         pipeline: &ValidPipeline,
         selector: &ValidSelector,
         prepared: &Prepared,
+        design: &Design,
         selection: &mut Selection,
         observer: &mut dyn Observer,
     ) -> Result<Self> {
-        let Some(settings) = &pipeline.0.evaluate else { return Ok(Evaluated::default()) };
-        let start = Instant::now();
-        let sample = &prepared.sample;
-        let untuned = pipeline.selector();
-        let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
-        let watcher = Watcher::new(observer);
         let mut evaluated = Evaluated::default();
         if selection.path.stop_reason.is_partial() {
             return Ok(evaluated);
         }
-        if let Some(how) = settings.outer_folds() {
-            let outer = resample::outer(whole, sample, how.folds, how.repeats, &watcher)?;
-            evaluated.outer = outer.unwrap_or_default();
+        let start = Instant::now();
+        let watcher = Watcher::new(observer);
+        let mut outer = Vec::new();
+        if let Some(settings) = &pipeline.0.evaluate {
+            let untuned = pipeline.selector();
+            let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
+            outer = evaluated.repeat(settings, whole, selector, prepared, selection, &watcher)?;
         }
-        if !evaluated.outer.is_empty() {
-            evaluated.nested = Some(nested(whole, sample, &evaluated.outer, &selection.names)?);
-        }
-        if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
-            evaluated.permutations = permutations(whole, sample, selection, count, &watcher)?;
-        }
-        if let Some(how) = settings.stability.filter(|_| watcher.stopped().is_none()) {
-            evaluated.stability = stability(selector, sample, selection, how.pairs, &watcher)?;
+        evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        let level = pipeline.0.evaluate.as_ref().and_then(|settings| settings.intervals);
+        if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
+            let (intervals, figures) = SavedIntervals::new(level, outer, prepared)?;
+            (evaluated.intervals, nested.intervals) = (Some(intervals), Some(figures));
         }
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
@@ -69,23 +73,111 @@ impl Evaluated {
         Ok(evaluated)
     }
 
-    /// Observed and predicted targets of rows that the models had not seen: of outer folds, else of test rows.
+    /// Figures of the whole selection; gives the outer folds.
+    fn repeat(
+        &mut self,
+        settings: &Evaluate,
+        whole: Whole<'_>,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        selection: &Selection,
+        watcher: &Watcher<'_>,
+    ) -> Result<Vec<Outer>> {
+        let sample = &prepared.sample;
+        let mut outer = Vec::new();
+        if let Some(how) = settings.outer_folds() {
+            outer = resample::outer(whole, sample, how.folds, how.repeats, watcher)?.unwrap_or_default();
+        }
+        if !outer.is_empty() {
+            self.nested = Some(nested(whole, sample, &outer, &selection.names)?);
+        }
+        if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
+            self.permutations = permutations(whole, sample, selection, count, watcher)?;
+        }
+        if let Some(how) = settings.stability.filter(|_| watcher.stopped().is_none()) {
+            self.stability = stability(selector, sample, selection, how.pairs, watcher)?;
+        }
+        Ok(outer)
+    }
+
+    /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search, whose walks at
+    /// the λ that was taken are made again. From these, else from leaving out one row of the final subset, come the
+    /// probabilities of classes.
+    fn hold_out(
+        &mut self,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        design: &Design,
+        selection: &Selection,
+        outer: &[Outer],
+        watcher: &Watcher<'_>,
+    ) -> Result<()> {
+        if watcher.stopped().is_some() {
+            return Ok(());
+        }
+        let classes = !prepared.is_regression();
+        let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
+        self.held_out = if !first.is_empty() {
+            let parts = first.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref()));
+            Some((PredictedOn::Nested, Pooled::new(parts)?))
+        } else if classes || (prepared.test.is_none() && is_cheap(selector, design, selection)?) {
+            let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+            pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
+        } else {
+            None
+        };
+        if !classes || watcher.stopped().is_some() {
+            return Ok(());
+        }
+        self.calibration = match &self.held_out {
+            Some((from, pooled)) => {
+                let nested = *from == PredictedOn::Nested;
+                let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
+                Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
+            }
+            None => left_out(prepared, design, selection),
+        };
+        Ok(())
+    }
+
+    /// Observed and predicted targets of rows that the models had not seen: of outer folds, else of test rows, else of the
+    /// folds of the cross-validated search.
     ///
     /// # Errors
     /// Those of [`Model::predict`].
     pub fn shown(&self, prepared: &Prepared, model: &Model) -> Result<Option<ShownPredictions>> {
-        let first: Vec<&Outer> = self.outer.iter().filter(|outer| outer.repeat == 0).collect();
-        if !first.is_empty() {
-            let pooled = resample::Pooled::new(
-                first.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref())),
-            )?;
-            return Ok(Some(shown(PredictedOn::Nested, prepared, pooled.targets.view(), pooled.predictions.view())));
+        let held_out = self.held_out.as_ref();
+        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
+            let held = Held { problem: test, scales: prepared.target_scales.as_deref() };
+            let predictions = held.predicted(model)?;
+            return Ok(Some(shown(PredictedOn::Test, prepared, test.targets().view(), predictions.view())));
         }
-        let Some(test) = &prepared.test else { return Ok(None) };
-        let held = Held { problem: test, scales: prepared.target_scales.as_deref() };
-        let predictions = held.predicted(model)?;
-        Ok(Some(shown(PredictedOn::Test, prepared, test.targets().view(), predictions.view())))
+        let of = |(from, pooled): &(PredictedOn, Pooled)| {
+            shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
+        };
+        Ok(held_out.map(of))
     }
+}
+
+/// Whether the walks of the folds take little time at one λ.
+fn is_cheap(selector: &ValidSelector, design: &Design, selection: &Selection) -> Result<bool> {
+    let Some(how) = selection.chosen.folds else { return Ok(false) };
+    let outline = selector.search().outline(design)?;
+    Ok(selector.criterion().estimate(design, &outline).flops * how.folds as f64 <= MOST_WORK)
+}
+
+/// By leaving each row out of the final subset, where rows stand for themselves and there is a readout.
+fn left_out(prepared: &Prepared, design: &Design, selection: &Selection) -> Option<Calibration> {
+    let sample = &prepared.sample;
+    if sample.labels().is_some() || sample.is_ordered() || design.decisions().is_some() {
+        return None;
+    }
+    let entry = selection.path.result();
+    let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
+    // What cannot be computed is refused when it is asked for.
+    let predictions = predicted_left_out(design, subset, lambda.or(selection.model.lambda())).ok().flatten()?;
+    let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
+    Calibration::new(HeldOutBy::LeaveOneOut, design.targets(), predictions.view(), &weights)
 }
 
 /// Every row, or as many as are shown at even distances.

@@ -1,12 +1,17 @@
 //! A run from files to files.
 
+mod calibration;
 mod correlations;
 mod curve;
 mod data;
 mod evaluated;
 mod folder;
+mod intervals;
 mod model;
+mod paired;
 mod plan;
+mod predicting;
+mod predictions;
 mod recorded;
 mod repetition;
 mod roles;
@@ -15,8 +20,11 @@ mod series;
 mod targets;
 mod worth;
 
+pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub use data::{Prepared, prepare};
 pub use folder::{report, set_previous_aside, write_file};
-pub use model::{Predictions, SavedModel};
+pub use intervals::{Bounds, FoldModel, SavedIntervals};
+pub use model::{Observed, SavedModel};
 pub use plan::plan;
+pub use predictions::{Beside, Judged, Predictions};
 pub use run::{Outcome, RunOptions, run};

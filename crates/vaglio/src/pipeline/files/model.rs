@@ -1,16 +1,17 @@
 //! The model file: data only, versioned, checksummed.
 
+use super::calibration::Calibration;
+use super::intervals::SavedIntervals;
+use super::predicting::{Chain, Predicted};
+use super::predictions::Predictions;
 use super::series::Order;
 use crate::linfa_api::largest;
-use crate::read::{ColumnFilter, read_header, read_table, shortened, system};
-use crate::resample::{numeric, unscale};
-use ndarray::{Array2, Axis};
+use crate::read::{shortened, system};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
 use std::path::Path;
-use vaglio_core::{Cells, Error, FittedMap, Model, Result, Table, TargetScale, Task};
+use vaglio_core::{Cells, Error, FittedMap, Loss, Model, Result, Table, TargetScale, Task};
 
 /// The version of the format that this program writes and reads.
 const SCHEMA: &str = "vaglio.model/1";
@@ -41,23 +42,27 @@ pub struct SavedModel {
     /// The column by which the rows of a series are put in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// What predictions are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+    /// How predictions become probabilities of classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// Prediction intervals, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<SavedIntervals>,
 }
 
-/// Predictions for the rows of a file.
-#[derive(Debug)]
-pub struct Predictions {
-    /// Names of the outputs.
-    pub outputs: Vec<String>,
-    /// Outputs × rows, in the units of the target.
-    pub values: Array2<f64>,
-    /// The label of each row, for classes.
-    pub labels: Option<Vec<String>>,
-    /// The row of the data that each prediction is for, from 0 and increasing; rows that maps dropped have none.
-    pub rows: Vec<usize>,
-    /// The columns of series and time, for these rows.
-    pub keys: Vec<(String, Cells)>,
-    /// Whether some rows have no prediction.
-    pub dropped: bool,
+/// What predictions are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observed {
+    /// The columns of the targets.
+    pub targets: Vec<String>,
+    /// The column of row weights, if the training rows had one.
+    pub weights: Option<String>,
+    /// The loss by which the selection was made.
+    pub loss: Loss,
 }
 
 #[derive(Deserialize)]
@@ -79,8 +84,22 @@ impl SavedModel {
         inputs: Vec<String>,
         model: Model,
     ) -> Self {
-        let sources = sources(&maps, &inputs);
-        SavedModel { task, outputs, target_scales, sources, maps, inputs, model, series: None, time: None }
+        let mut saved = SavedModel {
+            task,
+            outputs,
+            target_scales,
+            sources: Vec::new(),
+            maps,
+            inputs,
+            model,
+            series: None,
+            time: None,
+            observed: None,
+            calibration: None,
+            intervals: None,
+        };
+        saved.sources = saved.chain().sources();
+        saved
     }
 
     /// The same for rows that follow each other as these columns of a data file say.
@@ -140,30 +159,44 @@ impl SavedModel {
         if !fits {
             return Err(format!("{outputs} outputs for a target that is {}", self.task.name()));
         }
-        if let Some(scales) = &self.target_scales
-            && (scales.len() != outputs || scales.iter().any(|s| s.scale == 0.0))
-        {
-            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", scales.len()));
-        }
-        let takes = self.model.inputs().len();
-        if self.inputs.len() != takes {
-            return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
-        }
-        let mut names: Vec<&String> = self.inputs.iter().collect();
-        names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("the column `{}` is listed twice", twice[0]));
-        }
-        if self.sources != sources(&self.maps, &self.inputs) {
+        let chain = self.chain();
+        chain.check()?;
+        if self.sources != chain.sources() {
             return Err("the columns that are read are not those that the inputs are made from".into());
         }
-        // One row of zeros tells how many outputs the model has.
-        let mut row = vaglio_core::Columns::new(1);
-        self.inputs.iter().for_each(|_| row.push(vec![0.0]));
-        match self.model.predict(&row, None) {
-            Ok(values) if values.nrows() != outputs => Err(format!("{outputs} names for {} outputs", values.nrows())),
-            _ => Ok(()),
+        if let Some(calibration) = &self.calibration {
+            calibration.check(&self.task, outputs)?;
         }
+        match &self.intervals {
+            Some(_) if self.task != Task::Regression => Err("intervals of classes".into()),
+            Some(intervals) => intervals.check(outputs),
+            None => Ok(()),
+        }
+    }
+
+    fn chain(&self) -> Chain<'_> {
+        let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
+        Chain { maps, inputs, model, scales: target_scales.as_deref(), outputs: outputs.len() }
+    }
+
+    /// What predictions are compared with. Of a file that does not say, the outputs are the targets.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where outputs are classes.
+    pub(super) fn observed(&self) -> Result<Observed> {
+        if let Some(observed) = &self.observed {
+            return Ok(observed.clone());
+        }
+        let loss = match self.task {
+            Task::Regression => Loss::Squared,
+            Task::Binary { .. } => Loss::ZeroOne,
+            Task::Multiclass { .. } => {
+                let message =
+                    "the model was saved by an earlier version and does not name its target; run the pipeline again";
+                return Err(Error::setting("--evaluate", message));
+            }
+        };
+        Ok(Observed { targets: self.outputs.clone(), weights: None, loss })
     }
 
     /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
@@ -172,7 +205,12 @@ impl SavedModel {
     ///
     /// # Errors
     /// A missing column; a cell that the maps were not prepared for; times that are text, or twice in a series.
-    pub fn predict(&self, mut table: Table) -> Result<Predictions> {
+    pub fn predict(&self, table: Table) -> Result<Predictions> {
+        Ok(self.predicted(table, false)?.0)
+    }
+
+    /// Predictions of a table, with intervals if they are wanted and there are any.
+    pub(super) fn predicted(&self, mut table: Table, with_intervals: bool) -> Result<(Predictions, Predicted)> {
         let names = [&self.series, &self.time];
         for name in names.into_iter().flatten() {
             if table.get(name).is_none() {
@@ -186,36 +224,14 @@ impl SavedModel {
         for name in names.into_iter().flatten() {
             table.take(name);
         }
-        for map in &self.maps {
-            table = map.transform(table)?;
-        }
-        let rows = table.rows();
-        let mut kept = Vec::new();
-        for name in &self.inputs {
-            let names: Vec<String> = table.names().map(str::to_owned).collect();
-            let cells = table.take(name);
-            let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
-            kept.push((name.clone(), cells.ok_or_else(missing)?));
-        }
-        let columns =
-            if kept.is_empty() { vaglio_core::Columns::new(rows) } else { numeric(&mut Table::new(kept)?)?.0 };
-        let mut values = self.model.predict(&columns, table.series())?;
-        if values.nrows() != self.outputs.len() {
-            return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs.len())));
-        }
-        unscale(&mut values, self.target_scales.as_deref());
-        if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
-            return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
-        }
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.sort_by_key(|&row| table.origin(row));
-        let origins: Vec<usize> = order.iter().map(|&row| table.origin(row)).collect();
-        values = values.select(Axis(1), &order);
+        let intervals = self.intervals.as_ref().filter(|_| with_intervals);
+        let intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
+        let predicted = self.chain().predict(table)?;
         if !keys.is_empty() {
-            keys = Table::new(keys)?.select_rows(&origins).into_columns();
+            keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }
         let label = |row: usize| {
-            let of_row = values.column(row).to_vec();
+            let of_row = predicted.values.column(row).to_vec();
             match &self.task {
                 Task::Regression => String::new(),
                 Task::Binary { positive, .. } if of_row.first().is_some_and(|p| *p > 0.0) => positive.clone(),
@@ -223,74 +239,21 @@ impl SavedModel {
                 Task::Multiclass { labels } => labels.get(largest(&of_row)).cloned().unwrap_or_default(),
             }
         };
-        let labels = (self.task != Task::Regression).then(|| (0..values.ncols()).map(label).collect());
-        Ok(Predictions { outputs: self.outputs.clone(), values, labels, dropped: rows < all, rows: origins, keys })
+        let labels = (self.task != Task::Regression).then(|| (0..predicted.rows.len()).map(label).collect());
+        let predictions = Predictions {
+            outputs: self.outputs.clone(),
+            values: predicted.values.clone(),
+            labels,
+            dropped: predicted.rows.len() < all,
+            rows: predicted.rows.clone(),
+            keys,
+            kept: Vec::new(),
+            probabilities: None,
+            intervals,
+            judged: None,
+        };
+        Ok((predictions, predicted))
     }
-
-    /// Predicts the rows of a data file, columns matched by name.
-    ///
-    /// # Errors
-    /// Those of reading the file and of [`SavedModel::predict`].
-    pub fn predict_file(&self, path: &Path) -> Result<Predictions> {
-        let header = read_header(path)?;
-        let ordered = [&self.series, &self.time].into_iter().flatten();
-        if let Some(missing) = self.sources.iter().chain(ordered.clone()).find(|name| !header.contains(name)) {
-            return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
-        }
-        // A model without columns still has as many predictions as the file has rows.
-        let mut wanted: Vec<String> = self.sources.iter().chain(ordered).cloned().collect();
-        if wanted.is_empty() {
-            wanted.extend(header.into_iter().take(1));
-        }
-        self.predict(read_table(path, &ColumnFilter::only(wanted))?).map_err(|error| error.in_file(path))
-    }
-}
-
-impl Predictions {
-    /// The predictions as CSV: `prediction` (one per output, named where there are several) and `label` for classes.
-    ///
-    /// The columns of series and time stand before them; where there are none and rows were dropped, `row`, from 1.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] when a name cannot be written.
-    pub fn to_csv(&self) -> Result<String> {
-        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let numbered = self.keys.is_empty() && self.dropped;
-        let mut header: Vec<String> = self.keys.iter().map(|(name, _)| name.clone()).collect();
-        header.extend(numbered.then(|| "row".to_owned()));
-        match self.outputs.as_slice() {
-            [_] => header.push("prediction".into()),
-            several => header.extend(several.iter().map(|name| format!("prediction_{name}"))),
-        }
-        header.extend(self.labels.as_ref().map(|_| "label".to_owned()));
-        writer.write_record(&header).map_err(|e| failed(&e))?;
-        for (row, column) in self.values.columns().into_iter().enumerate() {
-            let mut record: Vec<String> = self.keys.iter().map(|(_, cells)| cells.label(row)).collect();
-            record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
-            record.extend(column.iter().map(|v| serde_json::json!(v).to_string()));
-            record.extend(self.labels.as_ref().map(|labels| labels[row].clone()));
-            writer.write_record(&record).map_err(|e| failed(&e))?;
-        }
-        let bytes = writer.into_inner().map_err(|e| failed(&e))?;
-        String::from_utf8(bytes).map_err(|e| failed(&e))
-    }
-}
-
-/// The columns of a data file that the inputs of a model are made from.
-fn sources(maps: &[Box<dyn FittedMap>], inputs: &[String]) -> Vec<String> {
-    let mut sources = inputs.to_vec();
-    for map in maps.iter().rev() {
-        let mut before: Vec<String> = Vec::new();
-        let mut seen = HashSet::new();
-        for name in sources.iter().flat_map(|name| map.sources(name)) {
-            if seen.insert(name.clone()) {
-                before.push(name);
-            }
-        }
-        sources = before;
-    }
-    sources
 }
 
 fn digest(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
 
+use super::paired::paired;
 use crate::record::{Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound};
 use crate::resample::{Outer, Pooled, Sample, Tally, Watcher, Whole, in_turn, loss, said_of};
 use crate::selector::{Selection, ValidSelector};
@@ -54,6 +55,7 @@ pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: 
         frequency: frequency(&sets, names),
         jaccard: jaccard(&sets),
         intervals: None,
+        paired: Some(paired(outer, loss)),
     })
 }
 

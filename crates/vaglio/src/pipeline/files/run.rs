@@ -3,15 +3,16 @@
 use super::evaluated::Evaluated;
 use super::folder::{heading, make_writable, relative, set_previous_aside, write_file};
 use super::recorded::record;
-use super::{SavedModel, prepare};
+use super::{Observed, Prepared, SavedModel, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
 use crate::record::{Record, Seconds};
 use crate::report::render;
 use crate::resample;
+use crate::selector::ValidSelector;
 use std::path::PathBuf;
 use std::time::Instant;
-use vaglio_core::{Observer, Result};
+use vaglio_core::{Model, Observer, Result};
 
 /// Where a run reads and writes.
 #[derive(Debug, Clone)]
@@ -57,7 +58,7 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, observer)?;
     let mut selection = selector.fit_on(&design, picked)?;
     let design = design.at_lambda(selection.chosen.walk_lambda());
-    let evaluated = Evaluated::new(pipeline, &selector, &prepared, &mut selection, observer)?;
+    let evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, observer)?;
     let fit_start = Instant::now();
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;
@@ -70,19 +71,35 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
         total: start.elapsed().as_secs_f64(),
     };
 
-    let model = selection.model;
-    let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
-    let outputs = prepared.train.target_names().to_vec();
-    let task = prepared.train.task().clone();
-    let (series, time) = pipeline.0.data.as_ref().map_or((None, None), |d| (d.series.clone(), d.time.clone()));
-    let model = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
-    let model = model.ordered_by(series, time);
+    let model = saved(pipeline, &selector, prepared, selection.model, evaluated);
     let resolved = resolved(&written, options)?;
     write_file(&options.out.join("model.json"), &model.to_text()?)?;
     write_file(&options.out.join("resolved.yaml"), &resolved)?;
     write_file(&options.out.join("report.html"), &render(&record, &heading(&options.out), &resolved)?)?;
     write_file(&options.out.join("selection.json"), &record.to_text()?)?;
     Ok(Outcome { record, model })
+}
+
+/// The model file of a run.
+fn saved(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    prepared: Prepared,
+    model: Model,
+    evaluated: Evaluated,
+) -> SavedModel {
+    let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
+    let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());
+    let data = pipeline.0.data.as_ref();
+    let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
+    let observed = Observed {
+        targets: prepared.targets,
+        weights: data.and_then(|data| data.weights.clone()),
+        loss: resample::loss(selector, &task),
+    };
+    let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
+    let Evaluated { calibration, intervals, .. } = evaluated;
+    SavedModel { observed: Some(observed), calibration, intervals, ..saved.ordered_by(series, time) }
 }
 
 /// The configuration with every default written out and paths relative to the folder it is written to.

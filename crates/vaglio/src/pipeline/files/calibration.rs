@@ -1,0 +1,249 @@
+//! Probabilities of classes: logistic maps of predictions, fitted on rows held out.
+
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+use vaglio_core::Task;
+
+/// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Which predictions of the training rows it was fitted on.
+    pub from: HeldOutBy,
+    /// How many rows these were.
+    pub rows: usize,
+    /// Of each output; of two classes one, for the positive.
+    pub maps: Vec<Logistic>,
+}
+
+/// What held the rows out that a calibration was fitted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldOutBy {
+    /// Outer folds, the whole selection being repeated without each.
+    Nested,
+    /// Folds of the cross-validated search.
+    CrossValidation,
+    /// Leaving one row out of the final subset.
+    LeaveOneOut,
+}
+
+/// p = 1 / (1 + exp(−(slope · prediction + intercept))).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Logistic {
+    /// Of the prediction.
+    pub slope: f64,
+    /// The logit where the prediction is 0.
+    pub intercept: f64,
+}
+
+/// Steps of Newton's method, at most.
+const MOST_STEPS: usize = 200;
+
+impl Logistic {
+    /// The probability of a prediction.
+    pub fn of(&self, prediction: f64) -> f64 {
+        sigmoid(self.slope * prediction + self.intercept)
+    }
+
+    /// The map of highest likelihood, by Newton's method with steps halved until the likelihood rises.
+    ///
+    /// Rows of the class have the target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), N being the weight of the rows of each
+    /// side, so that no probability is 0 or 1. Cost O(rows) a step.
+    ///
+    /// # Reference
+    /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note on
+    /// Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
+    fn fitted(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
+        let side = |of_class: bool| -> f64 {
+            is_of_class.iter().zip(weights).filter(|(c, _)| **c == of_class).map(|(_, w)| w).sum()
+        };
+        let (positive, negative) = (side(true), side(false));
+        let (high, low) = ((positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0));
+        let target = |row: usize| if is_of_class[row] { high } else { low };
+        let rows = 0..predictions.len();
+        let loss = |map: &Logistic| -> f64 {
+            let of_row = |row: usize| {
+                let logit = map.slope * predictions[row] + map.intercept;
+                // −t·log p − (1 − t)·log(1 − p), without overflow on either side.
+                weights[row] * (logit.max(0.0) - target(row) * logit + (-logit.abs()).exp().ln_1p())
+            };
+            rows.clone().map(of_row).sum()
+        };
+        let mut map = Logistic { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
+        let mut lowest = loss(&map);
+        for _ in 0..MOST_STEPS {
+            // The second derivatives have a little added, for predictions that are all alike.
+            let (mut aa, mut ab, mut bb, mut a, mut b) = (1e-12, 0.0, 1e-12, 0.0, 0.0);
+            for row in rows.clone() {
+                let (x, p) = (predictions[row], map.of(predictions[row]));
+                let (first, second) = (weights[row] * (p - target(row)), weights[row] * p * (1.0 - p));
+                (aa, ab, bb) = (aa + second * x * x, ab + second * x, bb + second);
+                (a, b) = (a + first * x, b + first);
+            }
+            let determinant = aa * bb - ab * ab;
+            let (by_slope, by_intercept) = ((bb * a - ab * b) / determinant, (aa * b - ab * a) / determinant);
+            let descent = a * by_slope + b * by_intercept;
+            if !(descent > 1e-14 * lowest.max(1e-300)) {
+                break;
+            }
+            let at = |step: f64| Logistic {
+                slope: map.slope - step * by_slope,
+                intercept: map.intercept - step * by_intercept,
+            };
+            let tried = (0..40).map(|halvings| 0.5f64.powi(halvings)).map(|step| (step, at(step)));
+            let found = tried
+                .map(|(step, map)| (step, loss(&map), map))
+                .find(|(step, value, _)| *value <= lowest - 1e-4 * step * descent);
+            let Some((_, value, better)) = found else { break };
+            (lowest, map) = (value, better);
+        }
+        map
+    }
+}
+
+fn sigmoid(logit: f64) -> f64 {
+    match logit >= 0.0 {
+        true => 1.0 / (1.0 + (-logit).exp()),
+        false => logit.exp() / (1.0 + logit.exp()),
+    }
+}
+
+impl Calibration {
+    /// By targets (±1, classes in outputs) and predictions of rows held out, outputs × rows; `None` without rows that
+    /// count, and for predictions that are not finite.
+    pub(super) fn new(
+        from: HeldOutBy,
+        targets: ArrayView2<'_, f64>,
+        predictions: ArrayView2<'_, f64>,
+        weights: &[f64],
+    ) -> Option<Self> {
+        let rows: Vec<usize> = (0..targets.ncols()).filter(|&row| weights[row] > 0.0).collect();
+        if rows.is_empty() || predictions.iter().any(|p| !p.is_finite()) {
+            return None;
+        }
+        let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let map = |output: usize| {
+            let predictions: Vec<f64> = rows.iter().map(|&row| predictions[[output, row]]).collect();
+            let is_of_class: Vec<bool> = rows.iter().map(|&row| targets[[output, row]] > 0.0).collect();
+            Logistic::fitted(&predictions, &is_of_class, &weights)
+        };
+        let maps: Vec<Logistic> = (0..targets.nrows()).map(map).collect();
+        let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
+        is_finite.then_some(Calibration { from, rows: rows.len(), maps })
+    }
+
+    /// The probability of each class, classes × rows, of predictions, outputs × rows; of two classes the negative first.
+    pub fn probabilities(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
+        let (outputs, rows) = predictions.dim();
+        if outputs == 1 {
+            let positive = |row: usize| self.maps[0].of(predictions[[0, row]]);
+            return Array2::from_shape_fn(
+                (2, rows),
+                |(class, row)| {
+                    if class == 1 { positive(row) } else { 1.0 - positive(row) }
+                },
+            );
+        }
+        let mut all = Array2::from_shape_fn((outputs, rows), |(o, row)| self.maps[o].of(predictions[[o, row]]));
+        for mut of_row in all.columns_mut() {
+            let sum = of_row.sum();
+            of_row.mapv_inplace(|p| if sum > 0.0 { p / sum } else { 1.0 / outputs as f64 });
+        }
+        all
+    }
+
+    /// Refuses parts that were not made together.
+    pub(super) fn check(&self, task: &Task, outputs: usize) -> std::result::Result<(), String> {
+        if *task == Task::Regression || self.maps.len() != outputs {
+            return Err(format!("{} maps to probabilities for {outputs} outputs", self.maps.len()));
+        }
+        Ok(())
+    }
+}
+
+/// The labels of the classes of a task, in the order of their probabilities.
+pub(super) fn classes(task: &Task) -> Vec<String> {
+    match task {
+        Task::Regression => Vec::new(),
+        Task::Binary { negative, positive } => {
+            vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
+        }
+        Task::Multiclass { labels } => labels.clone(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::Random;
+
+    fn loss(map: &Logistic, predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> f64 {
+        let of = |side: bool| is_of_class.iter().zip(weights).filter(|(c, _)| **c == side).map(|(_, w)| w).sum::<f64>();
+        let (high, low) = ((of(true) + 1.0) / (of(true) + 2.0), 1.0 / (of(false) + 2.0));
+        (0..predictions.len())
+            .map(|row| {
+                let (t, p) = (if is_of_class[row] { high } else { low }, map.of(predictions[row]));
+                -weights[row] * (t * p.ln() + (1.0 - t) * (1.0 - p).ln())
+            })
+            .sum()
+    }
+
+    #[test]
+    fn the_fit_is_the_lowest_of_a_grid_that_closes_in() {
+        let mut random = Random::new(9);
+        for (rows, shift, spread) in [(40, 0.0, 1.0), (200, 0.4, 0.3), (30, -2.0, 5.0), (12, 3.0, 0.0)] {
+            let is_of_class: Vec<bool> = (0..rows).map(|_| random.uniform() < 0.4).collect();
+            let signal = |of_class: bool| if of_class { 1.0 } else { -1.0 };
+            let predictions: Vec<f64> =
+                is_of_class.iter().map(|&c| shift + spread * (0.7 * signal(c) + random.normal())).collect();
+            let weights: Vec<f64> = (0..rows).map(|_| 0.5 + random.uniform()).collect();
+            let map = Logistic::fitted(&predictions, &is_of_class, &weights);
+            let of = |map: &Logistic| loss(map, &predictions, &is_of_class, &weights);
+            // Plain descent by a grid around the lowest so far, which is halved when nothing on it is lower.
+            let (mut best, mut width) = (Logistic { slope: 0.0, intercept: 0.0 }, 4.0);
+            while width > 1e-9 {
+                let around = (-2..=2).flat_map(|i| (-2..=2).map(move |j| (f64::from(i), f64::from(j))));
+                let tried = around
+                    .map(|(i, j)| Logistic { slope: best.slope + i * width, intercept: best.intercept + j * width });
+                let lowest = tried.min_by(|a, b| of(a).total_cmp(&of(b))).unwrap();
+                if of(&lowest) < of(&best) { best = lowest } else { width /= 2.0 }
+            }
+            assert!(of(&map) <= of(&best) + 1e-11, "{rows}: {map:?} {best:?}");
+            if spread > 0.0 {
+                assert!((map.slope - best.slope).abs() < 1e-5 && (map.intercept - best.intercept).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn classes_that_are_parted_keep_finite_maps() {
+        let predictions = [-1.0, -0.9, -1.1, 1.0, 0.8];
+        let is_of_class = [false, false, false, true, true];
+        let map = Logistic::fitted(&predictions, &is_of_class, &[1.0; 5]);
+        assert!(map.slope > 0.5 && map.slope.is_finite());
+        // Two rows at one place each have their smoothed targets there.
+        let map = Logistic::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
+        assert!((map.of(-1.0) - 0.25).abs() < 1e-6 && (map.of(1.0) - 2.0 / 3.0).abs() < 1e-6, "{map:?}");
+    }
+
+    #[test]
+    fn probabilities_add_up() {
+        let maps = vec![
+            Logistic { slope: 2.0, intercept: 0.1 },
+            Logistic { slope: 1.0, intercept: -1.0 },
+            Logistic { slope: 900.0, intercept: 0.0 },
+        ];
+        let several = Calibration { from: HeldOutBy::Nested, rows: 9, maps: maps.clone() };
+        let predictions = Array2::from_shape_fn((3, 4), |(o, row)| o as f64 - row as f64);
+        for of_row in several.probabilities(predictions.view()).columns() {
+            assert!((of_row.sum() - 1.0).abs() < 1e-15 && of_row.iter().all(|p| (0.0..=1.0).contains(p)));
+        }
+        let two = Calibration { maps: maps[..1].to_vec(), ..several };
+        let found = two.probabilities(ndarray::array![[0.3]].view());
+        assert!((found[[1, 0]] - 1.0 / (1.0 + (-0.7f64).exp())).abs() < 1e-15);
+        assert!((found[[0, 0]] + found[[1, 0]] - 1.0).abs() < 1e-15);
+    }
+}

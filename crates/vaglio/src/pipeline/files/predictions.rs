@@ -1,0 +1,267 @@
+//! Predictions of the rows of a file, with what stands beside them.
+
+use super::SavedModel;
+use super::calibration::classes;
+use super::intervals::Bounds;
+use super::predicting::Predicted;
+use super::targets::encode;
+use crate::read::{ColumnFilter, read_as_written, read_header, read_table};
+use crate::record::Figures;
+use ndarray::{Array2, Axis};
+use std::path::Path;
+use vaglio_core::{Cells, Error, Loss, Result, Task};
+
+/// What is written beside predictions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Beside {
+    /// Columns of the data file, before the predictions.
+    pub keep: Vec<String>,
+    /// Whether predictions are compared with the targets in the file.
+    pub evaluate: bool,
+    /// The probability of each class.
+    pub probabilities: bool,
+    /// The interval in which the target is expected.
+    pub intervals: bool,
+}
+
+/// Predictions for the rows of a file.
+#[derive(Debug)]
+pub struct Predictions {
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// Outputs × rows, in the units of the target.
+    pub values: Array2<f64>,
+    /// The label of each row, for classes.
+    pub labels: Option<Vec<String>>,
+    /// The row of the data that each prediction is for, from 0 and increasing; rows that maps dropped have none.
+    pub rows: Vec<usize>,
+    /// The columns of series and time, for these rows.
+    pub keys: Vec<(String, Cells)>,
+    /// Whether some rows have no prediction.
+    pub dropped: bool,
+    /// Columns of the data that were asked for, for these rows.
+    pub kept: Vec<(String, Cells)>,
+    /// The labels of classes and their probabilities, classes × rows.
+    pub probabilities: Option<(Vec<String>, Array2<f64>)>,
+    /// Where targets are expected.
+    pub intervals: Option<Bounds>,
+    /// How the predictions compare with the targets in the data.
+    pub judged: Option<Judged>,
+}
+
+/// How predictions compare with targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The figures.
+    pub figures: Figures,
+    /// The loss among them.
+    pub loss: Loss,
+    /// The labels of classes, in the order of the confusion matrix.
+    pub classes: Vec<String>,
+    /// The share of rows whose target lies in its interval, for each output.
+    pub coverage: Option<Vec<f64>>,
+}
+
+impl SavedModel {
+    /// Predicts the rows of a data file, columns matched by name.
+    ///
+    /// # Errors
+    /// Those of reading the file and of [`SavedModel::predict`].
+    pub fn predict_file(&self, path: &Path) -> Result<Predictions> {
+        self.predict_file_with(path, &Beside::default())
+    }
+
+    /// The same with what is asked for beside predictions.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
+    pub fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
+        let header = read_header(path)?;
+        self.check_beside(beside, &header)?;
+        let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
+        let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
+        let mut wanted: Vec<String> =
+            self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect();
+        if let Some(missing) = wanted.iter().find(|name| !header.contains(name)) {
+            return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
+        }
+        // A model without columns still has as many predictions as the file has rows.
+        if wanted.is_empty() {
+            wanted.extend(header.iter().take(1).cloned());
+        }
+        let in_file = |error: Error| error.in_file(path);
+        let table = read_table(path, &ColumnFilter::only(wanted))?;
+        let (mut predictions, predicted) = self.predicted(table, beside.intervals).map_err(in_file)?;
+        if beside.probabilities {
+            let of = |calibration: &super::Calibration| {
+                (classes(&self.task), calibration.probabilities(predictions.values.view()))
+            };
+            predictions.probabilities = self.calibration.as_ref().map(of);
+        }
+        if beside.evaluate {
+            predictions.judged = Some(self.judged(path, &predicted, predictions.intervals.as_ref()).map_err(in_file)?);
+        }
+        if !beside.keep.is_empty() {
+            predictions.keep(path, &beside.keep).map_err(in_file)?;
+        }
+        Ok(predictions)
+    }
+
+    /// Refuses what the model, or the file, cannot give.
+    fn check_beside(&self, beside: &Beside, header: &[String]) -> Result<()> {
+        let is_numbers = self.task == Task::Regression;
+        if beside.probabilities && is_numbers {
+            return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
+        }
+        if beside.probabilities && self.calibration.is_none() {
+            let message = "the model has none, since no predictions of rows held out were at hand when it was trained; run \
+                           the pipeline again with `evaluate: {nested: {folds: 5}}`";
+            return Err(Error::setting("--proba", message));
+        }
+        if beside.intervals && self.intervals.is_none() {
+            let message = match is_numbers {
+                true => "the model has none; run the pipeline again with `evaluate: {intervals: 0.9}`",
+                false => "intervals are of numbers, and the targets are classes; `--proba` gives their probabilities",
+            };
+            return Err(Error::setting("--interval", message));
+        }
+        let known = |option: &str, name: &String| match header.contains(name) {
+            true => Ok(()),
+            false => Err(Error::unknown(option, "column", name, header.iter().map(String::as_str))),
+        };
+        if beside.evaluate {
+            for name in &self.observed()?.targets {
+                known("--evaluate", name)?;
+            }
+        }
+        let own = self.header(beside);
+        for (index, name) in beside.keep.iter().enumerate() {
+            known("--keep", name)?;
+            if beside.keep[..index].contains(name) {
+                return Err(Error::setting("--keep", format!("`{name}` is listed twice")));
+            }
+            if own.contains(name) {
+                let message = format!("`{name}` is also the name of a column that is predicted; rename it in the data");
+                return Err(Error::setting("--keep", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the columns that are predicted.
+    fn header(&self, beside: &Beside) -> Vec<String> {
+        let classes = if self.task == Task::Regression { Vec::new() } else { classes(&self.task) };
+        let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
+        header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
+    }
+
+    /// The figures of predictions beside the targets of a file.
+    fn judged(&self, path: &Path, predicted: &Predicted, intervals: Option<&Bounds>) -> Result<Judged> {
+        let observed = self.observed()?;
+        let named = observed.targets.iter().chain(&observed.weights);
+        let mut table = read_table(path, &ColumnFilter::only(named.cloned()))?;
+        // Weights are optional, as in test rows.
+        let weights = observed.weights.as_ref().and_then(|name| table.take(name));
+        let taken = |name: &String| Some((name.clone(), table.get(name)?.clone()));
+        let cells: Vec<(String, Cells)> = observed.targets.iter().filter_map(taken).collect();
+        let targets = encode(&self.task, &cells, "data", |row| row)?.select(Axis(1), &predicted.rows);
+        let weight = |cells: &Cells| {
+            cells.numbers().map(|all| predicted.rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>())
+        };
+        let weights = weights.as_ref().and_then(weight);
+        let counting = match (weights, &predicted.counts) {
+            (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
+            (weights, counts) => weights.or(counts.clone()),
+        };
+        let counting: Option<&[f64]> = counting.as_deref();
+        if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
+            return Err(Error::Shape("no row counts, so there are no figures".into()));
+        }
+        let values = predicted.values.view();
+        Ok(Judged {
+            figures: Figures::of(&self.task, observed.loss, targets.view(), values, counting),
+            loss: observed.loss,
+            classes: classes(&self.task),
+            coverage: intervals.map(|bounds| bounds.coverage(&targets, counting)),
+        })
+    }
+}
+
+/// The names of the columns of predictions.
+fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_intervals: bool) -> Vec<String> {
+    let named = |word: &str| -> Vec<String> {
+        match outputs {
+            [_] => vec![word.to_owned()],
+            several => several.iter().map(|name| format!("{word}_{name}")).collect(),
+        }
+    };
+    let mut header = named("prediction");
+    header.extend(has_labels.then(|| "label".to_owned()));
+    header.extend(classes.unwrap_or_default().iter().map(|class| format!("proba_{class}")));
+    if has_intervals {
+        header.extend(named("lower").into_iter().zip(named("upper")).flat_map(|(lower, upper)| [lower, upper]));
+    }
+    header
+}
+
+impl Predictions {
+    /// Takes columns of the data file beside these rows, as they are written there.
+    fn keep(&mut self, path: &Path, names: &[String]) -> Result<()> {
+        let mut table = read_as_written(path, &ColumnFilter::only(names.iter().cloned()))?.select_rows(&self.rows);
+        self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
+        // A column that says how rows follow each other is written once.
+        self.keys.retain(|(name, _)| !names.contains(name));
+        Ok(())
+    }
+
+    /// The predictions as CSV: `prediction` (one per output, named where there are several) and `label` for classes, then
+    /// probabilities and the ends of intervals where these were asked for.
+    ///
+    /// The columns of series and time stand before them, then those that were kept; where there are none and rows were
+    /// dropped, `row`, from 1.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when a name cannot be written.
+    pub fn to_csv(&self) -> Result<String> {
+        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let numbered = self.keys.is_empty() && self.kept.is_empty() && self.dropped;
+        let before = || self.keys.iter().chain(&self.kept);
+        let mut names: Vec<String> = before().map(|(name, _)| name.clone()).collect();
+        names.extend(numbered.then(|| "row".to_owned()));
+        let classes = self.probabilities.as_ref().map(|(classes, _)| &classes[..]);
+        names.extend(header(&self.outputs, self.labels.is_some(), classes, self.intervals.is_some()));
+        writer.write_record(&names).map_err(|e| failed(&e))?;
+        let number = |value: &f64| serde_json::json!(value).to_string();
+        for (row, column) in self.values.columns().into_iter().enumerate() {
+            let mut record: Vec<String> = before().map(|(_, cells)| cells.label(row)).collect();
+            record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
+            record.extend(column.iter().map(number));
+            record.extend(self.labels.as_ref().map(|labels| labels[row].clone()));
+            let probabilities = self.probabilities.iter().flat_map(|(_, all)| all.column(row).to_vec());
+            record.extend(probabilities.map(|p| number(&p)));
+            if let Some(Bounds { lower, upper, .. }) = &self.intervals {
+                record.extend((0..lower.nrows()).flat_map(|o| [number(&lower[[o, row]]), number(&upper[[o, row]])]));
+            }
+            writer.write_record(&record).map_err(|e| failed(&e))?;
+        }
+        let bytes = writer.into_inner().map_err(|e| failed(&e))?;
+        String::from_utf8(bytes).map_err(|e| failed(&e))
+    }
+
+    /// The figures as a short table for people, where predictions were compared with targets.
+    pub fn table(&self) -> Option<String> {
+        let Judged { figures, loss, classes, coverage } = self.judged.as_ref()?;
+        let mut text = figures.table(*loss, classes);
+        if let (Some(bounds), Some(coverage)) = (&self.intervals, coverage) {
+            for ((name, share), width) in self.outputs.iter().zip(coverage).zip(bounds.median_widths()) {
+                let which = if self.outputs.len() == 1 { String::new() } else { format!(" of {name}") };
+                let level = bounds.level;
+                text += &format!(
+                    "intervals{which} of level {level} hold {share:.4} of the targets, median width {width:.6}\n"
+                );
+            }
+        }
+        Some(text)
+    }
+}

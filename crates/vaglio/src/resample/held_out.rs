@@ -1,0 +1,94 @@
+//! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
+
+use super::along::predictions_along;
+use super::choice::{Chosen, cut, dealt, said_of_fold};
+use super::pool::{Watcher, in_turn};
+use super::sample::Sample;
+use super::walks::Fold;
+use super::whole::Pooled;
+use crate::selector::ValidSelector;
+use ndarray::Array2;
+use std::time::Instant;
+use vaglio_core::{Model, Result};
+
+/// Rows of a fold: targets and predictions in the user's units, and weights.
+type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>);
+
+/// The walks of the first repeat's folds made again at the λ that was taken, and cut at the size that was; `None` where the
+/// search was not cross-validated, or was stopped.
+///
+/// # Errors
+/// Those of the search and of the fits.
+pub(crate) fn held_out(
+    selector: &ValidSelector,
+    sample: &Sample,
+    chosen: &Chosen,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Pooled>> {
+    let (Some(how), Some(cell)) = (chosen.folds, chosen.cell) else { return Ok(None) };
+    let of_row = dealt(selector, sample, how, 0)?;
+    watcher.stage("held out", how.folds);
+    let parts = in_turn(how.folds, |number| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let in_fold = |error| said_of_fold(error, number);
+        let fold = Fold::of(sample, |row| of_row[row] == number).map_err(in_fold)?;
+        let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
+        let path = selector.search_on(&design, Instant::now(), &mut watcher.member())?.path;
+        if path.stop_reason.is_partial() {
+            return Ok(None);
+        }
+        let entry = cut(&path, cell.size).map(|at| &path.entries[at..=at]);
+        let held = fold.held();
+        let mut part: Option<Part> = None;
+        // The empty subset comes first, and the entry, if there is one, takes its place.
+        predictions_along(&design, entry.unwrap_or_default(), path.empty, &held, |_, model: &Model, predictions| {
+            let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
+            part = Some((held.problem.targets().as_ref().clone(), predictions, weights));
+            Ok(())
+        })?;
+        watcher.piece();
+        Ok(part)
+    })?;
+    if watcher.stopped().is_some() {
+        return Ok(None);
+    }
+    let parts: Vec<Part> = parts.into_iter().flatten().collect();
+    Pooled::new(parts.iter().map(|(targets, predictions, weights)| (targets, predictions, weights.as_deref())))
+        .map(Some)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::criteria::Loo;
+    use crate::learners::Rls;
+    use crate::resample::{Sample, loss, select};
+    use crate::search::Greedy;
+    use crate::selector::Selector;
+    use linfa::ParamGuard;
+    use vaglio_core::{Lambda, Silent};
+    use vaglio_testkit::data;
+
+    #[test]
+    fn their_loss_is_the_cross_validated_one() {
+        let grid: Lambda = serde_json::from_str(r#"{"values": [0.1, 1.0, 10.0]}"#).unwrap();
+        for (recipe, learner) in [
+            (data::binary(40, 8, 3).weighted(), Rls { lambda: grid.clone(), ..Rls::default() }),
+            (data::regression(30, 6, 5), Rls::default()),
+        ] {
+            let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(4).check().unwrap();
+            let problem = recipe.problem();
+            let sample = Sample::plain(problem.clone(), false);
+            let design = selector.design(&problem).unwrap();
+            let picked = select(&selector, &sample, &design, Instant::now(), &mut Silent).unwrap();
+            let pooled = held_out(&selector, &sample, &picked.chosen, &Watcher::new(&mut Silent)).unwrap().unwrap();
+            let loss = loss(&selector, problem.task());
+            let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
+            let expected = picked.chosen.cell.unwrap().loss;
+            assert!((found - expected).abs() < 1e-12 * expected, "{found} is not {expected}");
+        }
+    }
+}

@@ -30,6 +30,15 @@ pub enum Command {
     },
     /// Predict new rows, columns matched by name.
     Predict(Predict),
+    /// Compare runs: a table, and with `--out` a page with their curves and shared columns.
+    Compare {
+        /// The folders of the runs, two or more.
+        #[arg(required = true, num_args = 2.., value_name = "DIR")]
+        folders: Vec<PathBuf>,
+        /// Where to write the page.
+        #[arg(long, value_name = "FILE.html")]
+        out: Option<PathBuf>,
+    },
     /// Write the report of a run anew, from the other files in its folder.
     Report {
         /// The folder of the run.

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::ValidPipeline;
+use vaglio::compare::Comparison;
 use vaglio::core::{Error, Place, StopReason};
 use vaglio::document::Document;
 use vaglio::pipeline::{self, Beside, RunOptions, SavedModel};
@@ -86,6 +87,19 @@ pub fn predict(arguments: Predict) -> Done {
     }
     if let Some(table) = predictions.table() {
         eprint!("{table}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares runs.
+pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
+    let comparison = Comparison::read(folders)?;
+    if let Some(out) = out {
+        pipeline::write_file(out, &comparison.page()?)?;
+    }
+    print(&comparison.table())?;
+    if let Some(out) = out {
+        eprintln!("wrote {}", out.display());
     }
     Ok(ExitCode::SUCCESS)
 }

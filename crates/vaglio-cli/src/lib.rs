@@ -40,6 +40,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => commands::run(run),
         Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
         Command::Predict(predict) => commands::predict(predict),
+        Command::Compare { folders, out } => commands::compare(&folders, out.as_deref()),
         Command::List { json } => commands::list(json),
         Command::Schema => commands::schema(),
         Command::Report { folder } => commands::report(&folder),

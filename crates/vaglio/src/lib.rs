@@ -32,6 +32,7 @@
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
 //! | [`pipeline`] | a run from files to files: [`pipeline::run`], [`pipeline::plan`], [`pipeline::SavedModel`] |
+//! | [`compare`] | several runs in one table and on one page |
 //! | [`document`], [`read`], [`record`], [`report`] | what a run is made of: settings with places, tables, the result, the HTML page |
 //!
 //! # Features
@@ -41,6 +42,8 @@
 //! * `parquet`: reads `.parquet` and `.arrow` files beside CSV.
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
+#[cfg(feature = "files")]
+pub mod compare;
 pub mod criteria;
 pub mod document;
 mod infinity;

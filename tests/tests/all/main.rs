@@ -4,6 +4,7 @@ mod bad_data;
 mod bad_settings;
 mod cells;
 mod common;
+mod compare;
 mod contract;
 mod data_settings;
 mod describe;

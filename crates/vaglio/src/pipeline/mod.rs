@@ -9,6 +9,8 @@ mod schema;
 
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
 #[cfg(feature = "files")]
+pub(crate) use files::heading;
+#[cfg(feature = "files")]
 pub use files::{
     Beside, Bounds, Calibration, FoldModel, HeldOutBy, Judged, Logistic, Observed, Outcome, Predictions, Prepared,
     RunOptions, SavedIntervals, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,

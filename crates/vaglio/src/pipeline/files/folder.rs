@@ -25,7 +25,7 @@ pub fn report(folder: &Path) -> Result<()> {
 }
 
 /// What the report of a run is headed with: the name of its folder.
-pub(super) fn heading(folder: &Path) -> String {
+pub(crate) fn heading(folder: &Path) -> String {
     let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     whole.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned())
 }

@@ -22,6 +22,7 @@ mod worth;
 
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub use data::{Prepared, prepare};
+pub(crate) use folder::heading;
 pub use folder::{report, set_previous_aside, write_file};
 pub use intervals::{Bounds, FoldModel, SavedIntervals};
 pub use model::{Observed, SavedModel};

@@ -5,6 +5,7 @@
 mod baselines;
 mod data;
 mod greedy;
+mod honest;
 mod lasso;
 mod markdown;
 mod redundancy;
@@ -52,6 +53,8 @@ enum Paper {
     N3lars,
     /// Reservoir readouts.
     Reservoir,
+    /// What scores are worth on wide tables.
+    Honest,
 }
 
 fn main() -> ExitCode {
@@ -74,6 +77,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
         Paper::Ridge => ridge::tables(&bench),
         Paper::N3lars => redundancy::tables(&bench),
         Paper::Reservoir => reservoir::tables(&bench),
+        Paper::Honest => honest::tables(&bench),
     })
 }
 

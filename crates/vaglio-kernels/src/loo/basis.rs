@@ -5,7 +5,7 @@
 
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
-use crate::sums::{TILE, axpy, dot};
+use crate::sums::{axpy, dot};
 use crate::{Data, Level, Scorer, Trial};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;

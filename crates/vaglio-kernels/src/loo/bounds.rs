@@ -29,6 +29,8 @@ pub(super) struct Bounds {
     scalars: Vec<Scalars>,
     /// Commits that the scalars have taken in; none yet before the first bounds.
     applied: Option<usize>,
+    /// Commits up to which x_iᵀG(w∘a) is known.
+    along: Option<usize>,
     /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
     by_columns: bool,
     /// G x of candidates that were tried before, by column, with the number of commits in it.
@@ -52,10 +54,11 @@ struct Scalars {
 }
 
 /// Of ‖x_i‖²: below this part of it, s_i is that of a nearly dependent column, whose recurrences are unreliable.
-const NEARLY_DEPENDENT: f64 = 1e-4;
-/// Of ‖x_i‖²: by how much s_i may be wrong where it comes from inner products of columns; over `NEARLY_DEPENDENT` it
-/// stays below the rounding that bounds allow for.
-const DRIFT: f64 = 5e-14;
+const NEARLY_DEPENDENT: f64 = 1e-6;
+/// Of ‖x_i‖²: by how much s_i may be wrong where it comes from inner products of columns, which bounds allow for.
+const DRIFT: f64 = 1e-12;
+/// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
+const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be kept as G x once it was tried.
 const KEPT: usize = 8;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
@@ -70,7 +73,7 @@ impl Bounds {
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
         let scalars = at_start(data, &features);
         let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
-        Bounds { features, scalars, applied: None, by_columns: true, made, room }
+        Bounds { features, scalars, applied: None, along: None, by_columns: true, made, room }
     }
 
     /// G x of a candidate that becomes one no more, where it was just tried and is accurate.
@@ -96,7 +99,7 @@ impl Bounds {
         if self.by_columns && self.has_drifted(basis, &selected) {
             self.by_columns = false;
             self.scalars = at_start(&basis.data, &self.features);
-            self.applied = None;
+            (self.applied, self.along) = (None, None);
             return self.refresh(basis);
         }
         let kept: Vec<bool> = self.features.iter().map(|f| !selected.contains(f)).collect();
@@ -106,24 +109,20 @@ impl Bounds {
         self.scalars.retain(|_| keep.next().unwrap_or(false));
 
         let data = &basis.data;
-        let outputs = data.outputs();
-        let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
         let read: Vec<usize> = (first..end).filter(|&p| basis.commits[p].leaves || !self.by_columns).collect();
-        let mut vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
-        let shares_of: Vec<Vec<f64>> = vectors.iter().map(|z: &Vec<f64>| along(basis, end, z)).collect();
-        vectors.extend(read.iter().map(|&p| basis.commits[p].c.clone()));
-        let products = data.products(&self.features, &vectors);
-        let places: Vec<Option<usize>> =
-            (first..end).map(|p| read.iter().position(|&read| read == p).map(|k| outputs + k)).collect();
+        let vectors: Vec<Vec<f64>> = read.iter().map(|&p| basis.commits[p].c.clone()).collect();
+        let products = if read.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
+        let products = |place: usize, k: usize| products[place * read.len() + k];
+        let places: Vec<Option<usize>> = (first..end).map(|p| read.iter().position(|&read| read == p)).collect();
         let new: Vec<New> = (first..end).map(|p| New::of(basis, p, places[p - first])).collect();
 
-        let update = |(&feature, (scalars, products)): (&usize, (&mut Scalars, &[f64]))| {
+        let update = |(place, (&feature, scalars)): (usize, (&usize, &mut Scalars))| {
             for (p, new) in (first..end).zip(&new) {
                 let before = |coefficients: &[f64]| -> f64 {
                     scalars.shares[..p].iter().zip(coefficients).map(|(y, c)| y * c).sum()
                 };
                 let g = match (new.place, &new.row) {
-                    (Some(place), _) => products[place],
+                    (Some(k), _) => products(place, k),
                     (None, Some(row)) => row[feature] - before(&new.with_x),
                     (None, None) => 0.0,
                 };
@@ -134,17 +133,52 @@ impl Bounds {
                 scalars.t.iter_mut().zip(&commit.t).for_each(|(t, tb)| *t -= share * tb);
                 scalars.shares.push(share);
             }
-            for ((along, product), of) in scalars.along.iter_mut().zip(products).zip(&shares_of) {
-                *along = product - scalars.shares.iter().zip(of).map(|(y, c)| y * c).sum::<f64>();
-            }
         };
-        self.features
-            .par_iter()
-            .zip(self.scalars.par_iter_mut().zip(products.par_chunks(vectors.len())))
-            .with_min_len(64)
-            .for_each(update);
+        self.features.par_iter().zip(self.scalars.par_iter_mut()).enumerate().with_min_len(64).for_each(update);
         self.applied = Some(end);
         self.readmit(basis);
+    }
+
+    /// Reads x_iᵀG(w∘a) of every candidate, in one pass over X.
+    fn read_along(&mut self, basis: &Basis<'_>) {
+        let end = basis.commits.len();
+        if self.along == Some(end) {
+            return;
+        }
+        let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
+        let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
+        let with: Vec<Vec<f64>> = vectors.iter().map(|z: &Vec<f64>| along(basis, end, z)).collect();
+        let products = basis.data.products(&self.features, &vectors);
+        for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
+            for ((along, product), with) in scalars.along.iter_mut().zip(products).zip(&with) {
+                *along = product - dot_of(&scalars.shares, with);
+            }
+        }
+        self.along = Some(end);
+    }
+
+    /// Bounds as of [`Bounds::bounds`] without reading X, somewhat lower; `None` where they would tell too little.
+    ///
+    /// With w̄ the mean of w by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, which the commits tell, up to ‖(w − w̄)∘a‖·‖G x_i‖. Where
+    /// rows are many beside the columns selected, leverages and so this difference are small. Cost O(n·(s + outputs)).
+    pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
+        let squares = |a: &Vec<f64>| a.iter().map(|a| a * a).sum::<f64>();
+        let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * a * weight(*d)).sum::<f64>();
+        let total: f64 = basis.a.iter().map(squares).sum();
+        let mean = basis.a.iter().map(weighted).sum::<f64>() / total;
+        let apart =
+            |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| (a * (weight(*d) - mean)).powi(2)).sum::<f64>().sqrt();
+        let apart: Vec<f64> = basis.a.iter().map(apart).collect();
+        let is_near = apart.iter().map(|apart| apart * apart).sum::<f64>() <= NEAR * NEAR * total;
+        if !is_near {
+            return None;
+        }
+        self.refresh(basis);
+        let with: Vec<Vec<f64>> = basis.a.iter().map(|a| along(basis, basis.commits.len(), a)).collect();
+        Some(self.each(basis, scorer, |scalars, output, f| {
+            let along = mean * (scalars.t[output] - dot_of(&scalars.shares, &with[output]));
+            along + f.signum() * apart[output] * scalars.q.max(0.0).sqrt()
+        }))
     }
 
     /// Whether s of a column that has just entered was another than its c tells.
@@ -182,6 +216,12 @@ impl Bounds {
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
     pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         self.refresh(basis);
+        self.read_along(basis);
+        self.each(basis, scorer, |scalars, output, _| scalars.along[output])
+    }
+
+    /// The bound of each candidate, from (w∘a)ᵀG x_i of an output for an f.
+    fn each(&self, basis: &Basis<'_>, scorer: &Scorer, along: impl Fn(&Scalars, usize, f64) -> f64) -> Vec<f64> {
         let of_output = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * a * weight(*d)).sum::<f64>();
         let base: f64 = basis.a.iter().map(of_output).sum();
         let least = basis.d.iter().map(|d| weight(*d)).fold(f64::INFINITY, f64::min);
@@ -192,9 +232,12 @@ impl Bounds {
             }
             let quadratic = (scalars.q - BOUND_ROUNDING * squares).max(0.0) * least;
             let (mut sum, mut terms) = (base, base);
-            for (t, along) in scalars.t.iter().zip(&scalars.along) {
+            for (output, t) in scalars.t.iter().enumerate() {
                 let f = t / (basis.lambda + scalars.s);
+                let along = along(scalars, output, f);
                 sum += f * (f * quadratic - 2.0 * along);
+                let wrong = DRIFT * squares / (basis.lambda + scalars.s);
+                sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
             }
             scorer.mean_of(sum - BOUND_ROUNDING * terms)
@@ -324,6 +367,10 @@ impl New {
         let norm = commit.c.iter().map(|c| c * c).sum();
         New { place, row, with_x, with_c: along(basis, p, &commit.c), norm }
     }
+}
+
+fn dot_of(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// c_qᵀz of the first commits.

@@ -65,6 +65,18 @@ impl<'d> State<'d> {
         Some((bounds.features(), found))
     }
 
+    /// Bounds as of [`State::bounds`] that read nothing of X, and are somewhat lower; `None` where they would tell too
+    /// little, or G x of every candidate is kept. Cost O(n·(s + outputs)), and one read of X for each column that entered
+    /// and whose inner products no state of these rows knows.
+    pub fn near_bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
+        if self.all.is_some() {
+            return None;
+        }
+        let bounds = self.bounds.get_or_insert_with(|| Bounds::new(&self.basis));
+        let found = bounds.near(&self.basis, scorer)?;
+        Some((bounds.features(), found))
+    }
+
     /// Exact trials of some candidates, by their places in [`State::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
     /// that was tried in the step before.
     pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {

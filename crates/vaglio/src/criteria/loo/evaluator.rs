@@ -21,8 +21,28 @@ pub(super) struct LooEvaluator<'d> {
     fit: Option<Possible>,
 }
 
+/// Lower bounds of the candidates, for each state.
+#[derive(Default)]
+struct Bounded {
+    features: Vec<Feature>,
+    bounds: Vec<Vec<f64>>,
+}
+
+impl Bounded {
+    /// Takes those of one more state; false where it has none.
+    fn take(&mut self, of_state: Option<(&[Feature], Vec<f64>)>) -> bool {
+        of_state.is_some_and(|(features, bounds)| {
+            self.features = features.to_vec();
+            self.bounds.push(bounds);
+            true
+        })
+    }
+}
+
 /// Candidates that bounds may leave to be tried in any case, before all are.
 const LEAST_BOUNDED: usize = 32;
+/// Candidates that are tried by bounds that read nothing, before the others are made.
+const MOST_NEAR: usize = 15;
 /// Penalties from which on one decomposition for all of them costs less than a state for each.
 const MANY: usize = 4;
 /// Doubles beyond which a branch does not keep the columns that may follow.
@@ -70,24 +90,39 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The best addition by bounds; `None` when they tell too few candidates apart.
+    ///
+    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried.
     fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
         let common = Arc::clone(&self.common);
-        let (mut features, mut bounds): (Vec<Feature>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
-        for state in self.states(subset) {
-            let Some((candidates, of_state)) = state.bounds(&common.scorer) else { return Ok(None) };
-            features = candidates.to_vec();
-            bounds.push(of_state);
+        let mut near = Bounded::default();
+        let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(&common.scorer)));
+        if all_near && let Some(scored) = self.tried(subset, candidates, &near, |_| MOST_NEAR)? {
+            return Ok(Some(scored));
         }
+        let mut bounded = Bounded::default();
+        if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(&common.scorer))) {
+            return Ok(None);
+        }
+        self.tried(subset, candidates, &bounded, |count| (count / 4).max(LEAST_BOUNDED))
+    }
 
-        let mut wanted = vec![false; common.data().columns()];
+    /// Candidates in the order of their bounds with exact scores; `None` where more than `most` would have to be tried.
+    fn tried(
+        &mut self,
+        subset: &[Feature],
+        candidates: &[Feature],
+        bounded: &Bounded,
+        most: impl Fn(usize) -> usize,
+    ) -> Result<Option<Vec<(Feature, Score)>>> {
+        let Bounded { features, bounds } = bounded;
+        let mut wanted = vec![false; self.common.data().columns()];
         candidates.iter().for_each(|&c| wanted[c] = true);
         let lowest = |p: usize| bounds.iter().map(|b| b[p]).fold(f64::INFINITY, f64::min);
         let order: Vec<(f64, usize)> =
             (0..features.len()).filter(|&p| wanted[features[p]]).map(|p| (lowest(p), p)).collect();
-        let (count, most) = (order.len(), (order.len() / 4).max(LEAST_BOUNDED));
-        let scored =
-            in_order_of_bounds(order, most, |batch, best| self.exact(subset, &bounds, batch, best, &features))?;
-        let Some(scored) = scored else { return Ok(None) };
+        let count = order.len();
+        let exact = |batch: &[usize], best: f64| self.exact(subset, bounds, batch, best, features);
+        let Some(scored) = in_order_of_bounds(order, most(count), exact)? else { return Ok(None) };
         tracing::trace!(tried = scored.len(), of = count, "bounded step");
         Ok(Some(scored.into_iter().map(|(p, score)| (features[p], score)).collect()))
     }

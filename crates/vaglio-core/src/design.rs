@@ -44,6 +44,7 @@ pub struct Design {
     standardized_in_folds: bool,
     /// Shared with the designs of other λ.
     kept: Arc<Kept>,
+    spared: Option<f64>,
     pub(crate) training: Training,
 }
 
@@ -113,6 +114,7 @@ impl Design {
             seed: problem.seed(),
             standardized_in_folds: false,
             kept: Arc::default(),
+            spared: None,
             training,
         }
     }
@@ -136,6 +138,13 @@ impl Design {
     #[must_use]
     pub fn standardizing_in_folds(self) -> Self {
         Design { standardized_in_folds: true, kept: Arc::default(), ..self }
+    }
+
+    /// The same with columns that stay as all rows standardized them, where doing it anew in each fold would have taken
+    /// so many times as long.
+    #[must_use]
+    pub fn standardizing_once(self, times: f64) -> Self {
+        Design { spared: Some(times), ..self }
     }
 
     /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.
@@ -223,6 +232,12 @@ impl Design {
         self.standardized_in_folds
     }
 
+    /// How many times as long a search would have taken with columns standardized anew in each fold, where that was left
+    /// out for it.
+    pub fn spared(&self) -> Option<f64> {
+        self.spared
+    }
+
     /// Whether the candidates are the problem's own columns.
     pub fn is_of(&self, problem: &Problem) -> bool {
         Arc::ptr_eq(&self.columns, problem.columns())
@@ -299,6 +314,14 @@ impl Design {
         match &self.decisions {
             Some(decisions) => decisions.loss(loss, predictions),
             None => loss.mean(self.targets(), predictions, self.weights()),
+        }
+    }
+
+    /// The standard error of [`Design::loss`] over rows, or over units: [`Loss::standard_error`].
+    pub fn standard_error(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
+        match &self.decisions {
+            Some(decisions) => decisions.standard_error(loss, predictions),
+            None => loss.standard_error(self.targets(), predictions, self.weights()),
         }
     }
 

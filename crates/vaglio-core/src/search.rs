@@ -20,6 +20,14 @@ pub trait SearchStrategy: Debug + Send + Sync {
     /// design does not allow.
     fn outline(&self, design: &Design) -> Result<Outline>;
 
+    /// The same where the search ends as early as it may, for `plan`.
+    ///
+    /// # Errors
+    /// Those of [`SearchStrategy::outline`].
+    fn shortest(&self, design: &Design) -> Result<Outline> {
+        self.outline(design)
+    }
+
     /// Which size of a path is the result; a search with such a setting says what it is.
     fn choose(&self) -> Choose {
         Choose::Auto

@@ -91,6 +91,13 @@ impl SearchStrategy for Exhaustive {
         Ok(Outline { trials: (subsets(&space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
     }
 
+    /// Where the bound leaves a few subsets of every size.
+    fn shortest(&self, design: &Design) -> Result<Outline> {
+        let outline = self.outline(design)?;
+        let forward = Outline::forward(outline.largest.max(self.space(design)?.features()), outline.largest);
+        Ok(Outline { trials: forward.trials.min(outline.trials), ..outline })
+    }
+
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
         context.begin(0);

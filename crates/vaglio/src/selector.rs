@@ -113,6 +113,9 @@ impl Default for Selector {
     }
 }
 
+/// How many times as long a search may take for columns that are standardized anew in each fold, by `scope: auto`.
+const MOST_TIMES: f64 = 3.0;
+
 impl ValidSelector {
     /// What scores subsets.
     pub fn criterion(&self) -> &Arc<dyn Criterion> {
@@ -142,13 +145,19 @@ impl ValidSelector {
         self.standardizing(design, problem)
     }
 
-    /// The design with columns standardized anew in each fold, where the problem asks for it and it can be done.
+    /// The design with columns standardized anew in each fold, where the problem asks for it and it can be done; where it
+    /// need not be, in at most [`MOST_TIMES`] the time.
     fn standardizing(&self, design: Design, problem: &Problem) -> Result<Design> {
         let Some(how) = problem.in_folds() else { return Ok(design) };
         let folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?;
         let has_folds = matches!(folds, HeldOut::Folds(_));
         let what = match (has_folds, design.is_of(problem) && design.readout().is_some()) {
-            (true, true) => return Ok(design.standardizing_in_folds()),
+            (true, true) => {
+                let anew = design.clone().standardizing_in_folds();
+                let times = self.flops(&anew)? / self.flops(&design)?;
+                let spares = how == InFolds::Possible && times > MOST_TIMES;
+                return Ok(if spares { design.standardizing_once(times) } else { anew });
+            }
             (false, _) => "the criterion has no folds",
             (true, false) => "the learner makes columns of its own",
         };
@@ -161,6 +170,12 @@ impl ValidSelector {
                 ),
             )),
         }
+    }
+
+    /// The work of a search.
+    fn flops(&self, design: &Design) -> Result<f64> {
+        let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+        Ok(self.criterion.estimate(design, &outline).flops)
     }
 
     /// Searches, takes a size and a λ, and trains the learner on the chosen subset.

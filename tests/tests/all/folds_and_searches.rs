@@ -114,6 +114,28 @@ fn columns_scaled_in_each_fold_differ_from_those_scaled_once() {
 }
 
 #[test]
+fn scope_auto_is_train_where_folds_would_take_much_longer_and_says_so() {
+    let folder = folder("scope-auto");
+    let with = |learner: &str, scope: &str| {
+        let lines = format!(
+            "preprocess: [{{kind: standardize, scope: {scope}}}]\nlearner: {learner}\nsearch: {{kind: greedy, max_features: 4, choose: last}}\n\
+             criterion: {{kind: kfold, folds: 10, stratified: true, loss: zero_one}}"
+        );
+        let yaml = pipeline(&lines).replace("target: y", "target: when, exclude: [part, subject, colour, y]");
+        let selection = run(&folder, &yaml);
+        (folder.vaglio(&["plan", "p.yaml"]).out, selection)
+    };
+    let said = "columns are standardized by all training rows; anew in each fold would take";
+    let (plan, auto) = with("crrr", "auto");
+    assert!(plan.contains(said), "{plan}");
+    assert_eq!(auto["warnings"][0]["kind"], "standardized_once", "{}", auto["warnings"]);
+    assert_eq!(result(&auto), result(&with("crrr", "train").1));
+    let (plan, auto) = with("rls", "auto");
+    assert!(!plan.contains(said) && plan.contains("dual: rows held out, columns standardized in each fold"), "{plan}");
+    assert_eq!(result(&auto), result(&with("rls", "fold").1));
+}
+
+#[test]
 fn indicators_of_one_column_enter_together() {
     let folder = folder("blocks");
     let lines = "preprocess: [one_hot]\nsearch: {kind: greedy, blocks: one_hot}";

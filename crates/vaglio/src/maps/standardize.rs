@@ -13,7 +13,8 @@ pub enum Scope {
     Train,
     /// On the rows of each fold's training part.
     Fold,
-    /// `fold` where the criterion has it in closed form, else `train`.
+    /// `fold` where the criterion has folds and the learner is a ridge regression on the columns themselves, unless it
+    /// is predicted to take more than 3 times as long as `train`; else `train`.
     #[default]
     Auto,
 }

@@ -31,6 +31,8 @@ pub enum WarningKind {
     Indistinguishable,
     /// Settings were tuned on the rows that a figure was computed on.
     Tuned,
+    /// Columns were standardized by all training rows, since anew in each fold would have taken much longer.
+    StandardizedOnce,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
 }

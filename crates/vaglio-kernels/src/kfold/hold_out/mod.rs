@@ -33,7 +33,8 @@ fn is_sound(conditioning: f64) -> bool {
 /// commit of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
 /// Where each fold standardizes columns by its training rows, λ stands for λ·s² in each fold, s the deviation of the column
-/// there (1 of a constant); a commit keeps K vectors of m, and a trial reads these.
+/// there (1 of a constant); a commit keeps K vectors of m, and a trial reads these. Trials of removal and the score are
+/// unreliable while a selected column has rows held out that are hundreds of deviations off.
 ///
 /// Otherwise, once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
 /// [`Trial`], `conditioning` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over

@@ -57,6 +57,21 @@ pub(super) struct Alone {
     pub variance: f64,
 }
 
+impl Alone {
+    /// The part of the column, with its penalty, that the training rows have: next to nothing where the rows held out are
+    /// many of their deviations off, whose residuals then cancel when the column leaves.
+    pub fn part(&self, lambda: f64) -> f64 {
+        let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+        let training = squares(&self.training);
+        if training == 0.0 {
+            // Its weight is 0.
+            return 1.0;
+        }
+        let sigma = lambda * self.variance + training;
+        sigma / (sigma + squares(&self.held_out))
+    }
+}
+
 /// From the entries, since a column may be small in the training rows beside what it is in the fold. Cost O(m).
 pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Alone {
     let (column, shift) = rows.rows().data.column(feature);

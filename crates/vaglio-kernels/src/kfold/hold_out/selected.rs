@@ -9,7 +9,7 @@ use super::scaled::alone;
 use crate::linalg::{self, Failure};
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
-use crate::{Scorer, Trial};
+use crate::{Scorer, Trial, is_unreliable};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -23,7 +23,8 @@ pub(super) struct Selected {
     columns: Vec<Leaving>,
     /// Residuals of each output, held out.
     pub residuals: Vec<Vec<f64>>,
-    /// How far the commits that it was made from are to be trusted; 1 when made from the rows.
+    /// How far the commits that it was made from are to be trusted; 1 when made from the rows, unless each fold
+    /// standardizes and rows held out are far off.
     pub conditioning: f64,
 }
 
@@ -44,6 +45,7 @@ struct Fit {
     /// Rows of the fold × columns, and × outputs.
     e: Array2<f64>,
     residuals: Array2<f64>,
+    conditioning: f64,
 }
 
 impl Selected {
@@ -84,7 +86,8 @@ impl Selected {
         let columns = (0..size).map(column).collect();
         let of_output = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
         let residuals = (0..outputs).map(of_output).collect();
-        Ok(Selected { h, columns, residuals, conditioning: 1.0 })
+        let conditioning = fits.iter().map(|fit| fit.conditioning).fold(1.0, worse);
+        Ok(Selected { h, columns, residuals, conditioning })
     }
 
     /// The trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
@@ -158,7 +161,7 @@ impl Selected {
         let kept = |(i, column): (usize, &Leaving)| {
             self.h.iter().zip(&column.largest).all(|(h, largest)| h[i * others.len() + i] >= FALLEN_INVERSE * largest)
         };
-        self.columns.iter().enumerate().all(kept)
+        !is_unreliable(self.conditioning) && self.columns.iter().enumerate().all(kept)
     }
 }
 
@@ -208,12 +211,13 @@ impl Fit {
         let range = rows.starts[fold]..rows.starts[fold + 1];
         let trained = rows.root.len() - range.len();
         let mut both = Array2::zeros((trained + size, size + outputs));
-        let mut x = Array2::zeros((range.len(), size));
+        let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
         // With √λI below, R is the factor of XᵀX + λI, and every column has lost no more than its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
             to[trained + i] = lambda.sqrt();
             if rows.is_standardized() {
                 let alone = alone(rows, feature, fold);
+                conditioning = worse(conditioning, alone.part(lambda));
                 to[trained + i] *= alone.variance.sqrt();
                 to.iter_mut().zip(&alone.training).for_each(|(to, x)| *to = *x);
                 x.column_mut(i).iter_mut().zip(&alone.held_out).for_each(|(to, x)| *to = *x);
@@ -236,7 +240,7 @@ impl Fit {
         let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
         let e = x.dot(&inverse).dot(&inverse.t());
         let residuals = y - x.dot(&weights);
-        Ok(Fit { inverse, weights, e, residuals })
+        Ok(Fit { inverse, weights, e, residuals, conditioning })
     }
 }
 

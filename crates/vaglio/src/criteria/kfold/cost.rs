@@ -3,6 +3,7 @@
 use super::engine::Kind;
 use super::{Engine, KFold};
 use crate::criteria::balance;
+use crate::criteria::fits::are_decomposed;
 use vaglio_core::{Design, Estimate, Loss, Outline};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Backward, Moments};
@@ -21,6 +22,10 @@ struct Extent {
     training: usize,
     /// Whether each fold standardizes columns.
     is_standardized: bool,
+    /// Whether the rows of a subset are decomposed once for several folds, or each fold is refitted.
+    is_decomposed: bool,
+    /// Flops that take as long as the loss of a row and output.
+    loss: f64,
 }
 
 /// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
@@ -28,8 +33,22 @@ const FORWARD: f64 = 6.0;
 const BACKWARD: f64 = 12.0;
 /// Flops of a trial for each fold and λ; in a tree of all subsets with what its node costs.
 const TRIAL: f64 = 20.0;
+/// Decompositions of all rows cost so many times the triangle of one fold.
+const DECOMPOSED: f64 = 4.0;
+/// Flops that take as long as gathering a row, or telling what it loses.
+const GATHERED: f64 = 16.0;
 /// Doubles beyond which the states of several parts are not made.
 const MOST: f64 = (1u64 << 28) as f64;
+
+/// Flops that take as long as the loss of a row: comparisons are not done eight at a time, and AUC sorts.
+fn of_loss(loss: Loss, rows: f64) -> f64 {
+    match loss {
+        Loss::Squared => 0.0,
+        Loss::Absolute => 3.0,
+        Loss::ZeroOne | Loss::BalancedError => 8.0,
+        Loss::Auc => 16.0 * rows.max(2.0).log2(),
+    }
+}
 
 /// The engine that a search takes, with its cost; `parts` is how many there are.
 pub(super) fn choose(
@@ -53,6 +72,9 @@ pub(super) fn choose(
         parts: parts.unwrap_or(folds.count()) as f64,
         pairs: pairs as f64,
         is_standardized: design.is_standardized_in_folds(),
+        is_decomposed: !design.is_standardized_in_folds()
+            && parts.is_some_and(|parts| are_decomposed(parts, folds.count())),
+        loss: of_loss(criterion.loss, design.rows() as f64),
     };
     if design.readout().is_some_and(|readout| readout.refine) {
         return extent.decomposition(
@@ -156,10 +178,10 @@ impl Extent {
         // A state for each λ and part of the folds.
         let lambdas = self.lambdas * parts;
         let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
-        // Products over the training rows of each fold, where these differ by more than the rows.
-        let apart = if self.is_standardized { 2.0 * self.folds } else { 0.0 };
-        let step = rows * (4.0 + 2.0 * apart) * size;
-        let trial = rows * (6.0 + apart + 2.0 * outputs);
+        // Products over the training rows of each fold, of which four share the reading of a column.
+        let apart = if self.is_standardized { self.folds } else { 0.0 };
+        let step = rows * (4.0 + 3.0 * apart) * size;
+        let trial = rows * (6.0 + apart + (2.0 + self.loss) * outputs) + TRIAL * self.folds;
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         Estimate {
             engine: Kind::HoldOut.name(),
@@ -176,12 +198,23 @@ impl Extent {
     }
 
     fn decomposition(&self, outline: &Outline, reason: &str) -> (Kind, Estimate) {
-        let Extent { rows, folds, lambdas, .. } = *self;
+        let Extent { rows, folds, lambdas, outputs, .. } = *self;
         let size = outline.largest as f64;
+        // Sizes grow to the largest, or stay near it.
+        let (square, cube) = if outline.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };
+        let (square, cube) = (square * size * size, cube * size * size * size);
+        let of_lambda = rows * (2.0 * size + GATHERED) * outputs;
+        let subset = if self.is_decomposed {
+            let wide = (rows / folds).min(size);
+            self.parts * (DECOMPOSED * 2.0 * rows * square + lambdas * (2.0 * rows * wide * size + of_lambda))
+        } else {
+            let gathered = rows * (4.0 * size + GATHERED);
+            folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)
+        };
         let estimate = Estimate {
             engine: Kind::Decomposition.name(),
             reason: reason.into(),
-            flops: outline.trials * folds * (2.0 * rows + 4.0 * lambdas * size) * size * size,
+            flops: outline.trials * subset,
             bytes: 8.0 * rows * size * folds,
         };
         (Kind::Decomposition, estimate)

@@ -1,11 +1,15 @@
 //! What a run would do, before it is run.
 
-use super::prepare;
+mod forecast;
+mod pace;
+
+use super::{Prepared, prepare};
 use crate::pipeline::ValidPipeline;
+use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
-use vaglio_core::{Criterion, Design, HeldOut, Problem, Result};
+use vaglio_core::{Criterion, Design, HeldOut, Result};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -14,16 +18,21 @@ use vaglio_core::{Criterion, Design, HeldOut, Problem, Result};
 /// # Errors
 /// Those that `run` would give before its search starts.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
+    let begun = Instant::now();
     let prepared = prepare(pipeline, folder)?;
+    let read = begun.elapsed().as_secs_f64();
     let selector = pipeline.selector();
+    let begun = Instant::now();
     let design = selector.design(&prepared.train)?;
+    let made = begun.elapsed().as_secs_f64();
     let constant = design.constant();
     let settings = &pipeline.0;
-    let outline = settings.search.outline(&design).map_err(|e| e.under("search"))?;
-    let mut estimate = settings.criterion.estimate(&design, &outline);
-    if let Some(tune) = &settings.tune {
-        estimate.flops += tune.flops(&*settings.criterion, &design, estimate.flops);
-    }
+    let walks = Walks::of(&selector, &design, prepared.sample.dealing().most(), settings.evaluate.as_ref());
+    let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
+    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda))?;
+    let (outline, estimate) = (walk.outline, &walk.estimate);
+    let tuned = settings.tune.as_ref().map_or(0.0, |tune| tune.flops(&*settings.criterion, &design, estimate.flops));
+    let budget = settings.tune.as_ref().map_or(0, |tune| tune.budget);
     let train = &prepared.train;
 
     let mut out = String::new();
@@ -58,6 +67,10 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
+    if let Some(times) = design.spared() {
+        let text = "columns are standardized by all training rows; anew in each fold would take";
+        line("", format!("{text} {times:.0} times as long"));
+    }
     line(
         "search",
         format!(
@@ -68,6 +81,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             if outline.trials == 1.0 { "" } else { "s" }
         ),
     );
+    if walks.count() > 1 {
+        line("walks", walks.to_string());
+    }
     let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
     line(
         "lambda",
@@ -77,13 +93,17 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             [first, .., last] if design.readout().is_some_and(|r| r.refine) => {
                 format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
             }
-            [first, .., last] => format!("{} values from {first} to {last}, the best for every subset", lambdas.len()),
+            [first, .., last] => {
+                let what = if walks.lambdas > 1 { "one for the whole walk" } else { "the best for every subset" };
+                format!("{} values from {first} to {last}, {what}", lambdas.len())
+            }
         },
     );
     for (number, text) in folds(&*settings.criterion, &design, outline.trials)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
-    line("work", format!("{} floating-point operations", count(estimate.flops)));
+    let work = estimate.flops * walks.count() as f64 + tuned;
+    line("work", format!("{} floating-point operations", count(work)));
     // What the search gives back, the system may not; the final fit holds the chosen columns, and the targets, while it
     // reduces them to a triangle.
     let mapped = if design.is_of(train) { 0 } else { design.columns().bytes() };
@@ -100,7 +120,12 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             bytes(fit)
         ),
     );
-    line("time", format!("about {}", duration(estimate.flops / rate(train))));
+    let threads = rayon::current_num_threads();
+    let tuning = (budget as f64 * made + tuned / walk.pace) * walks.repetitions();
+    let seconds = time(&walk, walks, &design, &prepared, threads)
+        .and(Span::exactly(tuning).give_or_take(SURE).shared(threads))
+        .and(Span::exactly(read + made + STARTING).give_or_take(SURE));
+    line("time", format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" }));
     Ok(out)
 }
 
@@ -140,24 +165,36 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<
     Ok(lines)
 }
 
-/// Operations a second of the inner loop on this machine now, from a short trial on the data's own first columns.
-fn rate(problem: &Problem) -> f64 {
-    let level = vaglio_kernels::Level::best();
-    let vector = vec![1.0; problem.rows()];
-    let columns = problem.columns();
-    let start = Instant::now();
-    let (mut done, mut sum) = (0.0, 0.0);
-    for index in (0..columns.len()).cycle() {
-        let column = columns.column(index);
-        sum += vaglio_kernels::sums::product(level, column, 0.0, &vector);
-        done += 2.0 * problem.rows() as f64;
-        if start.elapsed().as_secs_f64() > 0.02 {
-            break;
-        }
-    }
-    std::hint::black_box(sum);
-    // One product is the least that is done with a column in cache; several share its reading.
-    1.5 * rayon::current_num_threads() as f64 * done / start.elapsed().as_secs_f64()
+/// What is known is known but for this factor.
+const SURE: f64 = 1.5;
+/// Seconds to start, and to write the files of a run.
+const STARTING: f64 = 0.05;
+/// Flops a second of one thread where columns are reduced to a triangle.
+const REDUCING: f64 = 1.5e9;
+
+/// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
+const RESULT: usize = 10;
+
+/// Seconds of all walks, of what they lose on rows held out, of the curve of the report, and of the substitutes of each
+/// column, whose states are made anew.
+fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads: usize) -> Span {
+    // Substitutes are scored by all λ of the design.
+    let own = if walks.lambdas > 1 { 1.0 } else { design.lambdas().len() as f64 };
+    let outputs = design.targets().nrows() as f64;
+    let test = prepared.test.as_ref().map_or(0, |test| test.rows()) as f64;
+    let trail = |size: f64| {
+        let triangle = 2.0 * design.rows() as f64 * size * size + size.powi(3);
+        (triangle + outputs * (design.rows() as f64 + test) * size * size) / REDUCING
+    };
+    let largest = walk.outline.largest as f64;
+    let shortest = largest * (walk.seconds.low / walk.seconds.high.max(f64::MIN_POSITIVE)).min(1.0);
+    let trails = Span { low: trail(shortest), high: trail(largest) };
+    let curve = trails.times(2.0).give_or_take(SURE);
+    let result = walk.outline.largest.min(RESULT) as f64;
+    let exchanges = walk.outline.trials.min(result * design.features() as f64) * (1.0 + 0.2 * result);
+    let of_trial = walk.seconds.high / walk.outline.trials.max(1.0);
+    let worth = Span { low: 0.0, high: exchanges * of_trial * design.lambdas().len() as f64 / own };
+    walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
 }
 
 fn count(value: f64) -> String {
@@ -168,13 +205,4 @@ fn bytes(value: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let unit = UNITS.iter().find(|(size, _)| value >= *size);
     unit.map_or_else(|| format!("{value:.0} B"), |(size, name)| format!("{:.1} {name}", value / size))
-}
-
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 0.1 => "a tenth of a second or less".into(),
-        s if s < 120.0 => format!("{s:.1} seconds"),
-        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
-        s => format!("{:.1} hours", s / 3600.0),
-    }
 }

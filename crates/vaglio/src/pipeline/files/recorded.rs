@@ -49,7 +49,7 @@ pub(super) fn record(
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
         seed: pipeline.0.seed,
-        warnings: warnings(pipeline, selection, &steps, loss),
+        warnings: warnings(pipeline, design, selection, &steps, loss),
         pipeline: parts(pipeline, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         data: data(prepared, design),
@@ -189,8 +189,21 @@ fn divisor(maps: &[Box<dyn FittedMap>], name: &str) -> Option<f64> {
 }
 
 /// Those of the selection, and what the steps and the settings say.
-fn warnings(pipeline: &ValidPipeline, selection: &Selection, steps: &[StepRecord], loss: Loss) -> Vec<Warning> {
+fn warnings(
+    pipeline: &ValidPipeline,
+    design: &Design,
+    selection: &Selection,
+    steps: &[StepRecord],
+    loss: Loss,
+) -> Vec<Warning> {
     let mut warnings = selection.warnings.clone();
+    if let Some(times) = design.spared() {
+        let message = format!(
+            "columns were standardized by all training rows, since anew in each fold would have taken {times:.0} times as \
+             long; `scope: fold` does so"
+        );
+        warnings.push(Warning::new(WarningKind::StandardizedOnce, message));
+    }
     if pipeline.0.criterion.loss().is_some() && loss.needs_classes() {
         // The last step that changed what was known to be lowest; after it columns differ by their index alone.
         let mut lowest = selection.path.empty.loss;

@@ -22,7 +22,7 @@ fn predict(folder: &Folder, options: &[&str]) -> crate::common::Ran {
 fn made(name: &str, target: &str, lines: &str) -> Folder {
     let folder = Folder::new(name);
     let id = |row: usize, _: f64| format!("{:03}", row + 7);
-    let note = |row: usize, _: f64| if row % 3 == 0 { String::new() } else { format!("n{row}") };
+    let note = |row: usize, _: f64| if row.is_multiple_of(3) { String::new() } else { format!("n{row}") };
     let all = table(100, 5, &[("two", &side), ("three", &third), ("id", &id), ("note", &note)]);
     let (header, rows) = all.split_once('\n').unwrap();
     let rows: Vec<&str> = rows.lines().collect();

@@ -94,7 +94,7 @@ impl Dealing {
             Dealing::Blocks(rows) => {
                 let pieces = self.folds((*rows).min(10), seed)?;
                 let order = shuffled(pieces.iter().max().map_or(0, |most| most + 1), seed);
-                Ok(pieces.iter().map(|&piece| order[piece] % 2 == 0).collect())
+                Ok(pieces.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
             }
             Dealing::Units { .. } => Ok(self.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
         }

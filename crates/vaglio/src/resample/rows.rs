@@ -70,6 +70,9 @@ impl Rows {
     }
 }
 
+/// Fitted maps, and how each target was scaled, if it was.
+type Learned = (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>);
+
 /// How rows become a problem.
 #[derive(Debug)]
 pub(crate) struct Recipe {
@@ -102,7 +105,7 @@ impl Recipe {
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
-    pub fn fit(&self, rows: &mut Rows) -> Result<(Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>)> {
+    pub fn fit(&self, rows: &mut Rows) -> Result<Learned> {
         let (mut maps, mut scales): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>) = (Vec::new(), None);
         for (index, map) in self.maps.iter().enumerate() {
             let under = |e: Error| e.under(&format!("preprocess[{index}]"));

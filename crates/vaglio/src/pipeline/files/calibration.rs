@@ -85,7 +85,7 @@ impl Logistic {
             let determinant = aa * bb - ab * ab;
             let (by_slope, by_intercept) = ((bb * a - ab * b) / determinant, (aa * b - ab * a) / determinant);
             let descent = a * by_slope + b * by_intercept;
-            if !(descent > 1e-14 * lowest.max(1e-300)) {
+            if descent.is_nan() || descent <= 1e-14 * lowest.max(1e-300) {
                 break;
             }
             let at = |step: f64| Logistic {

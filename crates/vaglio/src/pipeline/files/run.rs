@@ -38,7 +38,8 @@ pub struct Outcome {
 /// number of threads.
 ///
 /// # Errors
-/// Those of the data, the settings and the arithmetic, and [`Error::Unwritable`], found before the search starts.
+/// Those of the data, the settings and the arithmetic, and [`vaglio_core::Error::Unwritable`], found before the search
+/// starts.
 pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Observer) -> Result<Outcome> {
     let start = Instant::now();
     let prepared = {

@@ -150,6 +150,7 @@ impl Comparison {
             name: if *is_cross_validated { run.name.clone() } else { format!("{} (score, optimistic)", run.name) },
             class: CLASSES[k % CLASSES.len()],
             values: sizes.iter().map(|size| curve.get(size).copied()).collect(),
+            band: Vec::new(),
         });
         let tip = |size: &usize| {
             let of_runs = runs.iter().zip(&curves);
@@ -161,7 +162,7 @@ impl Comparison {
             vertical: loss.title().into(),
             series: series.collect(),
             tips: sizes.iter().map(tip).collect(),
-            sizes,
+            at: sizes.iter().map(|size| *size as f64).collect(),
             ..Plot::default()
         };
         Some((plot.html()?, plot.legend()))

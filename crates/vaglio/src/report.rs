@@ -1,17 +1,24 @@
 //! The report: one self-contained HTML page that says what was chosen, how, and how far to trust it.
 //!
-//! `source` looks things up in the record, `view` makes sentences and tables of it, `plot`, `figures` and `chart` draw
-//! it, and `page.html` lays it out. Nothing is fetched and no script runs when the page is opened.
+//! `source` looks things up in the record, `honest`, `labels` and `view` make sentences, `table` and `columns` make tables,
+//! `plot` and the other drawings draw, and `page.html` lays it out. Nothing is fetched and no script runs when the page is opened.
 
 mod axis;
 mod chart;
+mod classes;
+mod columns;
+mod evidence;
 mod figures;
+mod heat;
+mod honest;
 mod knots;
 mod labels;
 pub(crate) mod number;
 pub(crate) mod plot;
+mod scatter;
 mod source;
 mod svg;
+mod table;
 mod tuning;
 mod view;
 
@@ -43,7 +50,6 @@ fn page(view: &View) -> Result<String, minijinja::Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     let number = |value: Value| f64::try_from(value).ok();
     environment.add_filter("num", move |value: Value| Value::from_safe_string(number::html(number(value))));
-    environment.add_filter("aligned", move |value: Value| Value::from_safe_string(number::aligned(number(value))));
     environment.add_global("style", include_str!("report/style.css"));
     environment.add_template("page.html", include_str!("report/page.html"))?;
     environment.get_template("page.html")?.render(Serde(view))

@@ -2,6 +2,7 @@
 
 mod bad_data;
 mod bad_settings;
+mod browser;
 mod cells;
 mod common;
 mod compare;

@@ -55,19 +55,28 @@ pub fn tick_labels(ticks: &[f64], logarithmic: bool) -> Vec<String> {
     ticks.iter().map(|t| format!("{t:.*}", decimals as usize).replace('-', "−")).collect()
 }
 
-/// Round whole numbers among the sizes, about ten; every size when there are so few.
-pub fn whole_ticks(sizes: &[usize]) -> Vec<usize> {
-    let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else { return Vec::new() };
-    if last - first <= 12 {
-        return (*first..=*last).collect();
+/// Round whole numbers from `first` to `last`, about `wanted` of them; every one when there are few.
+pub fn whole_ticks(first: usize, last: usize, wanted: usize) -> Vec<usize> {
+    let span = last.saturating_sub(first);
+    if span <= wanted + 2 {
+        return (first..=last).collect();
     }
-    let raw = (last - first) / 10;
+    let raw = span / wanted.max(1);
     let step = (0..18).flat_map(|e| [1, 2, 5].map(|m| m * 10usize.pow(e))).find(|s| *s >= raw.max(1)).unwrap_or(raw);
     let mut out: Vec<usize> = (first.div_ceil(step)..=last / step).map(|k| k * step).collect();
     if out.first().is_none_or(|t| t - first > step / 2) {
-        out.insert(0, *first);
+        out.insert(0, first);
     }
     out
+}
+
+/// Powers of ten of whole numbers from `first` to `last`, and twice and five times those where there is room for them.
+pub fn whole_log_ticks(first: usize, last: usize, wanted: usize) -> Vec<usize> {
+    let inside = |multiples: &[usize]| -> Vec<usize> {
+        let all = (0..18).flat_map(|e| multiples.iter().map(move |m| m * 10usize.pow(e)));
+        all.filter(|t| (first..=last).contains(t)).collect()
+    };
+    Some(inside(&[1, 2, 5])).filter(|all| all.len() <= wanted).unwrap_or_else(|| inside(&[1]))
 }
 
 #[cfg(test)]
@@ -79,8 +88,11 @@ mod tests {
         assert_eq!(ticks(2890.0, 3840.0, 5), [3000.0, 3200.0, 3400.0, 3600.0, 3800.0]);
         assert_eq!(ticks(-0.1, 1.0, 6), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(log_ticks(5e-4, 2e3), [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0]);
-        assert_eq!(whole_ticks(&[1, 2, 3]), [1, 2, 3]);
-        assert_eq!(whole_ticks(&(1..=100).collect::<Vec<_>>())[..3], [1, 10, 20]);
+        assert_eq!(whole_ticks(1, 3, 10), [1, 2, 3]);
+        assert_eq!(whole_ticks(1, 100, 10)[..3], [1, 10, 20]);
+        assert_eq!(whole_ticks(1, 1, 10), [1]);
+        assert_eq!(whole_log_ticks(1, 5966, 12), [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]);
+        assert_eq!(whole_log_ticks(1, 5966, 6), [1, 10, 100, 1000]);
     }
 
     #[test]

@@ -1,14 +1,13 @@
-//! The entry chart and the correlation map, as inline SVG.
+//! The entry chart, as inline SVG.
 
 use super::number::{clip, escape, short};
 use super::source::{Source, finite};
 use super::svg::{self, WIDTH, px};
-use crate::record::MOST_CORRELATED;
 use std::fmt::Write;
 use vaglio_core::Action;
 
 /// Most steps and rows that the entry chart shows.
-pub const MOST_STEPS: usize = 60;
+pub const MOST_STEPS: usize = 40;
 
 /// A stretch of steps during which a column was in the subset: from a step, up to another.
 struct Stay {
@@ -139,89 +138,7 @@ impl Grid<'_> {
     }
 }
 
-/// Correlations of the selected columns; `None` for fewer than two, or where they are not known.
-pub fn correlations(source: &Source<'_>) -> Option<String> {
-    let rows = &source.record.report.correlations;
-    let n = rows.len();
-    if !(2..=MOST_CORRELATED).contains(&n) {
-        return None;
-    }
-    let of = |i: usize, j: usize| if i == j { 1.0 } else { rows[i.max(j)][i.min(j)].unwrap_or(f64::NAN) };
-    let names: Vec<String> = source.record.selected.iter().map(|f| source.name(f.index)).collect();
-    let longest = names.iter().map(|name| name.chars().count().min(20)).max().unwrap_or(0) as f64;
-    let cell = (540.0 / n as f64).clamp(9.0, 46.0);
-    let letter = if cell < 13.0 { 4.6 } else { 6.8 };
-    let (left, top) = (14.0 + letter * longest, 14.0 + letter * longest);
-    let side = cell * n as f64;
-    let (width, height) = ((left + side + 12.0).max(left + 200.0), top + side + 50.0);
-    let mut out = format!(
-        "<svg class=\"heat{}\" viewBox=\"0 0 {w} {}\" style=\"max-width:{w}px\" role=\"img\" aria-label=\"Correlations of the {n} chosen columns\">",
-        if cell < 13.0 { " small" } else { "" },
-        px(height),
-        w = px(width)
-    );
-    for (k, name) in names.iter().enumerate() {
-        let middle = cell * (k as f64 + 0.5);
-        let shown = clipped(name, 20);
-        svg::text(&mut out, "name", (left - 7.0, top + middle + 3.5), "end", &shown);
-        let (a, b) = (px(left + middle + 3.5), px(top - 7.0));
-        let _ = write!(out, "<text class=\"name\" transform=\"translate({a},{b}) rotate(-90)\">{shown}</text>");
-    }
-    for (i, row) in names.iter().enumerate() {
-        for (j, column) in names.iter().enumerate() {
-            let r = of(i, j);
-            let (x, y) = (left + cell * j as f64, top + cell * i as f64);
-            let tip = format!("{row} and {column}: {}", short(r));
-            let _ = write!(out, "<g><title>{}</title>{}", escape(&tip), block((x, y), (cell - 1.0, cell - 1.0), r));
-            if cell >= 30.0 && r.is_finite() {
-                let class = if r.abs() > 0.55 { "value strong" } else { "value" };
-                let middle = (x + cell / 2.0 - 0.5, y + cell / 2.0 + 3.5);
-                svg::text(&mut out, class, middle, "middle", &hundredths(r));
-            }
-            out.push_str("</g>");
-        }
-    }
-    draw_scale(&mut out, left, top + side + 14.0);
-    out.push_str("</svg>");
-    Some(out)
-}
-
-fn draw_scale(out: &mut String, left: f64, top: f64) {
-    let (count, width) = (21, 8.0);
-    for k in 0..count {
-        let r = f64::from(k) / 10.0 - 1.0;
-        out.push_str(&block((left + width * f64::from(k), top), (width + 0.2, 10.0), r));
-    }
-    for (r, text) in [(-1.0, "−1"), (0.0, "0"), (1.0, "1")] {
-        let h = left + width * (f64::from(count) / 2.0 + r * 10.0);
-        svg::text(out, "tick", (h, top + 24.0), "middle", text);
-    }
-}
-
-/// A rectangle whose hue is the sign and whose strength is the size of a correlation.
-fn block((x, y): (f64, f64), (width, height): (f64, f64), r: f64) -> String {
-    let (class, strength) = match r {
-        r if !r.is_finite() => ("unknown", 0.0),
-        r if r < 0.0 => ("negative", -r),
-        r => ("positive", r),
-    };
-    let (x, y, width, height, opacity) = (px(x), px(y), px(width), px(height), px(0.04 + 0.96 * strength.min(1.0)));
-    format!(
-        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill-opacity=\"{opacity}\"/>"
-    )
-}
-
 /// A name cut to `most` characters, with the whole of it as its tooltip.
-fn clipped(name: &str, most: usize) -> String {
+pub fn clipped(name: &str, most: usize) -> String {
     format!("<title>{}</title>{}", escape(name), escape(&clip(name, most)))
-}
-
-fn hundredths(r: f64) -> String {
-    let text = format!("{:.2}", r.abs());
-    match text.as_str() {
-        "1.00" if r > 0.0 => "1".into(),
-        "0.00" => "0".into(),
-        _ if r < 0.0 => format!("−{text}"),
-        _ => text,
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::number::{count, counted, short};
 use super::source::Source;
-use crate::record::Status;
+use crate::record::{PredictedOn, ShownPredictions, Status};
 use vaglio_core::{Loss, Role, title};
 
 /// The inner score as a phrase: `leave-one-out squared error`.
@@ -29,41 +29,49 @@ pub fn headline(source: &Source<'_>) -> String {
     }
 }
 
+/// A loss along an axis; of AUC its complement.
+pub fn vertical(loss: Loss) -> String {
+    match loss {
+        Loss::Squared => "mean squared error".into(),
+        Loss::Absolute => "mean absolute error".into(),
+        _ => loss.title().into(),
+    }
+}
+
+/// Where predictions were made.
+pub fn on(shown: &ShownPredictions) -> String {
+    match shown.from {
+        PredictedOn::Nested => "rows held out in outer folds".into(),
+        PredictedOn::CrossValidation => "rows held out in the folds of the search".into(),
+        PredictedOn::Test => "test rows".into(),
+    }
+}
+
+/// The class in the style sheet of predictions.
+pub fn class_of(from: PredictedOn) -> &'static str {
+    match from {
+        PredictedOn::Nested => "nested",
+        PredictedOn::CrossValidation => "cross",
+        PredictedOn::Test => "test",
+    }
+}
+
 /// How far the inner score may be trusted.
 pub fn optimism(source: &Source<'_>) -> String {
     let record = source.record;
     let (score, rows) = (score(source), counted(record.data.rows as u64, "row"));
     let tuned = record.tuned.is_some();
     let who = if tuned { "tuning and selection" } else { "the selection" };
-    let saw = if record.pipeline.loss.is_some() {
+    if record.pipeline.loss.is_some() {
         let settings = if tuned { " and settings" } else { "" };
-        format!("The {score} is optimistic: {who} saw these {rows} and kept the columns{settings} that make it small.")
+        format!(
+            "The inner score, the {score}, is optimistic: {who} saw these {rows} and kept the columns{settings} that make it small."
+        )
     } else {
         format!(
-            "The {score} ranks subsets and is not an error of predictions; {who} also saw these {rows} it is computed on."
+            "The inner score, the {score}, ranks subsets and is not an error of predictions; {who} also saw these {rows} it is computed on."
         )
-    };
-    let honest = match test_figure(source) {
-        Some((rows, name, value)) => {
-            let rows = counted(rows as u64, "test row");
-            format!("On {rows} that it never saw, the {name} is {}.", short(value))
-        }
-        None => "No test data were given, so no figure on this page is free of that.".into(),
-    };
-    format!("{saw} {honest}")
-}
-
-/// The test figure that answers to the inner score, or else the squared error, with the number of rows and its name.
-pub fn test_figure(source: &Source<'_>) -> Option<(usize, &'static str, f64)> {
-    let test = source.record.test.as_ref()?;
-    let (loss, value) = match source.record.pipeline.loss {
-        Some(Loss::Squared) => (Loss::Squared, None),
-        Some(Loss::BalancedError) => (Loss::BalancedError, test.balanced_error_rate),
-        Some(Loss::Auc) => (Loss::Auc, test.auc.map(|auc| 1.0 - auc)),
-        Some(Loss::ZeroOne | Loss::Absolute) | None => (Loss::ZeroOne, test.error_rate),
-    };
-    let (name, value) = value.map_or(("mean squared error", test.mse), |value| (loss.title(), value));
-    Some((test.rows, name, value))
+    }
 }
 
 /// What a reader must know before believing the result.
@@ -75,6 +83,7 @@ pub fn warnings(source: &Source<'_>) -> Vec<String> {
             source.record.stop_reason.sentence()
         ));
     }
+    out.extend(source.record.warnings.iter().map(|warning| sentence(&warning.message)));
     // A score that is no loss, such as mRMR's, need not compare with that of the empty subset.
     let Some(empty) = source.empty_score().filter(|_| source.record.pipeline.loss.is_some()) else { return out };
     let best = source.best_entry().and_then(|entry| entry.score);
@@ -92,4 +101,10 @@ pub fn warnings(source: &Source<'_>) -> Vec<String> {
         _ => {}
     }
     out
+}
+
+/// A message with a capital and a full stop.
+fn sentence(message: &str) -> String {
+    let stop = if message.ends_with('.') { "" } else { "." };
+    format!("{}{stop}", capital(message))
 }

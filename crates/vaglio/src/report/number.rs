@@ -35,6 +35,19 @@ fn written(x: f64, digits: usize, finish: fn(&str) -> &str) -> String {
     }
 }
 
+/// A number rounded to the digits that its standard error leaves, with the error: `0.142 ± 0.023`.
+pub fn rounded(x: f64, error: Option<f64>) -> (String, Option<String>) {
+    let known = error.filter(|e| e.is_finite() && *e > 0.0 && x.is_finite());
+    let Some(error) = known.filter(|e| (1e-5..1e6).contains(e) && x.abs() < 1e7) else {
+        return (short(x), error.filter(|e| e.is_finite()).map(|e| significant(e, 2)));
+    };
+    let decimals = (1 - error.log10().floor() as i32).max(0) as usize;
+    let text = format!("{:.decimals$}", x.abs());
+    let is_zero = text.chars().all(|c| matches!(c, '0' | '.'));
+    let sign = if x < 0.0 && !is_zero { "−" } else { "" };
+    (format!("{sign}{text}"), Some(format!("{error:.decimals$}")))
+}
+
 /// Every digit, in the shortest form that reads back exactly; a dash where it is not finite.
 pub fn full(x: f64) -> String {
     if x.is_finite() { format!("{x:?}") } else { "–".into() }
@@ -162,6 +175,16 @@ mod tests {
         for (x, text) in cases {
             assert_eq!(short(x), text);
         }
+    }
+
+    #[test]
+    fn an_error_tells_the_digits() {
+        let told = |x, error| rounded(x, Some(error)).0 + " ± " + &rounded(x, Some(error)).1.unwrap();
+        assert_eq!(told(2933.21, 205.3), "2933 ± 205");
+        assert_eq!(told(0.141439, 0.022561), "0.141 ± 0.023");
+        assert_eq!(told(-0.5, 1.04), "−0.5 ± 1.0");
+        assert_eq!(told(12.0, 0.0), "12 ± 0");
+        assert_eq!(rounded(0.25, None), ("0.25".into(), None));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The record with what the page asks of it in several places.
 
-use crate::record::{PerOutput, Record, SizePoint, StepRecord};
-use std::collections::HashMap;
-use vaglio_core::Action;
+use crate::record::{EntryRecord, PerOutput, Record, SizePoint, StepRecord};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Action, Loss};
 
 /// The best subset of one size.
 pub struct Entry {
@@ -11,42 +11,62 @@ pub struct Entry {
     pub score: Option<f64>,
     pub lambda: Option<f64>,
     pub standard_error: Option<f64>,
+    /// The cross-validated loss of the whole selection cut at this size.
+    pub cross: Option<f64>,
+    pub cross_error: Option<f64>,
     pub train: Option<f64>,
     pub test: Option<f64>,
     pub rates: SizePoint,
 }
 
-/// A record, its path in increasing size, and the names that it holds.
+/// A record, and its path in increasing size.
 pub struct Source<'r> {
     pub record: &'r Record,
     pub path: Vec<Entry>,
-    names: HashMap<usize, &'r str>,
+    /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
+    pub comparable: bool,
+    entered: HashMap<usize, &'r StepRecord>,
 }
 
 impl<'r> Source<'r> {
     pub fn new(record: &'r Record) -> Self {
-        let steps = record.steps.iter().map(|s| (s.index, s.name.as_str()));
-        let selected = record.selected.iter().map(|s| (s.index, s.name.as_str()));
-        let excluded = record.excluded.iter().map(|e| (e.index, e.name.as_str()));
         let curve: HashMap<usize, SizePoint> = record.report.curve.iter().map(|point| (point.size, *point)).collect();
-        let entry = |(entry, subset): (&'r crate::record::EntryRecord, Vec<usize>)| Entry {
+        let entry = |(entry, subset): (&'r EntryRecord, Vec<usize>)| Entry {
             size: entry.size,
             subset,
             score: finite(entry.score),
             lambda: entry.lambda,
             standard_error: entry.standard_error.and_then(finite),
+            cross: entry.cross_validated.and_then(finite),
+            cross_error: entry.cross_validated_error.and_then(finite),
             train: entry.train.and_then(finite),
             test: entry.test.and_then(finite),
             rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };
         let mut path: Vec<Entry> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
-        Source { record, path, names: steps.chain(selected).chain(excluded).collect() }
+        let maps = record.pipeline.settings["preprocess"].as_array();
+        let scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
+        let additions = record.steps.iter().filter(|step| step.action == Action::Add);
+        let entered = additions.flat_map(|step| step.moved().iter().map(move |index| (*index, step))).collect();
+        Source { record, path, comparable: record.pipeline.loss.is_some() && !scaled, entered }
     }
 
     /// The name of a column, or its index where no name is known.
     pub fn name(&self, index: usize) -> String {
-        self.names.get(&index).map_or_else(|| format!("column {index}"), |name| (*name).to_owned())
+        let known = self.record.candidates.get(index).filter(|name| !name.is_empty());
+        known.map_or_else(|| format!("column {index}"), Clone::clone)
+    }
+
+    /// Names of columns, with commas between them.
+    pub fn names(&self, indices: &[usize]) -> String {
+        indices.iter().map(|index| self.name(*index)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The loss of predictions: the criterion's, else the squared error, or the error rate of classes.
+    pub fn loss(&self) -> Loss {
+        let other = if self.record.data.classes.is_some() { Loss::ZeroOne } else { Loss::Squared };
+        self.record.pipeline.loss.unwrap_or(other)
     }
 
     /// The score of the result.
@@ -64,23 +84,42 @@ impl<'r> Source<'r> {
         self.record.intercept.as_ref().map_or(&[], PerOutput::values)
     }
 
+    /// What each output is: classes, or targets.
+    pub fn outputs(&self) -> Vec<String> {
+        let data = &self.record.data;
+        let names = match &data.classes {
+            Some(classes) if data.outputs > 1 => classes,
+            Some(_) => return vec![String::new()],
+            None => &data.targets,
+        };
+        let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("output {}", k + 1));
+        (0..data.outputs).map(name).collect()
+    }
+
     /// The entry of the path that is the result.
     pub fn chosen_entry(&self) -> Option<&Entry> {
         self.path.iter().find(|entry| entry.size == self.record.selected.len())
     }
 
+    /// The entry of the lowest value, the smallest among equals.
+    pub fn lowest(&self, value: fn(&Entry) -> Option<f64>) -> Option<&Entry> {
+        let known = self.path.iter().filter_map(|entry| Some((value(entry)?, entry)));
+        known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
+    }
+
     /// The entry of the lowest score, the smallest among equals.
     pub fn best_entry(&self) -> Option<&Entry> {
-        self.path
-            .iter()
-            .filter_map(|entry| Some((entry.score?, entry)))
-            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size)))
-            .map(|(_, entry)| entry)
+        self.lowest(|entry| entry.score)
     }
 
     /// The step with which a column last entered.
     pub fn entry_step(&self, index: usize) -> Option<&StepRecord> {
-        self.record.steps.iter().rev().find(|step| step.action == Action::Add && step.moved().contains(&index))
+        self.entered.get(&index).copied()
+    }
+
+    /// The columns of the result.
+    pub fn selected(&self) -> HashSet<usize> {
+        self.record.selected.iter().map(|column| column.index).collect()
     }
 }
 

@@ -1,109 +1,15 @@
+mod sample;
+
 use super::*;
-use crate::record::{MOST_CORRELATED, SizePoint};
+use sample::Sample;
 use serde_json::{Value, json};
 use vaglio_mrmr as _;
 
-/// The content of a `selection.json`, to be changed before it is read.
-struct Sample(Value);
-
-impl Sample {
-    /// Greedy search on the diabetes data, computed independently.
-    fn diabetes() -> Sample {
-        let all: Value = serde_json::from_str(include_str!("sample.json")).unwrap();
-        let curve: Vec<(usize, f64, f64)> = serde_json::from_value(all["curve"].clone()).unwrap();
-        let point = |(size, train, test): &(usize, f64, f64)| SizePoint {
-            size: *size,
-            train_error: Some(*train),
-            test_error: Some(*test),
-        };
-        let correlations: Vec<Vec<f64>> = serde_json::from_value(all["correlation"].clone()).unwrap();
-        let mut selection = all["selection"].clone();
-        selection["report"] = json!({
-            "standard_errors": all["standard_errors"],
-            "curve": curve.iter().map(point).collect::<Vec<_>>(), "correlations": triangle(&correlations)
-        });
-        Sample(selection)
-    }
-
-    /// A floating search of `steps` additions among them some removals, on error rates of three classes.
-    fn floating(additions: usize) -> Sample {
-        let (mut steps, mut path, mut subset, mut next) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        let score = |size: usize| 0.05 + 0.6 / (1.0 + size as f64) + 1e-7 * (size * size) as f64;
-        for k in 0..additions {
-            subset.push(next);
-            steps.push(step(
-                steps.len() + 1,
-                "add",
-                next,
-                score(subset.len()),
-                subset.len(),
-                if k == 1 { vec![99] } else { vec![] },
-            ));
-            path.push(json!({"size": subset.len(), "subset": subset, "score": score(subset.len()), "lambda": 1.0}));
-            next += 1;
-            if k % 7 == 5 {
-                let gone = subset.remove(k / 2);
-                steps.push(step(steps.len() + 1, "remove", gone, score(subset.len()), subset.len(), vec![]));
-            }
-        }
-        path.sort_by_key(|e| e["size"].as_u64());
-        path.dedup_by_key(|e| e["size"].as_u64());
-        let best = path[(path.len() * 2 / 3).min(path.len() - 1)].clone();
-        let chosen: Vec<usize> = serde_json::from_value(best["subset"].clone()).unwrap();
-        let weight = |i: usize| json!([0.1 * i as f64, -0.2, 1e-9 * i as f64]);
-        let selected =
-            chosen.iter().map(|&i| json!({"index": i, "name": name(i), "weight": weight(i)})).collect::<Vec<_>>();
-        let point = |size: usize| SizePoint {
-            size,
-            train_error: Some(0.8 * score(size)),
-            test_error: Some(1.1 * score(size) + 0.01 * (size % 3) as f64),
-        };
-        let correlation = |i: usize, j: usize| {
-            if i == j { 1.0 } else { ((i * 7 + j * 13) as f64).sin() * 0.4 + ((i + j) as f64).cos() * 0.5 }
-        };
-        let n = chosen.len();
-        let few = if n > MOST_CORRELATED { 0 } else { n };
-        let correlations: Vec<Vec<f64>> = (0..few).map(|i| (0..few).map(|j| correlation(j, i)).collect()).collect();
-        Sample(json!({
-                "schema": "vaglio.selection/1", "status": "partial", "stop_reason": "limit",
-                "pipeline": {"learner": "rls", "criterion": "loo", "search": "floating", "loss": "zero_one", "engine": "dual"},
-                "data": {"rows": 60000, "features": 1284, "outputs": 3, "sha256": "0f".repeat(32)},
-                "empty_score": 0.66, "steps": steps, "path": path, "selected": selected, "score": best["score"],
-                "lambda": 1.0, "intercept": [0.1, 0.2, -0.3],
-                "excluded": [{"index": 780, "name": "p780", "reason": "constant"}],
-                "test": {"rows": 10000, "mse": 0.3, "nrmse": null, "error_rate": 0.08, "balanced_error_rate": 0.09, "auc": null},
-                "nested": null, "verify": null,
-                "seconds": {"read": 1.5, "search": 130.0, "fit": 0.2, "total": 132.0}, "peak_memory_bytes": 1_234_567_890_u64,
-                "report": {
-                    "correlations": triangle(&correlations),
-                    "standard_errors": path.iter().map(|e| 0.1 * e["score"].as_f64().unwrap()).collect::<Vec<_>>(),
-                    "curve": path.iter().map(|e| point(e["size"].as_u64().unwrap() as usize)).collect::<Vec<_>>()
-                }
-        }))
-    }
-
-    /// The page, unless the record is refused.
-    fn page(&self) -> std::result::Result<String, String> {
-        let record = Record::of_text(&self.0.to_string())?;
-        Ok(render(&record, "diabetes", "version: 1\ndata: {train: a<b.csv}\n").unwrap())
-    }
-
-    fn render(&self) -> String {
-        self.page().unwrap()
-    }
-}
-
-/// Of a matrix what stands left of the diagonal.
-fn triangle(matrix: &[Vec<f64>]) -> Vec<&[f64]> {
-    matrix.iter().enumerate().map(|(k, row)| &row[..k]).collect()
-}
-
-fn name(index: usize) -> String {
-    format!("column_number_{index}")
-}
-
-fn step(step: usize, action: &str, index: usize, score: f64, size: usize, tied: Vec<usize>) -> Value {
-    json!({"step": step, "action": action, "index": index, "name": name(index), "score": score, "lambda": 1.0, "size": size, "tied": tied})
+/// The page with the drawings for wide screens alone.
+fn wide(page: &str) -> String {
+    let mut parts = page.split("<svg class=\"plot narrow\"");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |out, part| out + part.split_once("</svg>").unwrap().1)
 }
 
 /// Checks that every element is closed in order, and that no number is missing or infinite.
@@ -142,16 +48,21 @@ fn the_page_says_what_was_chosen() {
     let page = Sample::diabetes().render();
     check(&page);
     assert!(page.contains("6 of 10 columns chosen by greedy search on the leave-one-out squared error."));
-    assert!(page.contains("On 88 test rows that it never saw, the mean squared error is 3320.4."));
+    assert!(page.contains("On 88 test rows that it never saw, the squared error is 3320.4."));
+    assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
     assert!(page.contains(">2896.1<"));
     assert!(!page.contains("Take care."));
 }
 
 #[test]
 fn plots_have_as_many_points_as_sizes() {
-    let page = Sample::diabetes().render();
-    assert_eq!(page.matches("class=\"dot inner\"").count(), 10 + 10 + 1, "score and λ, and one in a legend");
-    assert_eq!(page.matches("class=\"dot test\"").count(), 10 + 1);
+    let page = wide(&Sample::diabetes().render());
+    assert_eq!(
+        page.matches("class=\"dot inner\"").count(),
+        10 + 10 + 2,
+        "score and λ, in a legend, beside the test loss"
+    );
+    assert_eq!(page.matches("class=\"dot test\"").count(), 10 + 2);
     assert_eq!(page.matches("class=\"stay\"").count(), 10);
     assert_eq!(page.matches("and bmi: ").count(), 6);
 }
@@ -159,10 +70,12 @@ fn plots_have_as_many_points_as_sizes() {
 #[test]
 fn names_are_escaped() {
     let mut sample = Sample::diabetes();
+    let name = json!("<script>alert('&\"')</script>");
+    sample.0["candidates"][2] = name.clone();
     for list in ["steps", "selected"] {
         for item in sample.0[list].as_array_mut().unwrap() {
             if item["index"] == 2 {
-                item["name"] = json!("<script>alert('&\"')</script>");
+                item["name"] = name.clone();
             }
         }
     }
@@ -178,8 +91,9 @@ fn several_outputs_removals_and_a_limit() {
     let page = Sample::floating(20).render();
     check(&page);
     assert!(page.contains("cut short: a limit was hit"));
-    assert!(page.contains("Weight, output 3"));
-    assert!(page.contains("Mean squared error against size"));
+    assert!(page.contains("Lambda 1 is the &lt;largest&gt; that was tried."));
+    assert!(page.contains("Weight, up") && page.contains("Weight, &lt;right&gt;"));
+    assert!(page.contains("Error rate against size"));
     assert!(page.contains("class=\"exit"));
     assert!(page.contains("column 99"), "a tied column without a known name");
     assert!(page.contains("60\u{202f}000"));
@@ -192,7 +106,11 @@ fn a_thousand_sizes() {
     check(&page);
     let sizes = sample.0["path"].as_array().unwrap().len();
     assert!(sizes > 900);
-    assert_eq!(page.matches("class=\"dot inner\"").count(), sizes + 1);
+    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), sizes.div_ceil(2) + 2);
+    assert!(
+        page.contains("more, see “path” in selection.json") && page.contains("more, see “steps” in selection.json")
+    );
+    assert!(page.len() < 1_500_000, "{}", page.len());
     assert!(page.contains("drawn for at most 60 chosen columns"));
     assert!(!page.contains("class=\"stay\""));
 }
@@ -211,12 +129,12 @@ fn infinite_scores_leave_gaps() {
         sample.0["steps"][3][key] = none;
     }
     sample.0["empty_score"] = json!("Infinity");
-    sample.0["report"]["standard_errors"][0] = Value::Null;
-    sample.0["report"]["curve"][2]["test"] = Value::Null;
+    sample.0["path"][0]["standard_error"] = Value::Null;
+    sample.0["path"][2]["test"] = Value::Null;
     sample.0["report"]["correlations"][1][0] = Value::Null;
     let page = sample.render();
     check(&page);
-    assert_eq!(page.matches("class=\"dot inner\"").count(), 9 + 9 + 1);
+    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), 9 + 9 + 2);
     for list in ["path", "steps"] {
         for item in sample.0[list].as_array_mut().unwrap() {
             item["score"] = json!("Infinity");
@@ -258,7 +176,6 @@ fn what_is_read_is_written_again_and_what_was_changed_is_refused() {
         ("/steps/1/index", json!(1000), "step 2 moves a column beyond"),
         ("/path/2/size", json!(7), "the subset of size 7"),
         ("/status", json!("partial"), "the status is not"),
-        ("/report/standard_errors", json!([]), "what the report shows"),
         ("/report/correlations/1", json!([]), "what the report shows"),
         ("/stop_reason", json!("boredom"), "it is damaged"),
     ] {
@@ -277,7 +194,7 @@ fn a_score_that_is_no_better_than_nothing_is_a_warning() {
     let page = sample.render();
     check(&page);
     assert!(page.contains("No subset scored below the empty one"));
-    assert!(page.contains("No test data were given"));
+    assert!(page.contains("No figure on this page comes from rows that the selection had not seen"));
     sample.0["pipeline"]["loss"] = Value::Null;
     sample.0["pipeline"]["criterion"] = json!("mrmr");
     let page = sample.render();
@@ -286,13 +203,74 @@ fn a_score_that_is_no_better_than_nothing_is_a_warning() {
     assert!(!page.contains("Take care."));
 }
 
+#[test]
+fn the_honest_figure_comes_first_with_its_spread_and_what_it_is_worth() {
+    let page = Sample::whole().render();
+    check(&page);
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
+    assert!(
+        at(
+            "On rows held out in 2 outer folds that repeat everything, the squared error is 2950 ± 210; without any column it is 6000."
+        ) < at("Chosen columns")
+    );
+    assert!(at("Nested squared error") < at("Cross-validated squared error"));
+    assert!(at("Cross-validated squared error") < at("Test squared error"));
+    assert!(page.contains("49 % of the 6000 without any column") && page.contains("Nested R²"));
+    assert!(page.contains("an inner score of 5900 on average (19 shuffles)"));
+    assert!(page.contains("p = 0.05, the lowest that so few shuffles can give"));
+    assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
+    assert!(
+        page.contains("have 61 %") && page.contains("of a fold alone") && page.contains("at most 0.2 are expected")
+    );
+    assert!(page.contains("Loss against λ") && page.contains("chosen: 10, at the edge"));
+    assert!(page.contains("Original scale") && page.contains("s6 (<span"));
+    assert!(page.contains("observed − predicted") && page.contains("50 of 354 of them"));
+    assert!(page.contains("Predictions of rows held out in outer folds"));
+}
+
+#[test]
+fn classes_are_told_by_their_names() {
+    let page = Sample::floating(9).render();
+    check(&page);
+    assert!(page.contains("Of 30 test rows, 6 were given the wrong class"));
+    assert!(page.contains("taken for &lt;right&gt;") && page.contains("up (3)"));
+    assert!(page.contains("Test error rate") && page.contains("always the most frequent class: 0.66667"));
+    let page = Sample::classes(26).render();
+    check(&page);
+    assert!(
+        page.contains("26, in selection.json") && page.contains("Norm of weights") && !page.contains("Weight, class")
+    );
+    assert!(page.contains("Weights of ") && page.contains("class 7 taken for class 8: 1"));
+}
+
+#[test]
+fn auc_is_a_figure_and_its_complement_the_loss() {
+    let page = Sample::binary().render();
+    check(&page);
+    assert!(page.contains("Nested AUC") && page.contains("without any column 0.5"));
+    assert!(page.contains(">0.9<") && page.contains("ROC curve") && page.contains("rows of “ill” are found"));
+    assert!(page.contains("leave-one-out 1 − AUC"));
+}
+
+#[test]
+fn scores_in_other_units_are_not_drawn_beside_losses() {
+    let mut sample = Sample::whole();
+    assert!(!sample.render().contains("Score against size"));
+    sample.0["pipeline"]["settings"]["preprocess"][0]["target"] = json!(true);
+    let page = sample.render();
+    check(&page);
+    assert!(page.contains("Score against size") && page.contains("Loss against size"));
+}
+
 /// `cargo test -p vaglio report -- --ignored` writes samples to look at into the temporary folder.
 #[test]
 #[ignore = "writes files to look at"]
 fn samples_to_look_at() {
     let pages = [
         ("diabetes", Sample::diabetes().render()),
+        ("whole", Sample::whole().render()),
         ("floating", Sample::floating(24).render()),
+        ("classes", Sample::classes(26).render()),
         ("large", Sample::floating(1100).render()),
         ("one", Sample::floating(1).render()),
     ];

@@ -1,23 +1,20 @@
 //! How the learner was tuned: a table of its settings, and the score of every evaluation.
 
 use super::number::{counted, short};
-use super::plot::{Plot, Series};
+use super::plot::{Across, Plot, Series};
+use super::table::{Column, Table};
 use crate::tune::{Method, Scale, Scored, Tuned};
 use serde::Serialize;
-
-/// Scores further apart than this, as a ratio, are shown as powers.
-const WIDE: f64 = 100.0;
 
 /// The section on tuning.
 #[derive(Serialize)]
 pub struct Tuning {
     lead: String,
-    rows: Vec<Row>,
+    table: String,
     svg: Option<String>,
 }
 
 /// One setting.
-#[derive(Serialize)]
 struct Row {
     path: String,
     from: f64,
@@ -50,13 +47,21 @@ impl Tuning {
             },
             value,
         });
+        let columns = vec![
+            Column::name("Setting", |row: &Row| row.path.clone()),
+            Column::short("From", |row: &Row| Some(row.from)),
+            Column::short("To", |row: &Row| Some(row.to)),
+            Column::text("Scale", |row: &Row| row.scale.into()),
+            Column::short("Chosen", |row: &Row| Some(row.value)),
+        ];
+        let rows: Vec<Row> = rows.collect();
         Tuning {
             lead: format!(
                 "Before the search, {method} lowered the score of {what} to {} in {}. The chosen settings saw the training rows, as the selection did.",
                 short(tuned.score()),
                 counted(tuned.trials().len() as u64, "evaluation"),
             ),
-            rows: rows.collect(),
+            table: Table::of("Tuned settings", "“tuned”", columns, &rows, |_| false).html(),
             svg: drawing(tuned),
         }
     }
@@ -70,8 +75,6 @@ fn drawing(tuned: &Tuned) -> Option<String> {
         *lowest = lowest.min(score.unwrap_or(f64::INFINITY));
         Some(finite(*lowest))
     });
-    let known = || scores.iter().flatten().copied();
-    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     let tips = tuned.trials().iter().enumerate().map(|(k, trial)| {
         let paths = tuned.tune().parameters.keys().zip(&trial.values);
         let values: Vec<String> = paths.map(|(path, value)| format!("{path} {}", short(*value))).collect();
@@ -81,14 +84,13 @@ fn drawing(tuned: &Tuned) -> Option<String> {
     let plot = Plot {
         label: "Score of every evaluation while tuning".into(),
         vertical: "score".into(),
-        across: Some("evaluation"),
-        sizes: (1..=scores.len()).collect(),
+        across: Across::Counts("evaluation"),
+        at: (1..=scores.len()).map(|k| k as f64).collect(),
         tips: tips.collect(),
-        chosen: Some(tuned.best() + 1),
-        logarithmic: low > 0.0 && high / low > WIDE,
+        chosen: Some(((tuned.best() + 1) as f64, format!("lowest: {}", tuned.best() + 1))),
         series: vec![
-            Series { name: "lowest so far".into(), class: "inner", values: lowest.collect() },
-            Series { name: "score".into(), class: "train", values: scores },
+            Series { name: "lowest so far".into(), class: "inner", values: lowest.collect(), band: Vec::new() },
+            Series { name: "score".into(), class: "train", values: scores, band: Vec::new() },
         ],
         ..Plot::default()
     };

@@ -1,16 +1,18 @@
 //! What the template fills in: sentences, figures, tables and drawings, all made here.
 
+use super::classes::Classes;
+use super::columns::{self, Section};
 use super::figures::{Figure, figures};
+use super::honest::{self, Card};
 use super::number::{self, counted, short};
+use super::scatter::Predictions;
 use super::source::{Entry, Source, finite};
+use super::table::{Column, Table};
 use super::tuning::Tuning;
-use super::{chart, knots, labels};
-use crate::record::{MOST_CORRELATED, PerOutput, Seconds, SelectedRecord, StepRecord};
+use super::{chart, evidence, heat, knots, labels};
+use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord};
 use serde::Serialize;
 use vaglio_core::Action;
-
-/// Longer tables are folded away.
-const FOLD: usize = 60;
 
 /// Everything on the page.
 #[derive(Serialize)]
@@ -19,34 +21,30 @@ pub struct View {
     version: String,
     headline: String,
     warnings: Vec<String>,
+    verdict: String,
+    floor: String,
+    fewest: String,
     optimism: String,
     cards: Vec<Card>,
+    evidence: Option<String>,
+    folds: Option<String>,
     facts: Vec<Fact>,
     figures: Vec<Figure>,
+    predictions: Option<Predictions>,
+    classes: Option<Classes>,
     tuning: Option<Tuning>,
+    chosen: Option<Section>,
+    weights: Option<String>,
+    frequencies: Option<Section>,
     entries: Option<String>,
     coefficients: Option<String>,
-    steps: Vec<StepRow>,
-    ties: bool,
-    chosen: Vec<ChosenRow>,
-    weight_heads: Vec<String>,
+    steps: String,
     heat: Option<String>,
     heat_note: String,
-    sizes: Vec<SizeRow>,
-    shows: Shows,
-    excluded: Vec<(String, usize, String)>,
+    sizes: String,
+    excluded: String,
     configuration: String,
     sha256: String,
-    fold: usize,
-}
-
-/// A figure in large type.
-#[derive(Serialize)]
-struct Card {
-    label: String,
-    value: f64,
-    note: String,
-    class: &'static str,
 }
 
 /// A name and a value, for figures that are on no card; `full` is the value with every digit.
@@ -57,122 +55,44 @@ struct Fact {
     full: String,
 }
 
-#[derive(Serialize)]
-struct StepRow {
-    step: usize,
-    added: bool,
-    name: String,
-    index: usize,
-    size: usize,
-    score: Option<f64>,
-    lambda: Option<f64>,
-    tied: String,
-}
-
-#[derive(Serialize)]
-struct ChosenRow {
-    order: usize,
-    index: usize,
-    name: String,
-    weights: Vec<Option<f64>>,
-    score: Option<f64>,
-    tied: String,
-}
-
-#[derive(Serialize)]
-struct SizeRow {
-    size: usize,
-    chosen: bool,
-    best: bool,
-    score: Option<f64>,
-    error: Option<f64>,
-    lambda: Option<f64>,
-    train: Option<f64>,
-    test: Option<f64>,
-    train_rate: Option<f64>,
-    test_rate: Option<f64>,
-}
-
-/// Which optional columns of the table of sizes hold something.
-#[derive(Serialize)]
-struct Shows {
-    error: bool,
-    lambda: bool,
-    train: bool,
-    test: bool,
-    train_rate: bool,
-    test_rate: bool,
-}
-
 impl View {
     /// The page of a record.
     pub fn of(source: &Source<'_>, title: &str, configuration: &str) -> View {
         let record = source.record;
-        let heat = chart::correlations(source);
-        let outputs = record.selected.iter().map(|f| weights(f).len()).max().unwrap_or(0);
-        let any = |value: fn(&Entry) -> Option<f64>| source.path.iter().any(|entry| value(entry).is_some());
+        let honest = honest::honest(source);
+        let heat = heat::correlations(source);
+        let outputs = source.outputs().len();
         View {
             title: title.to_owned(),
             version: env!("CARGO_PKG_VERSION").into(),
             headline: labels::headline(source),
             warnings: labels::warnings(source),
+            verdict: honest::verdict(source, &honest),
+            floor: honest::floor(source),
+            fewest: honest::fewest(source),
             optimism: labels::optimism(source),
-            cards: cards(source),
+            cards: honest::cards(source, &honest),
+            evidence: evidence::drawing(source, &honest),
+            folds: columns::folds(source).map(|table| table.html()),
             facts: facts(source),
             figures: figures(source),
+            predictions: Predictions::of(source),
+            classes: Classes::of(source),
             tuning: record.report.tuning.as_ref().map(Tuning::of),
+            chosen: columns::chosen(source),
+            weights: if outputs > columns::FEW_OUTPUTS { heat::weights(source) } else { None },
+            frequencies: columns::frequencies(source),
             entries: chart::entries(source),
             coefficients: knots::coefficients(source),
-            steps: record.steps.iter().map(|step| step_row(source, step)).collect(),
-            ties: record.steps.iter().any(|step| !step.tied.is_empty()),
-            chosen: chosen_rows(source, outputs),
-            weight_heads: match outputs {
-                0 | 1 => vec!["Weight".into()],
-                n => (1..=n).map(|k| format!("Weight, output {k}")).collect(),
-            },
+            steps: steps(source).html(),
             heat_note: heat_note(record.selected.len(), heat.is_some()),
             heat,
-            sizes: size_rows(source),
-            shows: Shows {
-                error: any(|e| e.standard_error),
-                lambda: any(|e| e.lambda),
-                train: any(|e| e.train),
-                test: any(|e| e.test),
-                train_rate: any(|e| e.rates.train_error),
-                test_rate: any(|e| e.rates.test_error),
-            },
-            excluded: record.excluded.iter().map(|e| (e.name.clone(), e.index, e.reason.replace('_', " "))).collect(),
+            sizes: sizes(source).html(),
+            excluded: excluded(source).html(),
             configuration: configuration.to_owned(),
             sha256: record.data.sha256.clone(),
-            fold: FOLD,
         }
     }
-}
-
-fn cards(source: &Source<'_>) -> Vec<Card> {
-    let mut out = Vec::new();
-    let is_loss = source.record.pipeline.loss.is_some();
-    if let Some(value) = source.score() {
-        out.push(Card {
-            label: labels::capital(&labels::score(source)),
-            value,
-            note: if is_loss { "inner score, optimistic" } else { "inner score" }.into(),
-            class: "inner",
-        });
-    }
-    if let Some((rows, name, value)) = labels::test_figure(source) {
-        let note = format!("on {}", counted(rows as u64, "test row"));
-        out.push(Card { label: format!("Test {name}"), value, note, class: "test" });
-    }
-    if let Some(value) = source.empty_score().filter(|_| is_loss) {
-        out.push(Card {
-            label: "Without any column".into(),
-            value,
-            note: "inner score, to compare".into(),
-            class: "empty",
-        });
-    }
-    out
 }
 
 fn facts(source: &Source<'_>) -> Vec<Fact> {
@@ -183,8 +103,10 @@ fn facts(source: &Source<'_>) -> Vec<Fact> {
     };
     counted("Rows", record.data.rows);
     counted("Candidate columns", record.data.features);
-    if record.data.outputs > 1 {
-        counted("Outputs", record.data.outputs);
+    if let Some(classes) = &record.data.classes {
+        counted("Classes", classes.len());
+    } else if record.data.outputs > 1 {
+        counted("Targets", record.data.outputs);
     }
     counted("Columns chosen", record.selected.len());
     let mut number = |label: &str, value: Option<f64>| {
@@ -198,87 +120,95 @@ fn facts(source: &Source<'_>) -> Vec<Fact> {
     if let [intercept] = *intercepts {
         number("Intercept", Some(intercept));
     }
-    if let Some(test) = &record.test {
-        let figures = [
-            ("Test mean squared error", Some(test.mse)),
-            ("Test NRMSE", test.nrmse),
-            ("Test error rate", test.error_rate),
-            ("Test balanced error rate", test.balanced_error_rate),
-            ("Test AUC", test.auc),
-        ];
-        let on_card = labels::test_figure(source).map(|(.., value)| value);
-        figures.into_iter().filter(|(_, value)| *value != on_card).for_each(|(label, value)| number(label, value));
+    let figures = [("Nested", record.nested.as_ref().map(|n| &n.figures)), ("Test", record.test.as_ref())];
+    for (name, figures) in figures.into_iter().filter_map(|(name, figures)| Some((name, figures?))) {
+        let mut figure = |label: &str, value: Option<f64>| number(&format!("{name} {label}"), value);
+        figure("mean squared error", Some(figures.mse));
+        figure("NRMSE", figures.nrmse);
+        figure("R²", figures.r2.filter(|_| record.data.classes.is_none()));
+        figure("error rate", figures.error_rate);
+        figure("balanced error rate", figures.balanced_error_rate);
+        figure("AUC", figures.auc);
     }
     let mut told = |label: &str, text: String, full: String| out.push(Fact { label: label.into(), text, full });
     if intercepts.len() > 1 {
-        let all: Vec<String> = intercepts.iter().map(|b| short(*b)).collect();
-        told("Intercepts", all.join(", "), String::new());
+        told("Intercepts", format!("{}, in selection.json", intercepts.len()), String::new());
     }
     told("Learner", record.pipeline.learner.clone(), String::new());
     told("Engine", record.pipeline.engine.clone(), String::new());
+    told("Seed", record.seed.to_string(), String::new());
     told("The search ended because", record.stop_reason.sentence().into(), String::new());
-    let Seconds { read, search, choose, evaluate, fit, total } = record.seconds;
-    let parts = [("read", read), ("search", search), ("choose", choose), ("evaluate", evaluate), ("fit", fit)];
-    let parts = parts.map(|(part, seconds)| format!("{part} {}", number::duration(seconds)));
-    told("Time", number::duration(total), parts.join(", "));
+    told("Time", number::duration(record.seconds.total), time(&record.seconds));
     if let Some(peak) = record.peak_memory_bytes {
         told("Peak memory", number::bytes(peak as f64), format!("{peak} bytes"));
     }
     out
 }
 
-fn weights(column: &SelectedRecord) -> &[f64] {
-    column.weight.as_ref().map_or(&[], PerOutput::values)
+fn time(seconds: &Seconds) -> String {
+    let Seconds { read, search, choose, evaluate, fit, .. } = *seconds;
+    let parts = [("read", read), ("search", search), ("choose", choose), ("evaluate", evaluate), ("fit", fit)];
+    parts.map(|(part, seconds)| format!("{part} {}", number::duration(seconds))).join(", ")
 }
 
-fn names(source: &Source<'_>, indices: &[usize]) -> String {
-    indices.iter().map(|index| source.name(*index)).collect::<Vec<_>>().join(", ")
+fn steps(source: &Source<'_>) -> Table {
+    let steps = &source.record.steps;
+    let columns = vec![
+        Column::count("Step", |step: &StepRecord| step.step),
+        Column::text(
+            "Action",
+            |step: &StepRecord| {
+                if step.action == Action::Add { "enters".into() } else { "leaves".into() }
+            },
+        ),
+        Column::name("Column", |step: &StepRecord| source.names(step.moved())),
+        Column::count("Index", |step: &StepRecord| step.index),
+        Column::count("Size", |step: &StepRecord| step.size),
+        Column::number("Score", |step: &StepRecord| finite(step.score)),
+        Column::short("λ", |step: &StepRecord| step.lambda),
+        Column::text("Tied", |step: &StepRecord| columns::tied(source, &step.tied)),
+    ];
+    let summary = format!("{} as a table", counted(steps.len() as u64, "step"));
+    Table::of("Steps", "“steps”", columns, steps, |_| false).folded(summary)
 }
 
-fn step_row(source: &Source<'_>, step: &StepRecord) -> StepRow {
-    StepRow {
-        step: step.step,
-        added: step.action == Action::Add,
-        name: names(source, step.moved()),
-        index: step.index,
-        size: step.size,
-        score: finite(step.score),
-        lambda: step.lambda,
-        tied: names(source, &step.tied),
-    }
-}
-
-fn chosen_rows(source: &Source<'_>, outputs: usize) -> Vec<ChosenRow> {
-    let row = |(place, feature): (usize, &SelectedRecord)| {
-        let entry = source.entry_step(feature.index);
-        ChosenRow {
-            order: place + 1,
-            index: feature.index,
-            name: feature.name.clone(),
-            weights: (0..outputs.max(1)).map(|k| weights(feature).get(k).copied()).collect(),
-            score: entry.and_then(|step| finite(step.score)),
-            tied: entry.map(|step| names(source, &step.tied)).unwrap_or_default(),
-        }
-    };
-    source.record.selected.iter().enumerate().map(row).collect()
-}
-
-fn size_rows(source: &Source<'_>) -> Vec<SizeRow> {
+fn sizes(source: &Source<'_>) -> Table {
     let chosen = source.chosen_entry().map(|entry| entry.size);
     let best = source.best_entry().map(|entry| entry.size);
-    let row = |entry: &Entry| SizeRow {
-        size: entry.size,
-        chosen: Some(entry.size) == chosen,
-        best: Some(entry.size) == best,
-        score: entry.score,
-        error: entry.standard_error,
-        lambda: entry.lambda,
-        train: entry.train,
-        test: entry.test,
-        train_rate: entry.rates.train_error,
-        test_rate: entry.rates.test_error,
+    let lowest = source.lowest(|entry| entry.cross).map(|entry| entry.size);
+    let mark = move |entry: &Entry| {
+        let tags = [
+            ("chosen", "tag", chosen),
+            ("lowest cross-validated", "tag low", lowest),
+            ("lowest score", "tag low", best),
+        ];
+        let told = tags.iter().filter(|(.., size)| *size == Some(entry.size));
+        Some(told.map(|(words, class, _)| format!("<span class=\"{class}\">{words}</span>")).collect::<String>())
     };
-    source.path.iter().map(row).collect()
+    let columns = vec![
+        Column::count("Size", |entry: &Entry| entry.size),
+        Column::number("Cross-validated", |entry: &Entry| entry.cross),
+        Column::number("± its error", |entry: &Entry| entry.cross_error),
+        Column::number("Score", |entry: &Entry| entry.score),
+        Column::number("± its error", |entry: &Entry| entry.standard_error),
+        Column::short("λ", |entry: &Entry| entry.lambda),
+        Column::number("Training loss", |entry: &Entry| entry.train),
+        Column::number("Test loss", |entry: &Entry| entry.test),
+        Column::number("Training error rate", |entry: &Entry| entry.rates.train_error),
+        Column::number("Test error rate", |entry: &Entry| entry.rates.test_error),
+        Column::html("", "t", mark),
+    ];
+    let is_marked = |entry: &Entry| [chosen, lowest, best].contains(&Some(entry.size));
+    Table::of("Sizes", "“path”", columns, &source.path, is_marked)
+}
+
+fn excluded(source: &Source<'_>) -> Table {
+    let columns = vec![
+        Column::name("Column", |column: &ExcludedRecord| column.name.clone()),
+        Column::count("Index", |column: &ExcludedRecord| column.index),
+        Column::text("Reason", |column: &ExcludedRecord| column.reason.replace('_', " ")),
+    ];
+    Table::of("Columns left out", "“excluded”", columns, &source.record.excluded, |_| false)
 }
 
 fn heat_note(selected: usize, drawn: bool) -> String {

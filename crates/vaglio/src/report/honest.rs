@@ -1,0 +1,350 @@
+//! What the selection is worth: the figures of rows that it had not seen, the most trustworthy first.
+
+use super::labels;
+use super::number::{self, counted, rounded, short, significant};
+use super::source::{Source, finite};
+use crate::record::{Figures, NullFigure};
+use serde::Serialize;
+use vaglio_core::Loss;
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Outer folds, in which everything was repeated.
+    Nested,
+    /// The cross-validated search that chose size and λ.
+    Cross,
+    /// Test rows.
+    Test,
+}
+
+/// The loss on rows that the selection had not seen.
+pub struct Honest<'r> {
+    pub origin: Origin,
+    pub loss: f64,
+    pub error: Option<f64>,
+    pub empty: Option<f64>,
+    /// All figures, where predictions were kept.
+    pub figures: Option<&'r Figures>,
+    /// Rows, each as often as it was held out.
+    repeats: usize,
+    /// How it came about: `5 outer folds`.
+    pub how: String,
+}
+
+/// A figure in large type.
+#[derive(Serialize)]
+pub struct Card {
+    label: String,
+    value: String,
+    full: String,
+    spread: String,
+    note: String,
+    class: &'static str,
+}
+
+impl Origin {
+    /// The word before a figure.
+    pub fn title(self) -> &'static str {
+        match self {
+            Origin::Nested => "nested",
+            Origin::Cross => "cross-validated",
+            Origin::Test => "test",
+        }
+    }
+
+    /// The class in the style sheet.
+    pub fn class(self) -> &'static str {
+        match self {
+            Origin::Nested => "nested",
+            Origin::Cross => "cross",
+            Origin::Test => "test",
+        }
+    }
+}
+
+/// Every figure of rows that the selection had not seen: nested, cross-validated, test.
+pub fn honest<'r>(source: &Source<'r>) -> Vec<Honest<'r>> {
+    let record = source.record;
+    let mut out = Vec::new();
+    let times = |repeats: usize| if repeats > 1 { format!(", {repeats} times") } else { String::new() };
+    if let Some((nested, loss)) = record.nested.as_ref().and_then(|n| Some((n, finite(n.loss)?))) {
+        out.push(Honest {
+            origin: Origin::Nested,
+            loss,
+            error: nested.standard_error.and_then(finite),
+            empty: finite(nested.empty_loss),
+            figures: Some(&nested.figures),
+            repeats: nested.repeats.max(1),
+            how: format!(
+                "{} that repeat everything{}",
+                counted(nested.folds as u64, "outer fold"),
+                times(nested.repeats)
+            ),
+        });
+    }
+    let chosen = &record.chosen;
+    if let (Some(loss), Some(folds)) = (chosen.cross_validated.and_then(finite), chosen.folds) {
+        out.push(Honest {
+            origin: Origin::Cross,
+            loss,
+            error: chosen.standard_error.and_then(finite),
+            empty: chosen.empty_loss.and_then(finite),
+            figures: None,
+            repeats: chosen.repeats.unwrap_or(1).max(1),
+            how: format!(
+                "{} that repeat the search{}",
+                counted(folds as u64, "fold"),
+                times(chosen.repeats.unwrap_or(1))
+            ),
+        });
+    }
+    if let Some((test, loss)) = record.test.as_ref().and_then(|test| Some((test, finite(test.loss)?))) {
+        out.push(Honest {
+            origin: Origin::Test,
+            loss,
+            error: test.standard_error.and_then(finite),
+            empty: test.empty_loss.and_then(finite),
+            figures: Some(test),
+            repeats: 1,
+            how: counted(test.rows as u64, "test row"),
+        });
+    }
+    out
+}
+
+impl Honest<'_> {
+    /// The error rate with its standard error, where it is not the loss itself.
+    fn rate(&self, loss: Loss) -> Option<(f64, f64)> {
+        let figures = self.figures.filter(|_| loss != Loss::ZeroOne)?;
+        let rate = figures.error_rate?;
+        let rows = (figures.rows / self.repeats).max(1) as f64;
+        Some((rate, (rate * (1.0 - rate) / rows).sqrt()))
+    }
+}
+
+/// The error rate of always saying the most frequent class, by a confusion matrix.
+pub fn majority(figures: &Figures) -> Option<f64> {
+    let rows: Vec<usize> = figures.confusion.as_ref()?.iter().map(|row| row.iter().sum()).collect();
+    let all: usize = rows.iter().sum();
+    (all > 0).then(|| 1.0 - rows.iter().copied().max().unwrap_or(0) as f64 / all as f64)
+}
+
+/// The null figure that answers to a loss on rows held out, or else to the score.
+pub fn shuffled<'r>(source: &Source<'r>) -> Option<(&'r NullFigure, bool)> {
+    let permutations = source.record.permutations.as_ref()?;
+    match &permutations.cross_validated {
+        Some(figure) => Some((figure, true)),
+        None => Some((&permutations.score, false)),
+    }
+}
+
+impl Card {
+    fn new(label: &str, value: f64, error: Option<f64>, note: String, class: &'static str) -> Self {
+        let (text, spread) = rounded(value, error);
+        let spread = spread.map(|spread| format!("± {spread}")).unwrap_or_default();
+        Card { label: labels::capital(label), value: text, full: number::full(value), spread, note, class }
+    }
+}
+
+/// `0.142 ± 0.023`.
+fn with_spread(value: f64, error: Option<f64>) -> String {
+    match rounded(value, error) {
+        (value, Some(error)) => format!("{value} ± {error}"),
+        (value, None) => value,
+    }
+}
+
+/// A share in whole percent, or with two digits below one.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent.abs() < 1.0 {
+        format!("{} %", significant(percent, 2))
+    } else {
+        format!("{percent:.0} %").replace('-', "−")
+    }
+}
+
+/// Whether the empty model has an AUC, or an error rate, worth naming: not by leaving rows out one by one.
+fn against(honest: &Honest<'_>, loss: Loss) -> String {
+    match honest.empty {
+        Some(empty) if loss == Loss::Auc => format!("without any column {}", short(1.0 - empty)),
+        Some(empty) if empty > 0.0 => {
+            format!("{} of the {} without any column", percent(honest.loss / empty), short(empty))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The figures in large type: the honest ones, the shuffled floor, and the inner score last.
+pub fn cards(source: &Source<'_>, honest: &[Honest<'_>]) -> Vec<Card> {
+    let mut out: Vec<Card> =
+        honest.iter().enumerate().flat_map(|(place, figure)| of_figure(source, figure, place == 0)).collect();
+    let loss = source.loss();
+    if let Some((null, is_cross)) = shuffled(source).filter(|(null, _)| null.mean.is_finite()) {
+        let what = if is_cross { "cross-validated" } else { "inner score" };
+        let count = counted(null.values.len() as u64, "shuffle");
+        let note = format!("{what}, {count}; p = {}", significant(null.p, 3));
+        let is_auc = loss == Loss::Auc && (is_cross || source.comparable);
+        let (label, value) = match is_auc {
+            true => ("AUC on shuffled targets", 1.0 - null.mean),
+            false => ("Shuffled targets", null.mean),
+        };
+        out.push(Card::new(label, value, None, note, "card empty"));
+    }
+    if let Some(value) = source.score() {
+        let is_loss = source.record.pipeline.loss.is_some();
+        let empty = source.empty_score().filter(|_| is_loss);
+        let optimistic = if is_loss { ", optimistic" } else { "" };
+        let mut note = format!("{}{optimistic}", labels::score(source));
+        if let Some(empty) = empty {
+            note.push_str(&format!("; without any column {}", short(empty)));
+        }
+        out.push(Card::new("inner score", value, None, note, "card inner"));
+    }
+    out
+}
+
+/// The cards of one origin: for classes the error rate or AUC first, for numbers R² last.
+fn of_figure(source: &Source<'_>, figure: &Honest<'_>, is_first: bool) -> Vec<Card> {
+    let (loss, title, class) = (source.loss(), figure.origin.title(), style(figure.origin, is_first));
+    let how = |words: String| if words.is_empty() { figure.how.clone() } else { format!("{}; {words}", figure.how) };
+    let mut out = Vec::new();
+    if loss == Loss::Auc {
+        let auc = 1.0 - figure.loss;
+        out.push(Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, loss)), class));
+    }
+    if let Some((rate, error)) = figure.rate(loss) {
+        let floor = figure.figures.and_then(majority);
+        let note = floor.map(|floor| format!("always the most frequent class: {}", short(floor))).unwrap_or_default();
+        out.push(Card::new(&format!("{title} error rate"), rate, Some(error), how(note), class));
+    }
+    if loss != Loss::Auc {
+        let label = format!("{title} {}", loss.title());
+        out.push(Card::new(&label, figure.loss, figure.error, how(against(figure, loss)), class));
+    }
+    if let Some(r2) = figure.figures.and_then(|f| f.r2).filter(|_| source.record.data.classes.is_none()) {
+        out.push(Card::new(&format!("{title} R²"), r2, None, "share of the variance explained".into(), class));
+    }
+    out
+}
+
+fn style(origin: Origin, is_first: bool) -> &'static str {
+    match (origin, is_first) {
+        (Origin::Nested, true) => "card nested first",
+        (Origin::Cross, true) => "card cross first",
+        (Origin::Test, true) => "card test first",
+        (Origin::Nested, false) => "card nested",
+        (Origin::Cross, false) => "card cross",
+        (Origin::Test, false) => "card test",
+    }
+}
+
+/// What the most trustworthy figure says, in a paragraph.
+pub fn verdict(source: &Source<'_>, honest: &[Honest<'_>]) -> String {
+    let Some(first) = honest.first() else { return nothing(source) };
+    let loss = source.loss();
+    let mut out = match first.origin {
+        Origin::Test => format!("On {} that it never saw", first.how),
+        _ => format!("On rows held out in {}", first.how),
+    };
+    if let Some((rate, error)) = first.rate(loss) {
+        let floor =
+            first.figures.and_then(majority).map(|f| format!(" (always the most frequent class: {})", short(f)));
+        out.push_str(&format!(", the error rate is {}{}", with_spread(rate, Some(error)), floor.unwrap_or_default()));
+    }
+    out.push_str(&format!(", the {} is {}", loss.title(), with_spread(first.loss, first.error)));
+    out.push_str(&first.empty.map(|e| format!("; without any column it is {}", short(e))).unwrap_or_default());
+    out.push('.');
+    out.push_str(&reading(first));
+    if first.origin == Origin::Cross {
+        out.push_str(" Size and λ were chosen by this figure, which makes it a little too good; --nested 5 repeats that choice too.");
+    }
+    for other in honest.iter().skip(1).filter(|other| other.origin == Origin::Test) {
+        out.push_str(&format!(
+            " On {} that it never saw, the {} is {}.",
+            other.how,
+            loss.title(),
+            with_spread(other.loss, other.error)
+        ));
+    }
+    out
+}
+
+/// Whether the columns help, by the spread.
+fn reading(figure: &Honest<'_>) -> &'static str {
+    let (Some(empty), Some(error)) = (figure.empty, figure.error) else { return "" };
+    match empty - figure.loss {
+        gain if gain <= 0.0 => " By this figure the columns do not help to predict the target.",
+        gain if gain < 2.0 * error => " The gain over no column is within two standard errors: it may be chance.",
+        _ => "",
+    }
+}
+
+fn nothing(source: &Source<'_>) -> String {
+    let give = "--nested 5, or test data, give an honest figure.";
+    if source.record.pipeline.loss.is_some() {
+        format!("No figure on this page comes from rows that the selection had not seen; {give}")
+    } else {
+        format!("No figure on this page is an error of predictions; {give}")
+    }
+}
+
+/// What shuffled targets say, in a sentence; empty without them.
+pub fn floor(source: &Source<'_>) -> String {
+    let Some((null, is_cross)) = shuffled(source) else { return String::new() };
+    let own = if is_cross { source.record.chosen.cross_validated.and_then(finite) } else { source.score() };
+    let (Some(own), Some(mean)) = (own, finite(null.mean)) else { return String::new() };
+    let count = null.values.len();
+    let what = if is_cross { "a cross-validated loss" } else { "an inner score" };
+    let least = 1.0 / (count as f64 + 1.0);
+    let lowest = if null.p <= least * (1.0 + 1e-9) { ", the lowest that so few shuffles can give" } else { "" };
+    let lowest = if count >= 99 { "" } else { lowest };
+    format!(
+        "With shuffled targets, where nothing can be learned, the same search reaches {what} of {} on average ({}), against {} here: p = {}{lowest}.",
+        short(mean),
+        counted(count as u64, "shuffle"),
+        short(own),
+        significant(null.p, 3),
+    )
+}
+
+/// How many columns would do, by name.
+pub fn fewest(source: &Source<'_>) -> String {
+    let by_cross = source.path.iter().any(|entry| entry.cross.is_some());
+    if !by_cross && source.record.pipeline.loss.is_none() {
+        return String::new();
+    }
+    let value = |entry: &super::source::Entry| if by_cross { entry.cross } else { entry.score };
+    let best = if by_cross { source.lowest(|e| e.cross) } else { source.best_entry() };
+    let spread = best.and_then(|b| if by_cross { b.cross_error } else { b.standard_error });
+    let (Some(best), Some(spread)) = (best, spread) else { return String::new() };
+    let Some(bound) = value(best).map(|v| v + spread) else { return String::new() };
+    let what = if by_cross { "cross-validated loss" } else { "score" };
+    let within = format!(
+        "within one standard error of the lowest {what} ({} ± {})",
+        short(bound - spread),
+        significant(spread, 2)
+    );
+    let empty = if by_cross { source.record.chosen.empty_loss } else { source.empty_score() };
+    if empty.is_some_and(|empty| empty <= bound) {
+        return format!("No column would do: even the empty model is {within}.");
+    }
+    let Some(least) = source.path.iter().find(|e| value(e).is_some_and(|v| v <= bound)) else { return String::new() };
+    let chosen = source.record.selected.len();
+    if least.size == chosen {
+        return format!("No fewer would do: smaller subsets are not {within}.");
+    }
+    let shown = 12;
+    let names = source.names(&least.subset[..least.subset.len().min(shown)]);
+    let more = match least.size.saturating_sub(shown) {
+        0 => String::new(),
+        n => format!(" and {} more", number::count(n as u64)),
+    };
+    let verb = if least.size == 1 {
+        "1 column would do".into()
+    } else {
+        format!("{} columns would do", number::count(least.size as u64))
+    };
+    format!("{verb}: {names}{more}. Their {what} {} is {within}.", value(least).map(short).unwrap_or_default())
+}

@@ -1,0 +1,102 @@
+//! The report in a browser, where Chromium is installed: two widths, light and dark, printed; nothing on the console.
+
+use crate::common::{Folder, pipeline, side, table, third};
+use std::process::{Command, Output, Stdio};
+
+/// Chromium's name, if it is installed.
+fn chromium() -> Option<&'static str> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let starts = |name: &&str| {
+        let version = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        version.is_ok_and(|status| status.success())
+    };
+    let found = names.into_iter().find(starts);
+    if found.is_none() {
+        eprintln!("skipped: no Chromium is installed");
+    }
+    found
+}
+
+/// The browser on a page of the folder.
+fn opened(browser: &str, folder: &Folder, page: &str, flags: &[&str]) -> Output {
+    let mut command = Command::new(browser);
+    command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--hide-scrollbars"]);
+    command.arg("--allow-file-access-from-files").arg(format!("--user-data-dir={}", folder.path("profile").display()));
+    command.args(flags).arg(format!("file://{}", folder.path(page).display())).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(!words.contains("CONSOLE"), "{words}");
+    output
+}
+
+/// Looks at `out/report.html` at two widths, light and dark: it is as wide as the screen, and dark where that is asked for.
+fn looked_at(browser: &str, folder: &Folder) {
+    for width in [400, 1200] {
+        // The frame measures itself from within a page around it.
+        let around = format!(
+            "<!DOCTYPE html><iframe id=\"r\" src=\"out/report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe><p id=\"o\"></p>\
+             <script>onload=()=>{{const d=document.getElementById('r').contentDocument,s=[...d.querySelectorAll('svg.plot')];\
+             const shown=s.filter(e=>e.getBoundingClientRect().width>0);\
+             document.getElementById('o').textContent=[d.documentElement.scrollWidth,\
+             getComputedStyle(d.body).backgroundColor,shown.length,s.filter(e=>e.classList.contains('narrow')).length].join('|')}}</script>"
+        );
+        folder.write("around.html", around);
+        let mut papers = Vec::new();
+        for scheme in ["0", "1"] {
+            let flags = [
+                &format!("--blink-settings=preferredColorScheme={scheme}")[..],
+                "--dump-dom",
+                "--virtual-time-budget=5000",
+            ];
+            let output = opened(browser, folder, "around.html", &flags);
+            let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+            let told = dom.split("<p id=\"o\">").nth(1).and_then(|rest| rest.split("</p>").next()).unwrap_or_default();
+            let parts: Vec<&str> = told.split('|').collect();
+            assert_eq!(parts.len(), 4, "{dom}");
+            assert_eq!(parts[0], width.to_string(), "the page is wider than the screen");
+            assert!(parts[2].parse::<usize>().unwrap() >= parts[3].parse::<usize>().unwrap(), "{told}");
+            papers.push(parts[1].to_owned());
+        }
+        assert_eq!(papers[1], "rgb(255, 255, 255)");
+        assert_ne!(papers[0], papers[1], "dark is as light");
+    }
+}
+
+/// Pages of `out/report.html` on paper.
+fn pages(browser: &str, folder: &Folder) -> usize {
+    let print = format!("--print-to-pdf={}", folder.path("report.pdf").display());
+    opened(browser, folder, "out/report.html", &[&print, "--no-pdf-header-footer"]);
+    let pdf = std::fs::read(folder.path("report.pdf")).unwrap();
+    let text = String::from_utf8_lossy(&pdf);
+    text.matches("/Type /Page").count() - text.matches("/Type /Pages").count()
+}
+
+#[test]
+fn a_report_looks_right_at_two_widths_light_and_dark_and_on_paper() {
+    let Some(browser) = chromium() else { return };
+    for (name, target, lines) in [
+        ("numbers", "y", "evaluate: {nested: {folds: 3}, permutations: 3, stability: {pairs: 2}}"),
+        ("classes", "kind", "criterion: {kind: loo, loss: zero_one}\nevaluate: {nested: {folds: 3}}"),
+        ("binary", "class", "criterion: {kind: loo, loss: auc}\nevaluate: {nested: {folds: 3}}"),
+    ] {
+        let folder = Folder::new(&format!("browser-{name}"));
+        folder.write("train.csv", table(60, 6, &[("class", &side), ("kind", &third)]));
+        let others =
+            ["y", "class", "kind"].into_iter().filter(|column| *column != target).collect::<Vec<_>>().join(", ");
+        folder.run(&pipeline(lines).replace("target: y", &format!("target: {target}, exclude: [{others}]")));
+        looked_at(browser, &folder);
+        let pages = pages(browser, &folder);
+        assert!((1..=6).contains(&pages), "{name}: {pages} pages");
+    }
+}
+
+#[test]
+fn thousands_of_columns_print_on_a_few_pages() {
+    let Some(browser) = chromium() else { return };
+    let folder = Folder::new("browser-wide");
+    folder.write("train.csv", table(20, 6000, &[]));
+    folder.run(&pipeline("search: {kind: rank, max_features: 400, choose: last}"));
+    looked_at(browser, &folder);
+    let pages = pages(browser, &folder);
+    assert!((1..10).contains(&pages), "{pages} pages");
+}

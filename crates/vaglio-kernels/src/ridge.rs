@@ -82,7 +82,7 @@ impl Ridge {
         let square = self.x.ncols().min(self.triangle.nrows());
         let kept: Vec<usize> = (0..square).chain(self.x.ncols()..self.triangle.ncols()).collect();
         let reduced = linalg::triangle(stacked(self.triangle.select(Axis(1), &kept).view(), square, lambda).view())?;
-        Ok(Prefixes { ridge: self, lambda, square, reduced })
+        Ok(Prefixes { ridge: self, lambda, square, reduced, wide: None })
     }
 
     fn with_intercept(&self, weights: Array2<f64>, places: &[usize]) -> (Array2<f64>, Vec<f64>) {
@@ -129,22 +129,37 @@ pub struct Prefixes<'r> {
     square: usize,
     /// The triangle of the first features stacked on √λ·I, with what it makes of the targets beside it.
     reduced: Array2<f64>,
+    /// Of more features than rows: how many, and their triangle R with RᵀR = TTᵀ + λI.
+    wide: Option<(usize, Array2<f64>)>,
 }
 
 impl Prefixes<'_> {
-    /// Weights (features × outputs) and intercepts of the first `count` features. Cost O(count² · outputs), and
-    /// O(count · rows²) for more features than rows.
+    /// Weights (features × outputs) and intercepts of the first `count` features. Cost O(count² · outputs); for more
+    /// features than rows O(rows · (count + rows · features that are new since the last call)).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn coefficients(&self, count: usize) -> Result<(Array2<f64>, Vec<f64>), Failure> {
+    pub fn coefficients(&mut self, count: usize) -> Result<(Array2<f64>, Vec<f64>), Failure> {
         let places: Vec<usize> = (0..count).collect();
-        if count > self.square {
-            return self.ridge.coefficients_of(&places, self.lambda);
+        if count <= self.square {
+            let kept: Vec<usize> = (0..count).chain(self.square..self.reduced.ncols()).collect();
+            let reduced = self.reduced.slice(s![..count, ..]).select(Axis(1), &kept);
+            return Ok(self.ridge.with_intercept(back_substituted(reduced.view(), count), &places));
         }
-        let kept: Vec<usize> = (0..count).chain(self.square..self.reduced.ncols()).collect();
-        let reduced = self.reduced.slice(s![..count, ..]).select(Axis(1), &kept);
-        Ok(self.ridge.with_intercept(back_substituted(reduced.view(), count), &places))
+        let (triangle, features) = (&self.ridge.triangle, self.ridge.x.ncols());
+        let (from, mut root) = match self.wide.take().filter(|(known, _)| *known <= count) {
+            Some(known) => known,
+            None => (self.square, rows_root(triangle.slice(s![.., ..self.square]), self.lambda)?),
+        };
+        triangle
+            .slice(s![.., from..count])
+            .columns()
+            .into_iter()
+            .for_each(|column| add_row(&mut root, column.to_vec()));
+        let (t, z) = (triangle.slice(s![.., ..count]), triangle.slice(s![.., features..]));
+        let weights = by_rows(t, z, &root, self.lambda);
+        self.wide = Some((count, root));
+        Ok(self.ridge.with_intercept(weights, &places))
     }
 }
 
@@ -155,21 +170,45 @@ fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result
         let reduced = linalg::triangle(stacked(triangle, features, lambda).view())?;
         return Ok(back_substituted(reduced.view(), features));
     }
-    // w = Tᵀu with (TTᵀ + λI)u = Z, and RᵀR = TTᵀ + λI by reflections of [Tᵀ; √λI].
     let (t, z) = (triangle.slice(s![.., ..features]), triangle.slice(s![.., features..]));
+    Ok(by_rows(t, z, &rows_root(t, lambda)?, lambda))
+}
+
+/// R with RᵀR = TTᵀ + λI, by reflections of [Tᵀ; √λI].
+fn rows_root(t: ArrayView2<f64>, lambda: f64) -> Result<Array2<f64>, Failure> {
     let rows = t.nrows();
-    let root = linalg::triangle(stacked(t.t(), rows, lambda).view())?;
+    let reduced = linalg::triangle(stacked(t.t(), rows, lambda).view())?;
+    Ok(reduced.slice(s![..rows, ..rows]).to_owned())
+}
+
+/// R of RᵀR + xxᵀ, by rotations. Cost O(rows²).
+fn add_row(root: &mut Array2<f64>, mut x: Vec<f64>) {
+    for k in 0..x.len() {
+        let (r, y) = (root[[k, k]], x[k]);
+        let length = r.hypot(y);
+        if length == 0.0 {
+            continue;
+        }
+        let (cosine, sine) = (r / length, y / length);
+        for (r, x) in root.row_mut(k).iter_mut().zip(&mut x).skip(k) {
+            (*r, *x) = (cosine * *r + sine * *x, cosine * *x - sine * *r);
+        }
+    }
+}
+
+/// w = Tᵀu with (TTᵀ + λI)u = Z and R of that matrix. Cost O(rows · (features + rows) · outputs).
+fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f64) -> Array2<f64> {
+    let rows = t.nrows();
     let solve = |right: Array2<f64>| {
-        let lower = root.slice(s![..rows, ..rows]);
         let mut forward = right;
         for k in 0..rows {
             let (known, mut rest) = forward.view_mut().split_at(Axis(0), k);
             let mut row = rest.row_mut(0);
-            row -= &lower.slice(s![..k, k]).dot(&known);
-            row /= lower[[k, k]];
+            row -= &root.slice(s![..k, k]).dot(&known);
+            row /= root[[k, k]];
         }
         let mut beside = Array2::zeros((rows, rows + forward.ncols()));
-        beside.slice_mut(s![.., ..rows]).assign(&lower);
+        beside.slice_mut(s![.., ..rows]).assign(root);
         beside.slice_mut(s![.., rows..]).assign(&forward);
         back_substituted(beside.view(), rows)
     };
@@ -177,7 +216,7 @@ fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result
     // One refinement takes back what the product of R with itself costs.
     let missing = &z - &t.dot(&t.t().dot(&u)) - &u * lambda;
     u += &solve(missing);
-    Ok(t.t().dot(&u))
+    t.t().dot(&u)
 }
 
 /// The triangle [R Z] above √λ·I.
@@ -254,7 +293,7 @@ mod tests {
                 Ridge::new(x, y.view(), Some(&weights[..rows.len()]), true).unwrap().coefficients(0.3).unwrap()
             };
             let all = Ridge::new(x.clone(), y.view(), Some(&weights[..rows.len()]), true).unwrap();
-            let prefixes = all.prefixes(0.3).unwrap();
+            let mut prefixes = all.prefixes(0.3).unwrap();
             for count in 0..=5 {
                 assert!(
                     near(&prefixes.coefficients(count).unwrap(), &alone(&(0..count).collect::<Vec<_>>())),

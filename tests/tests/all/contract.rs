@@ -26,21 +26,29 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
     assert_eq!(folder.files("out"), FILES);
     let selection = folder.json("out/selection.json");
-    let top = "schema status stop_reason pipeline data empty_score steps path selected score lambda intercept excluded \
-               test nested verify seconds peak_memory_bytes report";
+    let top = "schema status stop_reason version seed warnings pipeline data candidates empty_score steps path chosen \
+               selected score lambda intercept excluded test nested permutations stability verify seconds \
+               peak_memory_bytes report";
     assert_eq!(keys(&selection), top.split_whitespace().collect::<Vec<_>>());
     for (value, names) in [
-        (&selection["pipeline"], "learner criterion search loss engine"),
-        (&selection["data"], "rows features outputs sha256"),
-        (&selection["steps"][0], "step action index name score lambda size tied"),
-        (&selection["path"][0], "size subset score lambda"),
-        (&selection["selected"][0], "index name weight"),
-        (&selection["test"], "rows mse nrmse error_rate balanced_error_rate auc"),
-        (&selection["seconds"], "read search fit total"),
+        (&selection["pipeline"], "learner criterion search loss engine settings"),
+        (&selection["data"], "rows features outputs targets classes sha256 test_rows"),
+        (&selection["steps"][0], "step action index name score standard_error lambda size tied"),
+        (
+            &selection["path"][0],
+            "size step score standard_error lambda cross_validated cross_validated_error train test",
+        ),
+        (&selection["chosen"], "by rule size lambda cross_validated standard_error empty_loss folds repeats"),
+        (&selection["selected"][0], "index name weight original_weight without substitutes"),
+        (
+            &selection["test"],
+            "rows loss empty_loss mse r2 nrmse error_rate balanced_error_rate auc standard_error confusion",
+        ),
+        (&selection["seconds"], "read search choose evaluate fit total"),
     ] {
         assert_eq!(keys(value), names.split(' ').collect::<Vec<_>>());
     }
-    assert_eq!(selection["schema"], "vaglio.selection/1");
+    assert_eq!(selection["schema"], "vaglio.selection/2");
     assert_eq!((&selection["status"], &selection["stop_reason"]), (&"complete".into(), &"max_features".into()));
     assert_eq!((&selection["data"]["rows"], &selection["data"]["outputs"]), (&24.into(), &1.into()));
     assert_eq!((&selection["nested"], &selection["verify"]), (&Value::Null, &Value::Null));
@@ -48,7 +56,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
         let entry = &selection["path"][k];
         assert_eq!((step["step"].as_u64(), &step["action"]), (Some(k as u64 + 1), &"add".into()));
         assert_eq!((&step["size"], &step["score"]), (&entry["size"], &entry["score"]));
-        assert_eq!(entry["subset"].as_array().unwrap().last(), Some(&step["index"]));
+        assert_eq!((&entry["step"], &entry["subset"]), (&step["step"], &Value::Null));
     }
     let report = folder.read("out/report.html");
     assert!(report.contains("<html") && !report.contains("src=\"http"));

@@ -13,6 +13,7 @@ fn data(settings: &str, lines: &str) -> String {
 fn choice(selection: &Value) -> Value {
     let mut rest = timeless(selection.clone());
     rest.as_object_mut().unwrap().remove("data");
+    rest["pipeline"].as_object_mut().unwrap().remove("settings");
     rest
 }
 
@@ -117,8 +118,9 @@ fn the_size_is_the_best_the_last_or_within_one_standard_error() {
 fn lambda_is_chosen_anew_for_every_subset() {
     let folder = Folder::new("lambda");
     folder.write("train.csv", table(40, 5, &[]));
-    let grid = folder.run(&pipeline("learner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}}}"));
-    let values = folder.run(&pipeline("learner: {kind: rls, lambda: {values: [100, 0.1, 1, 10, 0.01]}}"));
+    let grid =
+        folder.run(&pipeline("learner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}, per: subset}}"));
+    let values = folder.run(&pipeline("learner: {kind: rls, lambda: {values: [100, 0.1, 1, 10, 0.01], per: subset}}"));
     assert_eq!(choice(&grid), choice(&values));
     let first = &grid["steps"][0];
     let mut best = f64::INFINITY;

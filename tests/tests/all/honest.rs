@@ -77,7 +77,7 @@ const CRITERIA: [&str; 3] =
     ["loo", "{kind: kfold, folds: 4}", "{kind: kfold, folds: 3, loss: zero_one, stratified: true}"];
 
 fn learners(target: &str) -> Vec<&'static str> {
-    let mut learners = vec!["{kind: rls", "{kind: elm, units: 4, direct: false"];
+    let mut learners = vec!["{kind: rls", "{kind: elm, units: 6, direct: false"];
     learners.extend((target == "class").then_some("{kind: crrr"));
     learners
 }

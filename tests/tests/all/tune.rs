@@ -29,7 +29,7 @@ fn the_tuned_penalty_scores_what_a_run_with_it_scores_and_lower_than_others() {
         let tune = TUNE.replace("budget", &format!("method: {method}, budget"));
         let found = folder.run(&on_numbers(&format!("{tune}\nsearch: {{kind: greedy, max_features: 2}}")));
         let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
-        assert_eq!(keys[3..6], ["pipeline", "tuned", "data"]);
+        assert_eq!(keys[6..9], ["pipeline", "tuned", "data"]);
         let tuned = &found["tuned"];
         let keys: Vec<&String> = tuned.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["method", "evaluations", "score", "parameters"]);
@@ -89,13 +89,13 @@ fn a_resolved_pipeline_tunes_again_and_files_say_so() {
     assert_eq!(timeless(serde_json::from_str(&ran.out).unwrap()), timeless(found.clone()));
     assert_eq!(folder.read("again/model.json"), folder.read("out/model.json"));
     let report = folder.read("out/report.html");
-    for words in ["Tuned settings", "learner.lambda", "tuning and selection saw", "lowest so far"] {
+    for words in ["Tuned settings", "learner.lambda", "tuned on all rows", "lowest so far"] {
         assert!(report.contains(words), "{words}");
     }
     let table = folder.vaglio(&["run", "p.yaml", "--out", "out"]).out;
     let lambda = &found["tuned"]["parameters"]["learner.lambda"];
     assert!(table.contains(&format!("evaluations: learner.lambda = {lambda}\n")), "{table}");
-    assert!(table.contains("tuning and selection saw these rows"), "{table}");
+    assert!(table.contains("the settings were tuned on all rows"), "{table}");
     folder.run(&on_numbers(""));
     assert!(!folder.read("out/report.html").contains("Tuned settings"));
     assert!(!folder.read("out/resolved.yaml").contains("tune"));

@@ -6,8 +6,7 @@
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
 use crate::sums::{axpy, dot};
-use crate::{Data, Level, Scorer, Trial};
-use pulp::NullaryFnOnce;
+use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -152,10 +151,15 @@ impl<'d> Basis<'d> {
 
     /// G x of a column that is not selected, one commit after the other. Cost O(m·commits).
     pub(crate) fn residual(&self, feature: usize) -> Vec<f64> {
+        self.residual_from(feature, self.data.scaled(feature), 0)
+    }
+
+    /// G x from what it was before the commits from `from` on. Cost O(m) for each of them.
+    pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
         let level = self.data.level;
-        let mut c = self.data.scaled(feature);
-        let x = self.commits.iter().any(|commit| commit.leaves).then(|| c.clone());
-        for commit in &self.commits {
+        let commits = &self.commits[from..];
+        let x = commits.iter().any(|commit| commit.leaves).then(|| self.data.scaled(feature));
+        for commit in commits {
             // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
             let g = match &x {
                 Some(x) if commit.leaves => dot(level, x, &commit.c),
@@ -175,44 +179,5 @@ impl<'d> Basis<'d> {
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
         Trial::from_outcome(scorer.outcome(&self.residuals()), least)
-    }
-}
-
-/// part_k ← part_k − Σ_p coefficient(p, k)·c_p over the rows from `start`.
-///
-/// Every entry takes its commits one after the other, so the bits do not depend on how commits are grouped into calls;
-/// four commits at a time are loaded once for all parts.
-pub(crate) fn subtract(
-    level: Level,
-    commits: &[Commit],
-    coefficient: impl Fn(usize, usize) -> f64,
-    start: usize,
-    parts: &mut [&mut [f64]],
-) {
-    struct Four<'k>([f64; 4], [&'k [f64]; 4], &'k mut [f64]);
-    impl NullaryFnOnce for Four<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn call(self) {
-            let Four([a, b, c, d], vectors, part) = self;
-            let [va, vb, vc, vd] = vectors.map(|v| &v[..part.len()]);
-            for j in 0..part.len() {
-                part[j] = (((part[j] - a * va[j]) - b * vb[j]) - c * vc[j]) - d * vd[j];
-            }
-        }
-    }
-    let end = start + parts.first().map_or(0, |part| part.len());
-    let (fours, rest) = commits.as_chunks::<4>();
-    for (block, four) in fours.iter().enumerate() {
-        for (k, part) in parts.iter_mut().enumerate() {
-            let factors = std::array::from_fn(|p| coefficient(4 * block + p, k));
-            let vectors = std::array::from_fn(|p| &four[p].c[start..end]);
-            level.run(Four(factors, vectors, part));
-        }
-    }
-    for (p, commit) in rest.iter().enumerate() {
-        for (k, part) in parts.iter_mut().enumerate() {
-            axpy(level, -coefficient(4 * fours.len() + p, k), &commit.c[start..end], part);
-        }
     }
 }

@@ -3,10 +3,9 @@
 //! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
 
 use super::all::{All, Candidate};
-use super::basis::subtract;
 use super::trial::trial;
 use super::{BOUND_ROUNDING, Basis};
-use crate::sums::{TILE, dot, scaled};
+use crate::sums::dot;
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -63,8 +62,6 @@ const NEAR: f64 = 0.05;
 const KEPT: usize = 8;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
 const SOUND: f64 = 1e-2;
-/// Candidates that share the commits in cache.
-const GROUP: usize = 8;
 
 impl Bounds {
     /// The candidates that a basis has not selected. Reads X only for inner products that are not known yet.
@@ -255,24 +252,17 @@ impl Bounds {
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         let mut taken: Vec<Option<Made>> = positions.iter().map(|&at| self.made[self.features[at]].take()).collect();
         let kept: Vec<bool> = taken.iter().map(Option::is_some).collect();
-        let group = positions.len().div_ceil(rayon::current_num_threads()).clamp(1, GROUP);
         let trials: Vec<Trial> = positions
-            .par_chunks(group)
-            .zip(taken.par_chunks_mut(group))
-            .flat_map_iter(|(group, taken)| {
-                let made = self.make(basis, group, taken);
-                let trial = |(&at, (c, _)): (&usize, &Made)| {
-                    let feature = self.features[at];
-                    if self.scalars[at].s < NEARLY_DEPENDENT * basis.data.squares(feature) {
-                        let Candidate { c, s, t, .. } = Candidate::new(basis, feature);
-                        return try_out(basis, scorer, &c, s, &t);
-                    }
-                    let (s, t) = basis.scalars(feature, c);
-                    try_out(basis, scorer, c, s, &t)
-                };
-                let trials: Vec<Trial> = group.iter().zip(&made).map(trial).collect();
-                taken.iter_mut().zip(made).for_each(|(taken, made)| *taken = Some(made));
-                trials
+            .par_iter()
+            .zip(&mut taken)
+            .map(|(&at, taken)| {
+                let feature = self.features[at];
+                let (c, from) = taken.take().unwrap_or_else(|| (basis.data.scaled(feature), 0));
+                let c = basis.residual_from(feature, c, from);
+                let (s, t) = basis.scalars(feature, &c);
+                let trial = try_out(basis, scorer, &c, s, &t);
+                *taken = Some((c, basis.commits.len()));
+                trial
             })
             .collect();
         // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
@@ -285,58 +275,12 @@ impl Bounds {
         trials
     }
 
-    /// Makes G x_i = x_i − Σ_p (x_iᵀc_p/τ_p) c_p of a group of candidates, each from what was kept of it, if anything.
-    fn make(&self, basis: &Basis<'_>, group: &[usize], kept: &mut [Option<Made>]) -> Vec<Made> {
-        let (data, end) = (&basis.data, basis.commits.len());
-        let start = |(&at, kept): (&usize, &mut Option<Made>)| {
-            kept.take().unwrap_or_else(|| {
-                let (x, shift) = data.column(self.features[at]);
-                let mut c = vec![0.0; data.rows()];
-                scaled(data.level, x, shift, data.root(), &mut c);
-                (c, 0)
-            })
-        };
-        let mut made: Vec<Made> = group.iter().zip(kept).map(start).collect();
-        for start in (0..data.rows()).step_by(TILE) {
-            let stop = data.rows().min(start + TILE);
-            // Neighbours that have taken in the same commits share the reading of the others.
-            let mut first = 0;
-            while first < made.len() {
-                let until = made[first].1;
-                let many = made[first..].iter().take_while(|(_, u)| *u == until).count();
-                let shares = |p: usize, k: usize| self.scalars[group[first + k]].shares[until + p];
-                let mut parts: Vec<&mut [f64]> =
-                    made[first..first + many].iter_mut().map(|(c, _)| &mut c[start..stop]).collect();
-                subtract(data.level, &basis.commits[until..], shares, start, &mut parts);
-                first += many;
-            }
-        }
-        made.iter_mut().for_each(|(_, until)| *until = end);
-        made
-    }
-
     /// C of every candidate, for when bounds no longer tell candidates apart. Cost O(m·n·s).
     pub fn into_all(mut self, basis: &Basis<'_>) -> All {
         self.refresh(basis);
         let mut columns: Vec<Option<Candidate>> = Vec::new();
         columns.resize_with(basis.data.columns(), || None);
-        let mut kept: Vec<Option<Made>> = self.features.iter().map(|&f| self.made[f].take()).collect();
-        let positions: Vec<usize> = (0..self.features.len()).collect();
-        let made: Vec<Candidate> = positions
-            .par_chunks(GROUP)
-            .zip(kept.par_chunks_mut(GROUP))
-            .flat_map_iter(|(group, kept)| {
-                let finish = |((c, _), &at): (Made, &usize)| {
-                    let feature = self.features[at];
-                    if self.scalars[at].s < SOUND * basis.data.squares(feature) {
-                        return Candidate::new(basis, feature);
-                    }
-                    let (s, t) = basis.scalars(feature, &c);
-                    Candidate { until: basis.commits.len(), c, s, t }
-                };
-                self.make(basis, group, kept).into_iter().zip(group).map(finish).collect::<Vec<_>>()
-            })
-            .collect();
+        let made: Vec<Candidate> = self.features.par_iter().map(|&feature| Candidate::new(basis, feature)).collect();
         for (candidate, &feature) in made.into_iter().zip(&self.features) {
             columns[feature] = Some(candidate);
         }

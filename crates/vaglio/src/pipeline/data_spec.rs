@@ -1,0 +1,126 @@
+//! Where the data are, and what their columns mean.
+
+use crate::document::Label;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use vaglio_core::{Error, Result};
+
+/// Where the data are, and what their columns mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DataSpec {
+    /// Training rows: a .csv, .parquet or .arrow file, relative to the pipeline file.
+    pub train: String,
+    /// Test rows, in a file of the same kind.
+    #[serde(default)]
+    pub test: Option<String>,
+    /// Share of the training rows that is set aside as test rows, by the seed; instead of `test`.
+    #[serde(default)]
+    pub test_fraction: Option<f64>,
+    /// The column, or columns, to predict.
+    pub target: Target,
+    /// What kind of target it is; inferred when absent.
+    #[serde(default)]
+    pub task: Option<TaskKind>,
+    /// For two classes: this label is +1, every other −1.
+    #[serde(default)]
+    pub positive: Option<Label>,
+    /// The column of row weights.
+    #[serde(default)]
+    pub weights: Option<String>,
+    /// The column of groups: rows with one value stay together.
+    #[serde(default)]
+    pub groups: Option<String>,
+    /// The column that says which time series a row belongs to; these are also the groups unless `groups` is given.
+    #[serde(default)]
+    pub series: Option<String>,
+    /// The column by which the rows of a series are put in order; without `series` all rows are one.
+    #[serde(default)]
+    pub time: Option<String>,
+    /// Columns that are not features.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+}
+
+/// One target column, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Target {
+    /// One column.
+    One(String),
+    /// Several columns, predicted together.
+    Several(Vec<String>),
+}
+
+impl Target {
+    /// The names of the columns.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Target::One(name) => std::slice::from_ref(name),
+            Target::Several(names) => names,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct TargetVisitor;
+        impl<'de> serde::de::Visitor<'de> for TargetVisitor {
+            type Value = Target;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the name of a column, or a list of names")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Target, E> {
+                Ok(Target::One(name.to_owned()))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> std::result::Result<Target, A::Error> {
+                let mut all = Vec::new();
+                while let Some(name) = names.next_element()? {
+                    all.push(name);
+                }
+                Ok(Target::Several(all))
+            }
+        }
+        deserializer.deserialize_any(TargetVisitor)
+    }
+}
+
+/// What kind of target it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskKind {
+    /// Numbers.
+    Regression,
+    /// Two classes.
+    Binary,
+    /// Several classes, one against the others.
+    Multiclass,
+}
+
+impl DataSpec {
+    /// Checks what does not depend on the files.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path in the pipeline.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.test.is_some() && self.test_fraction.is_some() {
+            return Err(Error::setting("data.test_fraction", "it cannot be combined with `test`; give one of them"));
+        }
+        if self.test_fraction.is_some_and(|f| !(f > 0.0 && f < 1.0)) {
+            return Err(Error::setting("data.test_fraction", "it must lie between 0 and 1"));
+        }
+        if self.target.names().is_empty() {
+            return Err(Error::setting("data.target", "at least one column is needed"));
+        }
+        if self.time.is_some() && self.time == self.series {
+            return Err(Error::setting("data.time", "it is the column of the series; give the column of the times"));
+        }
+        if self.positive.is_some() && matches!(self.task, Some(TaskKind::Regression | TaskKind::Multiclass)) {
+            return Err(Error::setting("data.positive", "it is for `task: binary` only"));
+        }
+        Ok(())
+    }
+}

@@ -49,7 +49,12 @@ impl Classes {
         let classes: Vec<Class> = counts.iter().enumerate().map(|(k, row)| class(k, row, &name)).collect();
         let all: usize = classes.iter().map(|class| class.rows).sum();
         let wrong: usize = classes.iter().map(|class| class.wrong).sum();
-        let mut lead = format!("Of {} {rows}, {} were given the wrong class", count(all as u64), count(wrong as u64));
+        let mut lead = format!(
+            "Of {} {rows}, {} {} given the wrong class",
+            count(all as u64),
+            count(wrong as u64),
+            if wrong == 1 { "was" } else { "were" }
+        );
         if let Some(balanced) = figures.balanced_error_rate {
             let _ = write!(lead, "; the mean over classes of their error rates is {}", short(balanced));
         }

@@ -166,7 +166,7 @@ fn loss_figure(source: &Source<'_>, mut lines: Vec<Line>) -> Option<Figure> {
     figure(
         heading,
         &plot,
-        format!("{caption} Lines join neighbouring sizes only; where there is none, nothing was computed."),
+        format!("{caption} Lines join neighboring sizes only; where there is none, nothing was computed."),
     )
 }
 

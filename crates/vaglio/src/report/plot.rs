@@ -127,9 +127,10 @@ impl Plot {
         Some(out)
     }
 
-    /// The legend as a list; empty for a line alone.
+    /// The legend as a list; empty for a score or a penalty alone.
     pub fn legend(&self) -> String {
-        if self.series.len() == 1 && self.levels.is_empty() && self.series[0].band.is_empty() {
+        let alone = self.series.len() == 1 && self.levels.is_empty() && self.series[0].band.is_empty();
+        if alone && self.series[0].class == "inner" {
             return String::new();
         }
         let mut out = String::from("<ul class=\"legend\">");

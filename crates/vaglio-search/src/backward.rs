@@ -23,7 +23,7 @@ vaglio_core::describe!(
     Backward,
     "backward",
     "backward elimination: from all columns, remove the one that is missed least, again and again",
-    "search: {kind: backward, min_features: 5, choose: best}",
+    "search: {kind: backward, min_features: 5}",
     "backward elimination"
 );
 

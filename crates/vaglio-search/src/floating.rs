@@ -27,7 +27,7 @@ vaglio_core::describe!(
     Floating,
     "floating",
     "forward selection that removes what has become superfluous after every addition",
-    "search: {kind: floating, max_features: 10, tolerance: 1e-6}"
+    "search: {kind: floating, max_features: 10, tolerance: 0.000001}"
 );
 
 impl Floating {

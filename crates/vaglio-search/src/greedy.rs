@@ -20,7 +20,7 @@ vaglio_core::describe!(
     Greedy,
     "greedy",
     "forward selection: add the column that lowers the score most, again and again",
-    "search: {kind: greedy, max_features: 10, choose: best}"
+    "search: {kind: greedy, max_features: 10}"
 );
 
 impl Greedy {

@@ -41,7 +41,7 @@ vaglio_core::describe!(
     Lars,
     "lars",
     "least-angle path: columns enter in the order of their correlation with what is left of the target",
-    "search: {kind: lars, max_features: 10, choose: best}",
+    "search: {kind: lars, max_features: 10}",
     "least-angle regression"
 );
 

@@ -154,7 +154,12 @@ impl ValidSelector {
         let what = match (has_folds, design.is_of(problem) && design.readout().is_some()) {
             (true, true) => {
                 let anew = design.clone().standardizing_in_folds();
-                let times = self.flops(&anew)? / self.flops(&design)?;
+                // At one λ, so that a grid and each of its values are standardized alike.
+                let one = |design: &Design| match design.readout() {
+                    Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
+                    _ => design.clone(),
+                };
+                let times = self.flops(&one(&anew))? / self.flops(&one(&design))?;
                 let spares = how == InFolds::Possible && times > MOST_TIMES;
                 return Ok(if spares { design.standardizing_once(times) } else { anew });
             }

@@ -17,7 +17,7 @@ const SUBSTITUTES: usize = 3;
 
 /// Flops that the trials of every exchange may take, or, where these would take more, bounds that leave one in its place.
 const MOST_WORK: f64 = 3e9;
-const MOST_BOUNDED: f64 = 1e11;
+const MOST_BOUNDED: f64 = 3e10;
 
 /// Trials without each column of a subset, and with every candidate in its place; left out where they would take long.
 ///
@@ -40,8 +40,8 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     for (worth, score) in all.iter_mut().zip(&scores) {
         worth.without = Some(score.loss);
     }
-    // A trial after a reset costs a row for each column, whatever the criterion says of one in a search.
-    let flops = work(&exchanges).max((design.rows() * size * size * outside.len()) as f64);
+    // After a reset every candidate is brought up to the whole subset, whatever the criterion says of a step of a search.
+    let flops = work(&exchanges).max((design.rows().max(size) * size * size) as f64 * outside.len() as f64);
     if flops > MOST_BOUNDED {
         return Ok(all);
     }

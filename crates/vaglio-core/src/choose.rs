@@ -82,7 +82,7 @@ impl Choose {
             }
             Choose::Size(size) => {
                 let fits = |index: &usize| entries[*index].subset.len() <= size;
-                (0..entries.len()).filter(allowed).filter(fits).next_back().or_else(|| (0..entries.len()).find(allowed))
+                (0..entries.len()).filter(allowed).rfind(fits).or_else(|| (0..entries.len()).find(allowed))
             }
         }
     }

@@ -46,6 +46,7 @@
 pub mod compare;
 pub mod criteria;
 pub mod document;
+#[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod infinity;
 pub mod learners;
 mod linfa_api;
@@ -57,6 +58,8 @@ pub mod read;
 pub mod record;
 #[cfg(feature = "files")]
 pub mod report;
+// What only runs from files repeat stands beside what every selection does.
+#[cfg_attr(not(feature = "files"), allow(dead_code, unused_imports))]
 mod resample;
 mod selector;
 mod shuffle;

@@ -46,7 +46,8 @@ fn ran(folder: &Folder, text: &str) -> Record {
 
 /// Targets and predictions of the rows held out, cut at each size from 0 to 6, for one λ: by walks on files of folds.
 fn by_hand(folder: &Folder, target: &str, parts: &str) -> Vec<(Array2<f64>, Array2<f64>)> {
-    let mut sizes: Vec<(Vec<Array2<f64>>, Vec<Array2<f64>>)> = vec![(Vec::new(), Vec::new()); 7];
+    type Parts = Vec<Array2<f64>>;
+    let mut sizes: Vec<(Parts, Parts)> = vec![(Vec::new(), Vec::new()); 7];
     for group in 0..5 {
         let files = format!("train: rest{group}.csv, test: held{group}.csv");
         let (pipeline, _) = load(&text(&files, target, parts), "p.yaml", &[]).unwrap();

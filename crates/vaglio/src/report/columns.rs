@@ -146,7 +146,8 @@ fn note(source: &Source<'_>) -> String {
 pub fn frequencies(source: &Source<'_>) -> Option<Section> {
     let (nested, stability) = (&source.record.nested, &source.record.stability);
     let lists = [nested.as_ref().map(|n| &n.frequency), stability.as_ref().map(|s| &s.frequency)];
-    let mut rows: Vec<(&str, Option<usize>, [Option<f64>; 2])> = Vec::new();
+    type Shares<'n> = (&'n str, Option<usize>, [Option<f64>; 2]);
+    let mut rows: Vec<Shares<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (k, list) in lists.iter().enumerate() {
         for frequency in list.iter().flat_map(|list| list.iter()) {

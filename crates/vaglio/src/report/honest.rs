@@ -256,7 +256,7 @@ pub fn verdict(source: &Source<'_>, honest: &[Honest<'_>]) -> String {
     out.push_str(&format!(", the {} is {}", loss.title(), with_spread(first.loss, first.error)));
     out.push_str(&first.empty.map(|e| format!("; without any column it is {}", short(e))).unwrap_or_default());
     out.push('.');
-    out.push_str(&reading(first));
+    out.push_str(reading(first));
     if first.origin == Origin::Cross {
         out.push_str(" Size and λ were chosen by this figure, which makes it a little too good; --nested 5 repeats that choice too.");
     }

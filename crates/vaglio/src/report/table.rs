@@ -135,7 +135,7 @@ impl Table {
         }
         let mut out = String::new();
         if !self.summary.is_empty() {
-            let _ = write!(out, "<details><summary>{}</summary>\n", escape(&self.summary));
+            let _ = writeln!(out, "<details><summary>{}</summary>", escape(&self.summary));
         }
         let _ = write!(
             out,
@@ -155,7 +155,7 @@ impl Table {
         }
         out.push_str("</tbody>\n</table>\n</div>\n");
         if !self.more.is_empty() {
-            let _ = write!(out, "<p class=\"quiet more\">{}</p>\n", escape(&self.more));
+            let _ = writeln!(out, "<p class=\"quiet more\">{}</p>", escape(&self.more));
         }
         if !self.summary.is_empty() {
             out.push_str("</details>\n");

@@ -351,9 +351,14 @@ fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
     if readout.lambdas.len() < 2 || chosen.size == 0 {
         return;
     }
+    // Where several λ do equally well, the one that was taken says nothing of those beyond it.
+    let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
+        let equal = |cells: &Vec<Cell>| cells.iter().any(|cell| cell.loss <= best.loss);
+        table.cells.iter().filter(|cells| equal(cells)).count() <= 1
+    });
     let end = if lambda == *first { Some(("smallest", "below")) } else { None };
     let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
-    if let Some((end, beyond)) = end {
+    if let Some((end, beyond)) = end.filter(|_| is_alone || chosen.rule == Some(Rule::OneSe)) {
         let message = format!("lambda {lambda} is the {end} that was tried; extend the grid {beyond} it");
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }

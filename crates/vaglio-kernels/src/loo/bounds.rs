@@ -2,7 +2,7 @@
 //!
 //! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
 
-use super::all::{All, Candidate};
+use super::all::Candidate;
 use super::trial::trial;
 use super::{BOUND_ROUNDING, Basis};
 use crate::sums::dot;
@@ -273,18 +273,6 @@ impl Bounds {
             }
         }
         trials
-    }
-
-    /// C of every candidate, for when bounds no longer tell candidates apart. Cost O(m·n·s).
-    pub fn into_all(mut self, basis: &Basis<'_>) -> All {
-        self.refresh(basis);
-        let mut columns: Vec<Option<Candidate>> = Vec::new();
-        columns.resize_with(basis.data.columns(), || None);
-        let made: Vec<Candidate> = self.features.par_iter().map(|&feature| Candidate::new(basis, feature)).collect();
-        for (candidate, &feature) in made.into_iter().zip(&self.features) {
-            columns[feature] = Some(candidate);
-        }
-        All::from_parts(basis, columns)
     }
 }
 

@@ -88,8 +88,8 @@ impl<'d> State<'d> {
     ///
     /// One read and one write of these. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
-        let (basis, bounds) = (&self.basis, self.bounds.take());
-        let made = || bounds.map_or_else(|| All::new(basis), |bounds| bounds.into_all(basis));
-        self.all.get_or_insert_with(made).trials(basis, scorer, features)
+        let basis = &self.basis;
+        self.bounds = None;
+        self.all.get_or_insert_with(|| All::new(basis)).trials(basis, scorer, features)
     }
 }

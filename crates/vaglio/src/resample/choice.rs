@@ -3,7 +3,7 @@
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::table::{Cell, Table};
-use super::walks::{Fold, Trail, trails};
+use super::walks::{Fold, Trail, said_of, trails};
 use super::warning::{Warning, WarningKind};
 use crate::selector::{Searched, ValidSelector};
 use crate::shuffle::stream;
@@ -228,19 +228,11 @@ fn cross_validated(
 
 /// An error about settings, on the training rows of a fold.
 pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
-    let number = fold + 1;
-    match error {
-        Error::Setting { field, message, place } => Error::Setting {
-            field,
-            message: format!("on the training rows of fold {number} of the cross-validated search: {message}"),
-            place,
-        },
-        other => other,
-    }
+    said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
 }
 
 /// The entry of the largest subset of at most so many features.
-pub(super) fn cut(path: &Path, size: usize) -> Option<usize> {
+pub(crate) fn cut(path: &Path, size: usize) -> Option<usize> {
     path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
 }
 
@@ -309,7 +301,7 @@ fn by_score(path: &Path, rule: Rule) -> Chosen {
 
 /// Of walks at increasing λ the one whose result is taken: that of the lowest score, of equals the fewest features and the
 /// smallest λ; within one standard error the fewest features and the largest λ.
-fn of_walks(walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
+fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
     let result = |walk: &Searched| {
         walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
     };
@@ -318,27 +310,23 @@ fn of_walks(walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
         x.total_cmp(&y).then(s.cmp(&t))
     };
     let Some(best) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
-    let bound = result(best).0 + result(best).1.unwrap_or(0.0);
     let taken = match rule {
-        Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)),
+        Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
         Rule::OneSe => {
+            let bound = result(best).0 + result(best).1.unwrap_or(0.0);
             let near = |walk: &Searched| walk.path.entries.iter().position(|entry| entry.score.loss <= bound);
-            let size = |walk: &Searched, at: usize| walk.path.entries[at].subset.len();
-            let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at, size(walk, at))));
-            let simplest = all.min_by(|(l, _, s), (k, _, t)| s.cmp(t).then(k.cmp(l)));
-            return match simplest {
-                Some((l, at, _)) => {
-                    let mut walks = walks;
-                    let mut walk = walks.swap_remove(l);
-                    walk.path.chosen = Some(at);
-                    Ok(walk)
-                }
-                None => Err(Error::Shape("no subset was reached".into())),
+            let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at)));
+            let size = |l: usize, at: usize| walks[l].path.entries[at].subset.len();
+            let simpler = |&(l, at): &(usize, usize), &(k, other): &(usize, usize)| {
+                size(l, at).cmp(&size(k, other)).then(k.cmp(&l))
             };
+            all.min_by(simpler).map(|(l, at)| (l, Some(at)))
         }
     };
-    let mut walks = walks;
-    Ok(walks.swap_remove(taken.unwrap_or(0)))
+    let Some((place, entry)) = taken else { return Err(Error::Shape("no subset was reached".into())) };
+    let mut walk = walks.swap_remove(place);
+    walk.path.chosen = entry;
+    Ok(walk)
 }
 
 /// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.

@@ -22,7 +22,7 @@ mod whole;
 
 pub(crate) use along::{Held, predictions_along};
 pub use choice::{Chosen, ChosenBy};
-pub(crate) use choice::{Picked, cross_validation, loss, select, walk_lambdas};
+pub(crate) use choice::{Picked, cross_validation, cut, loss, select, walk_lambdas};
 #[cfg(feature = "files")]
 pub(crate) use held_out::held_out;
 #[cfg(feature = "files")]
@@ -32,6 +32,8 @@ pub(crate) use sample::{Fitted, Sample};
 pub use table::{Cell, Table};
 #[cfg(feature = "files")]
 pub(crate) use tally::{Tally, is_by_rows};
+#[cfg(feature = "files")]
+pub(crate) use walks::said_of;
 pub use warning::{Warning, WarningKind};
 #[cfg(feature = "files")]
-pub(crate) use whole::{Outer, Pooled, Whole, outer, said_of};
+pub(crate) use whole::{Outer, Pooled, Whole, outer};

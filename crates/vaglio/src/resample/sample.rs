@@ -55,9 +55,10 @@ impl Sample {
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
             return Ok(Sample::plain(rows.complete(problem)?, ordered));
         }
-        let rows = if recipe.maps.iter().any(|map| map.needs_order()) { with_rows_left(rows, &recipe)? } else { rows };
+        if recipe.maps.iter().any(|map| map.needs_order()) {
+            rows = with_rows_left(rows, &recipe)?;
+        }
         let ordered = ordered && is_one_series(rows.table.series());
-        let mut rows = rows;
         if let Some(weights) = rows.weights.as_ref().filter(|weights| !ordered && weights.contains(&0.0)) {
             // A row of weight 0 is none, and takes no place in a fold.
             let counting: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();

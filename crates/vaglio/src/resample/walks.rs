@@ -6,7 +6,7 @@ use super::sample::{Fitted, Sample};
 use super::tally::Tally;
 use crate::selector::ValidSelector;
 use std::time::Instant;
-use vaglio_core::{Design, Loss, Path, Result};
+use vaglio_core::{Design, Error, Loss, Path, Result};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug)]
@@ -44,6 +44,16 @@ impl Fold {
 
     pub fn held(&self) -> Held<'_> {
         Held { problem: &self.held, scales: self.fitted.scales.as_deref() }
+    }
+}
+
+/// An error about settings, on some of the rows.
+pub(crate) fn said_of(error: Error, rows: &str) -> Error {
+    match error {
+        Error::Setting { field, message, place } => {
+            Error::Setting { field, message: format!("on the training rows of {rows}: {message}"), place }
+        }
+        other => other,
     }
 }
 

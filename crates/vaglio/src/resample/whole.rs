@@ -1,10 +1,11 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
-use super::along::{Held, counting};
+use super::along::Held;
 use super::choice::select;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, Tally, Unit};
+use super::walks::said_of;
 use crate::selector::{Selection, ValidSelector};
 use crate::shuffle::stream;
 use crate::train::train;
@@ -122,9 +123,6 @@ pub(crate) fn outer(
 ) -> Result<Option<Vec<Outer>>> {
     let under = |error: Error| error.under("evaluate.nested");
     let dealing = sample.dealing();
-    if repeats == 0 {
-        return Err(under(Error::setting("repeats", "0 repeats; 1 is the least")));
-    }
     let seed = whole.selector.seed;
     let of_row = |repeat: usize| dealing.folds(folds, stream(seed, OUTER, repeat as u64)).map_err(under);
     let of_row: Vec<Vec<usize>> = (0..repeats).map(of_row).collect::<Result<_>>()?;
@@ -141,16 +139,6 @@ pub(crate) fn outer(
     Ok(if watcher.stopped().is_some() { None } else { Some(done.into_iter().flatten().collect()) })
 }
 
-/// An error about settings, on some of the rows.
-pub(crate) fn said_of(error: Error, rows: &str) -> Error {
-    match error {
-        Error::Setting { field, message, place } => {
-            Error::Setting { field, message: format!("on the training rows of {rows}: {message}"), place }
-        }
-        other => other,
-    }
-}
-
 fn outer_fold(
     whole: Whole<'_>,
     sample: &Sample,
@@ -165,9 +153,8 @@ fn outer_fold(
     let held = Held { problem: &problem, scales: repeated.fitted.scales.as_deref() };
     let predictions = held.predicted(&repeated.selection.model)?;
     let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda)?)?;
-    let counts = repeated.selection.model.counts(problem.rows(), problem.series().map(|series| &series[..]));
-    let units = problem.series().filter(|_| counts.is_some()).map(|series| series.to_vec());
-    let weights = counting(&problem, counts);
+    let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
+    let (weights, units) = held.compare(&repeated.selection.model, &predictions, owned);
     let targets = problem.targets().as_ref().clone();
     Ok(Some(Outer { repeat, fold, repeated, rows, targets, predictions, empty, weights, units }))
 }

@@ -2,7 +2,7 @@
 
 use super::paired::paired;
 use crate::record::{Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound};
-use crate::resample::{Outer, Pooled, Sample, Tally, Watcher, Whole, in_turn, loss, said_of};
+use crate::resample::{Outer, Pooled, Sample, Tally, Watcher, Whole, cut, in_turn, loss, said_of};
 use crate::selector::{Selection, ValidSelector};
 use crate::shuffle::{shuffled, stream};
 use std::collections::{HashMap, HashSet};
@@ -206,8 +206,7 @@ pub(super) fn stability(
             let fitted = sample.select(&rows)?.fitted()?;
             let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
             let path = selector.search_on(&design, Instant::now(), &mut watcher.member())?.path;
-            let at = path.entries.partition_point(|entry| entry.subset.len() <= size);
-            let subset = at.checked_sub(1).map_or(&[][..], |at| &path.entries[at].subset);
+            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
             Ok(subset.iter().map(|&feature| design.names()[feature].clone()).collect())
         };
         let set = walked().map_err(|error| said_of(error, "a half"));

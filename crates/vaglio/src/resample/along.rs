@@ -125,7 +125,7 @@ pub(crate) fn predictions_along(
 }
 
 /// All features of the entries, those of smaller entries first.
-fn order(entries: &[PathEntry]) -> Vec<Feature> {
+pub(super) fn order(entries: &[PathEntry]) -> Vec<Feature> {
     let mut order = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for &feature in entries.iter().flat_map(|entry| &entry.subset) {

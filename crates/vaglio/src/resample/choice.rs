@@ -10,7 +10,8 @@ use crate::shuffle::stream;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Loss, Observer, Path, Per, Result, Rule, StopReason, Task,
+    Choose, CrossValidation, Design, Error, ExitClass, Feature, Loss, Observer, Path, PathEntry, Per, Result, Rule,
+    Score, StopReason, Task,
 };
 
 /// How the result of a selection was taken from its path.
@@ -36,6 +37,8 @@ pub struct Chosen {
     pub place: usize,
     /// Whether a walk was made for each λ.
     pub of_path: bool,
+    /// The subsets, with their scores, that the first repeat's folds reached at that size and λ.
+    pub(crate) of_folds: Vec<(Vec<Feature>, Score)>,
 }
 
 impl Chosen {
@@ -133,7 +136,7 @@ pub(crate) fn select(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let Some(table) = table else {
+    let Some((table, folds)) = table else {
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
@@ -168,6 +171,7 @@ pub(crate) fn select(
                 table: Some(table),
                 place,
                 of_path: lambdas.len() > 1,
+                of_folds: folds[..how.folds].iter().map(|trails| trails[place].subset(cell.size)).collect(),
             }
         }
     };
@@ -194,14 +198,14 @@ pub(super) fn dealt(
     sample.dealing().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
 }
 
-/// Losses of the whole selection on rows held out; `None` when the walks were stopped.
+/// Losses of the whole selection on rows held out, with the walks of every fold; `None` when these were stopped.
 fn cross_validated(
     selector: &ValidSelector,
     sample: &Sample,
     how: CrossValidation,
     lambdas: &[Option<f64>],
     observer: &mut dyn Observer,
-) -> Result<Option<Table>> {
+) -> Result<Option<(Table, Vec<Vec<Trail>>)>> {
     let loss = loss(selector, sample.task());
     if how.repeats == 0 {
         return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
@@ -222,7 +226,7 @@ fn cross_validated(
     })?;
     match watcher.stopped() {
         Some(_) => Ok(None),
-        None => Table::new(loss, lambdas.to_vec(), &folds).map(Some),
+        None => Ok(Some((Table::new(loss, lambdas.to_vec(), &folds)?, folds))),
     }
 }
 
@@ -296,6 +300,7 @@ fn by_score(path: &Path, rule: Rule) -> Chosen {
         table: None,
         place: 0,
         of_path: false,
+        of_folds: Vec::new(),
     }
 }
 
@@ -314,7 +319,11 @@ fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
         Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
         Rule::OneSe => {
             let bound = result(best).0 + result(best).1.unwrap_or(0.0);
-            let near = |walk: &Searched| walk.path.entries.iter().position(|entry| entry.score.loss <= bound);
+            let near = |walk: &Searched| {
+                let is_near =
+                    |entry: &PathEntry| entry.score.loss <= bound && walk.path.allowed.contains(&entry.subset.len());
+                walk.path.entries.iter().position(is_near)
+            };
             let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at)));
             let size = |l: usize, at: usize| walks[l].path.entries[at].subset.len();
             let simpler = |&(l, at): &(usize, usize), &(k, other): &(usize, usize)| {

@@ -1,31 +1,30 @@
 //! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
 
 use super::along::predictions_along;
-use super::choice::{Chosen, cut, dealt, said_of_fold};
+use super::choice::{Chosen, dealt, said_of_fold};
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::walks::Fold;
 use super::whole::Pooled;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
-use std::time::Instant;
-use vaglio_core::{Model, Result};
+use vaglio_core::{Model, PathEntry, Result};
 
 /// Rows of a fold: targets and predictions in the user's units, and weights.
 type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>);
 
-/// The walks of the first repeat's folds made again at the λ that was taken, and cut at the size that was; `None` where the
-/// search was not cross-validated, or was stopped.
+/// Predictions of the rows of each of the first repeat's folds by the subset that its walk reached without them; `None`
+/// where the search was not cross-validated, or was stopped. Cost: the maps and one fit on each fold.
 ///
 /// # Errors
-/// Those of the search and of the fits.
+/// Those of the maps and of the fits.
 pub(crate) fn held_out(
     selector: &ValidSelector,
     sample: &Sample,
     chosen: &Chosen,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Pooled>> {
-    let (Some(how), Some(cell)) = (chosen.folds, chosen.cell) else { return Ok(None) };
+    let Some(how) = chosen.folds.filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
     let of_row = dealt(selector, sample, how, 0)?;
     watcher.stage("held out", how.folds);
     let parts = in_turn(how.folds, |number| {
@@ -35,15 +34,13 @@ pub(crate) fn held_out(
         let in_fold = |error| said_of_fold(error, number);
         let fold = Fold::of(sample, |row| of_row[row] == number).map_err(in_fold)?;
         let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
-        let path = selector.search_on(&design, Instant::now(), &mut watcher.member())?.path;
-        if path.stop_reason.is_partial() {
-            return Ok(None);
-        }
-        let entry = cut(&path, cell.size).map(|at| &path.entries[at..=at]);
+        let (subset, score) = chosen.of_folds[number].clone();
+        let entry = PathEntry { subset, score, standard_error: None };
+        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(&entry) };
         let held = fold.held();
         let mut part: Option<Part> = None;
         // The empty subset comes first, and the entry, if there is one, takes its place.
-        predictions_along(&design, entry.unwrap_or_default(), path.empty, &held, |_, model: &Model, predictions| {
+        predictions_along(&design, entries, score, &held, |_, model: &Model, predictions| {
             let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
             part = Some((held.problem.targets().as_ref().clone(), predictions, weights));
             Ok(())
@@ -69,6 +66,7 @@ mod tests {
     use crate::search::Greedy;
     use crate::selector::Selector;
     use linfa::ParamGuard;
+    use std::time::Instant;
     use vaglio_core::{Lambda, Silent};
     use vaglio_testkit::data;
 

@@ -1,12 +1,13 @@
 //! The walks of one fold: searched on its training rows at each λ, judged on the rows held out.
 
-use super::along::{Held, predictions_along};
+use super::along::{Held, order, predictions_along};
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::Tally;
 use crate::selector::ValidSelector;
+use std::collections::HashMap;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Loss, Path, Result};
+use vaglio_core::{Design, Error, Feature, Loss, Path, PathEntry, Result, Score};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug)]
@@ -19,6 +20,29 @@ pub(crate) struct Trail {
     pub reach: usize,
     /// The sizes that may be the result.
     pub allowed: std::ops::RangeInclusive<usize>,
+    walked: Walked,
+}
+
+/// The subsets of a walk, by the order in which their features come; one that is not the first of these is written out.
+#[derive(Debug)]
+struct Walked {
+    empty: Score,
+    order: Vec<Feature>,
+    entries: Vec<(Score, Option<Vec<Feature>>)>,
+}
+
+impl Walked {
+    fn new(path: Path) -> Self {
+        let order = order(&path.entries);
+        let place: HashMap<Feature, usize> =
+            order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
+        let own = |entry: PathEntry| {
+            let is_first = entry.subset.iter().all(|feature| place[feature] < entry.subset.len());
+            (entry.score, (!is_first).then_some(entry.subset))
+        };
+        let entries = path.entries.into_iter().map(own).collect();
+        Walked { empty: path.empty, order, entries }
+    }
 }
 
 /// A fold: training rows with what was learned from them, and rows held out.
@@ -82,14 +106,14 @@ pub(crate) fn trails(
         if path.stop_reason.is_partial() {
             return Ok(None);
         }
-        let trail = trail(&design, &path, &fold.held(), loss)?;
+        let trail = trail(&design, path, &fold.held(), loss)?;
         watcher.piece();
         Ok(Some(trail))
     })?;
     Ok(trails.into_iter().flatten().collect())
 }
 
-fn trail(design: &Design, path: &Path, held: &Held<'_>, loss: Loss) -> Result<Trail> {
+fn trail(design: &Design, path: Path, held: &Held<'_>, loss: Loss) -> Result<Trail> {
     let (mut empty, mut sizes) = (None, Vec::with_capacity(path.entries.len()));
     predictions_along(design, &path.entries, path.empty, held, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared));
@@ -102,13 +126,25 @@ fn trail(design: &Design, path: &Path, held: &Held<'_>, loss: Loss) -> Result<Tr
     let largest = path.entries.last().map_or(0, |entry| entry.subset.len());
     let has_all = largest >= design.candidates().len();
     let empty = empty.unwrap_or(Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 });
-    Ok(Trail { empty, sizes, reach: if has_all { usize::MAX } else { largest }, allowed: path.allowed.clone() })
+    let (reach, allowed) = (if has_all { usize::MAX } else { largest }, path.allowed.clone());
+    Ok(Trail { empty, sizes, reach, allowed, walked: Walked::new(path) })
 }
 
 impl Trail {
     /// The loss of the largest subset of at most so many features.
     pub fn at(&self, size: usize) -> &Tally {
-        let reached = self.sizes.partition_point(|(reached, _)| *reached <= size);
-        if reached == 0 { &self.empty } else { &self.sizes[reached - 1].1 }
+        self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
+    }
+
+    /// That subset, with its score.
+    pub fn subset(&self, size: usize) -> (Vec<Feature>, Score) {
+        let Some(place) = self.place(size) else { return (Vec::new(), self.walked.empty) };
+        let (score, own) = &self.walked.entries[place];
+        let subset = own.as_ref().map_or_else(|| self.walked.order[..self.sizes[place].0].to_vec(), Clone::clone);
+        (subset, *score)
+    }
+
+    fn place(&self, size: usize) -> Option<usize> {
+        self.sizes.partition_point(|(reached, _)| *reached <= size).checked_sub(1)
     }
 }

@@ -29,9 +29,6 @@ pub(super) struct Evaluated {
 /// Rows whose predictions a record holds, at most.
 const SHOWN: usize = 2000;
 
-/// Flops of walks that are made again for no more than what a report shows, at most.
-const MOST_WORK: f64 = 3e10;
-
 impl Evaluated {
     /// Repeats the selection as often as the settings ask; what a stop leaves undone is absent, with a warning.
     ///
@@ -100,9 +97,8 @@ impl Evaluated {
         Ok(outer)
     }
 
-    /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search, whose walks at
-    /// the λ that was taken are made again. From these, else from leaving out one row of the final subset, come the
-    /// probabilities of classes.
+    /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search. From these, else
+    /// from leaving out one row of the final subset, come the probabilities of classes.
     fn hold_out(
         &mut self,
         selector: &ValidSelector,
@@ -120,7 +116,7 @@ impl Evaluated {
         self.held_out = if !first.is_empty() {
             let parts = first.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref()));
             Some((PredictedOn::Nested, Pooled::new(parts)?))
-        } else if classes || (prepared.test.is_none() && is_cheap(selector, design, selection)?) {
+        } else if classes || prepared.test.is_none() {
             let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
             pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
         } else {
@@ -157,13 +153,6 @@ impl Evaluated {
         };
         Ok(held_out.map(of))
     }
-}
-
-/// Whether the walks of the folds take little time at one λ.
-fn is_cheap(selector: &ValidSelector, design: &Design, selection: &Selection) -> Result<bool> {
-    let Some(how) = selection.chosen.folds else { return Ok(false) };
-    let outline = selector.search().outline(design)?;
-    Ok(selector.criterion().estimate(design, &outline).flops * how.folds as f64 <= MOST_WORK)
 }
 
 /// By leaving each row out of the final subset, where rows stand for themselves and there is a readout.

@@ -40,15 +40,13 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     for (worth, score) in all.iter_mut().zip(&scores) {
         worth.without = Some(score.loss);
     }
-    // After a reset every candidate is brought up to the whole subset, whatever the criterion says of a step of a search.
-    let flops = work(&exchanges).max((design.rows().max(size) * size * size) as f64 * outside.len() as f64);
+    let flops = work(&exchanges);
     if flops > MOST_BOUNDED {
         return Ok(all);
     }
     let mut scores = vec![Score::WORST; outside.len()];
-    for (place, worth) in all.iter_mut().enumerate() {
-        let rest: Vec<Feature> = selected.iter().enumerate().filter(|(k, _)| *k != place).map(|(_, &f)| f).collect();
-        subset.reset(&rest)?;
+    for (&feature, worth) in selected.iter().zip(&mut all) {
+        subset.remove(feature)?;
         let mut found: Vec<(Feature, f64)> = match flops > MOST_WORK {
             true => subset.best_addition(&outside)?.into_iter().map(|best| (best.feature, best.score.loss)).collect(),
             false => {
@@ -60,6 +58,47 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
         found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));
         found.truncate(SUBSTITUTES);
         worth.substitutes = Some(found);
+        subset.add(feature)?;
     }
     Ok(all)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::criteria::{KFold, Loo};
+    use crate::learners::Rls;
+    use crate::search::Greedy;
+    use crate::selector::Selector;
+    use linfa::ParamGuard;
+    use vaglio_testkit::data;
+
+    #[test]
+    fn exchanges_are_those_of_the_definition() {
+        let loo = Selector::params(Loo::default(), Greedy::default(), Rls::default());
+        let kfold = Selector::params(KFold { folds: Some(4), ..KFold::default() }, Greedy::default(), Rls::default());
+        for selector in [loo, kfold] {
+            let selector = selector.check().unwrap();
+            let design = selector.design(&data::regression(40, 30, 7).problem()).unwrap();
+            let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();
+            let score = |of: &[Feature]| selector.criterion().evaluate(&design, of).unwrap().loss;
+            let found = worth(&selector, &design, &selected).unwrap();
+            for (k, worth) in found.iter().enumerate() {
+                let rest: Vec<Feature> = selected.iter().copied().filter(|f| *f != selected[k]).collect();
+                let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-10 * b, "{a} is not {b}");
+                near(worth.without.unwrap(), score(&rest));
+                let with = |feature: Feature| [&rest[..], &[feature]].concat();
+                let mut exchanges: Vec<(Feature, f64)> =
+                    (0..30).filter(|f| !selected.contains(f)).map(|feature| (feature, score(&with(feature)))).collect();
+                exchanges.sort_by(|a, b| a.1.total_cmp(&b.1));
+                let substitutes = worth.substitutes.as_ref().unwrap();
+                assert_eq!(substitutes.len(), SUBSTITUTES);
+                for (a, b) in substitutes.iter().zip(&exchanges) {
+                    assert_eq!(a.0, b.0);
+                    near(a.1, b.1);
+                }
+            }
+        }
+    }
 }

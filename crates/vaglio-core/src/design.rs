@@ -44,6 +44,7 @@ pub struct Design {
     standardized_in_folds: bool,
     /// Shared with the designs of other λ.
     kept: Arc<Kept>,
+    walks: usize,
     spared: Option<f64>,
     pub(crate) training: Training,
 }
@@ -114,6 +115,7 @@ impl Design {
             seed: problem.seed(),
             standardized_in_folds: false,
             kept: Arc::default(),
+            walks: 1,
             spared: None,
             training,
         }
@@ -155,6 +157,17 @@ impl Design {
             *readout = Readout { lambdas: vec![lambda], refine: false, ..readout.clone() };
         }
         design
+    }
+
+    /// The same, of which so many walks share what is kept: one for each of several λ.
+    #[must_use]
+    pub fn shared_by(self, walks: usize) -> Self {
+        Design { walks: walks.max(1), ..self }
+    }
+
+    /// How many walks share what is kept.
+    pub fn walks(&self) -> usize {
+        self.walks
     }
 
     /// What a criterion kept of this design or of the same at another λ, if it kept such a thing.

@@ -1,8 +1,10 @@
 //! The size and the λ of a selection.
 
+use super::full::{self, full};
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::table::{Cell, Table};
+use super::tally::Tally;
 use super::walks::{Fold, Trail, said_of, trails};
 use super::warning::{Warning, WarningKind};
 use crate::selector::{Searched, ValidSelector};
@@ -117,13 +119,15 @@ pub(crate) fn select(
     let dealing = sample.dealing();
     let how = if is_written { how } else { CrossValidation { folds: how.folds.min(dealing.most()), ..how } };
     let lambdas = walk_lambdas(design, true);
+    let design = &design.clone().shared_by(lambdas.len());
     // A single walk comes first, so that an interruption finds it.
     let first = match lambdas.len() {
         1 => Some(selector.search_on(&design.at_lambda(lambdas[0]), start, observer)?),
         _ => None,
     };
     let begun = Instant::now();
-    let table = match cross_validated(selector, sample, how, &lambdas, observer) {
+    let all = full::lambdas(design, how.folds * how.repeats);
+    let table = match cross_validated(selector, sample, how, (&lambdas, &all), observer) {
         Ok(table) => table,
         Err(error) if !is_written && error.class() != ExitClass::Numerical => {
             let message = format!(
@@ -136,7 +140,7 @@ pub(crate) fn select(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let Some((table, folds)) = table else {
+    let Some(CrossValidated { table, folds, full }) = table else {
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
@@ -150,6 +154,7 @@ pub(crate) fn select(
         return Ok(Picked { searched, chosen, warnings, seconds });
     };
     let (place, cell) = table.pick(how.rule)?;
+    warnings.extend(full::compared(design, &all, &full, loss(selector, sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
         None => selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), observer)?,
@@ -198,14 +203,23 @@ pub(super) fn dealt(
     sample.dealing().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
 }
 
-/// Losses of the whole selection on rows held out, with the walks of every fold; `None` when these were stopped.
+/// Losses of the whole selection on rows held out.
+struct CrossValidated {
+    table: Table,
+    /// The walks of every fold.
+    folds: Vec<Vec<Trail>>,
+    /// What all columns lose in every fold.
+    full: Vec<Vec<Tally>>,
+}
+
+/// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped.
 fn cross_validated(
     selector: &ValidSelector,
     sample: &Sample,
     how: CrossValidation,
-    lambdas: &[Option<f64>],
+    (lambdas, all): (&[Option<f64>], &[Option<f64>]),
     observer: &mut dyn Observer,
-) -> Result<Option<(Table, Vec<Vec<Trail>>)>> {
+) -> Result<Option<CrossValidated>> {
     let loss = loss(selector, sample.task());
     if how.repeats == 0 {
         return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
@@ -214,20 +228,22 @@ fn cross_validated(
         (0..how.repeats).map(|repeat| dealt(selector, sample, how, repeat)).collect::<Result<_>>()?;
     let watcher = Watcher::new(observer);
     watcher.stage("choose", how.folds * how.repeats * lambdas.len());
-    let folds: Vec<Vec<Trail>> = in_turn(how.folds * how.repeats, |job| {
+    let done = in_turn(how.folds * how.repeats, |job| {
         if watcher.stopped().is_some() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let (repeat, fold) = (job / how.folds, job % how.folds);
         let in_fold = |error: Error| said_of_fold(error, fold);
         let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
         let design = selector.design(&fold.fitted.problem).map_err(in_fold)?;
-        trails(selector, &fold, &design, lambdas, loss, &watcher)
+        let full = full(&design, all, &fold.held(), loss)?;
+        Ok((trails(selector, &fold, &design, lambdas, loss, &watcher)?, full))
     })?;
-    match watcher.stopped() {
-        Some(_) => Ok(None),
-        None => Ok(Some((Table::new(loss, lambdas.to_vec(), &folds)?, folds))),
+    if watcher.stopped().is_some() {
+        return Ok(None);
     }
+    let (folds, full): (Vec<Vec<Trail>>, Vec<Vec<Tally>>) = done.into_iter().unzip();
+    Ok(Some(CrossValidated { table: Table::new(loss, lambdas.to_vec(), &folds)?, folds, full }))
 }
 
 /// An error about settings, on the training rows of a fold.
@@ -251,6 +267,7 @@ fn plain(
     let choose = selector.search().choose();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = walk_lambdas(design, false);
+    let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
         [only] => selector.search_on(&design.at_lambda(*only), start, observer)?,
         several => {

@@ -8,6 +8,7 @@
 mod along;
 mod choice;
 mod folds;
+mod full;
 #[cfg(feature = "files")]
 mod held_out;
 mod pool;

@@ -93,6 +93,7 @@ pub(crate) fn trails(
     loss: Loss,
     watcher: &Watcher<'_>,
 ) -> Result<Vec<Trail>> {
+    let design = design.clone().shared_by(lambdas.len());
     if lambdas.len() > 1 {
         // What criteria keep for all λ is there before the walks, which would each compute it.
         selector.opened(&design.at_lambda(lambdas[0]))?;

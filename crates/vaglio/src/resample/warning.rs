@@ -33,6 +33,8 @@ pub enum WarningKind {
     Tuned,
     /// Columns were standardized by all training rows, since anew in each fold would have taken much longer.
     StandardizedOnce,
+    /// All columns together predict rows held out better than those that were taken.
+    AllColumns,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
 }

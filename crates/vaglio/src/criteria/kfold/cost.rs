@@ -1,7 +1,7 @@
 //! Which engine is the cheapest.
 
 use super::engine::Kind;
-use super::{Engine, KFold};
+use super::{Engine, KFold, moments};
 use crate::criteria::balance;
 use crate::criteria::fits::are_decomposed;
 use vaglio_core::{Design, Estimate, Loss, Outline};
@@ -26,6 +26,8 @@ struct Extent {
     is_decomposed: bool,
     /// Flops that take as long as the loss of a row and output.
     loss: f64,
+    /// The part of a pass over the rows that this search pays, since moments are kept for others.
+    pass: f64,
 }
 
 /// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
@@ -75,6 +77,7 @@ pub(super) fn choose(
         is_decomposed: !design.is_standardized_in_folds()
             && parts.is_some_and(|parts| are_decomposed(parts, folds.count())),
         loss: of_loss(criterion.loss, design.rows() as f64),
+        pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
     };
     if design.readout().is_some_and(|readout| readout.refine) {
         return extent.decomposition(
@@ -128,7 +131,7 @@ impl Extent {
     fn primal(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let pass = (rows + self.pairs) * columns * columns;
+        let pass = self.pass * (rows + self.pairs) * columns * columns;
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
         let moments = Moments::bytes(folds as usize, self.pairs as usize, columns as usize) as f64;
@@ -183,13 +186,17 @@ impl Extent {
         let step = rows * (4.0 + 3.0 * apart) * size;
         let trial = rows * (6.0 + apart + (2.0 + self.loss) * outputs) + TRIAL * self.folds;
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
+        // After a removal a candidate follows the columns behind it again.
+        let forward = Outline::forward(columns as usize, outline.largest).trials;
+        let again = if outline.start == 0 && steps > size { (outline.trials - forward).max(0.0) } else { 0.0 };
+        let follow = again * rows * 2.0 * size;
         Estimate {
             engine: Kind::HoldOut.name(),
             reason: match self.is_standardized {
                 true => "rows held out, columns standardized in each fold".into(),
                 false => "rows held out".into(),
             },
-            flops: lambdas * (trial * outline.trials + step * steps + set_up),
+            flops: lambdas * (trial * outline.trials + follow + step * steps + set_up),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
             bytes: 8.0
                 * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })

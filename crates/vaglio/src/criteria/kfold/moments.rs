@@ -14,6 +14,11 @@ struct Kept {
     moments: Arc<Moments>,
 }
 
+/// Whether a design has kept its moments in folds.
+pub(super) fn are_kept(design: &Design, folds: &Folds) -> bool {
+    design.kept::<Kept>().is_some_and(|kept| kept.folds == *folds)
+}
+
 /// The moments of a design in folds, which the design keeps for other λ.
 ///
 /// # Errors

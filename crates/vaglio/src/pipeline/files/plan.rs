@@ -29,7 +29,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let settings = &pipeline.0;
     let walks = Walks::of(&selector, &design, prepared.sample.dealing().most(), settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
-    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda))?;
+    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas))?;
     let (outline, estimate) = (walk.outline, &walk.estimate);
     let tuned = settings.tune.as_ref().map_or(0.0, |tune| tune.flops(&*settings.criterion, &design, estimate.flops));
     let budget = settings.tune.as_ref().map_or(0, |tune| tune.budget);

@@ -27,9 +27,11 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     let mut all = vec![Worth::default(); selected.len()];
     let size = selected.len();
     let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
-    let outline = |trials: usize| Outline { start: size, largest: size + 1, trials: trials as f64, steps: 0 };
     let work = |outline: &Outline| selector.criterion().estimate(design, outline).flops;
-    let (removals, exchanges) = (outline(size), outline(size * outside.len()));
+    let removals = Outline { start: size, largest: size, trials: size as f64, steps: 0 };
+    // Up to the subset, then one column out and in again; every candidate follows both.
+    let trials = (2 * size * outside.len()) as f64;
+    let exchanges = Outline { start: 0, largest: size, trials, steps: 3 * size };
     if size == 0 || work(&removals) > MOST_BOUNDED {
         return Ok(all);
     }
@@ -44,6 +46,8 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     if flops > MOST_BOUNDED {
         return Ok(all);
     }
+    let mut subset = Subset::open(&**selector.criterion(), design, &exchanges)?;
+    subset.reset(selected)?;
     let mut scores = vec![Score::WORST; outside.len()];
     for (&feature, worth) in selected.iter().zip(&mut all) {
         subset.remove(feature)?;

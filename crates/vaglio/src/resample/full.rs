@@ -1,0 +1,131 @@
+//! The model of all columns, which a search on more columns than rows never reaches.
+
+use super::along::{Held, predictions_along};
+use super::table::Cell;
+use super::tally::Tally;
+use super::warning::{Warning, WarningKind};
+use vaglio_core::{Design, Loss, PathEntry, Result, Score};
+
+/// Multiply-adds that the fits of all folds and λ may take.
+const MOST_WORK: f64 = 3e10;
+
+/// The λ of the readout at which all columns are fitted in `folds` folds, where that takes little time and the search
+/// ends at fewer columns.
+pub(super) fn lambdas(design: &Design, folds: usize) -> Vec<Option<f64>> {
+    let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
+    let lambdas = design.lambdas();
+    let work = (folds * lambdas.len()) as f64 * rows * rows * columns;
+    match design.readout().is_some() && columns > rows && work <= MOST_WORK {
+        true => lambdas,
+        false => Vec::new(),
+    }
+}
+
+/// What the model of all columns loses on rows held out, for each λ. Cost O(rows² · columns) each.
+///
+/// # Errors
+/// Those of the fits.
+pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, loss: Loss) -> Result<Vec<Tally>> {
+    let mut tallies = Vec::with_capacity(lambdas.len());
+    for &lambda in lambdas {
+        let score = Score { loss: f64::NAN, lambda };
+        let all = [PathEntry { subset: design.candidates(), score, standard_error: None }];
+        predictions_along(design, &all, score, held, |index, model, predictions| {
+            if index.is_some() {
+                tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared)));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(tallies)
+}
+
+/// Warns where all columns together do better than those that were taken, by more than a standard error; of the losses of
+/// each fold, for each λ.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+pub(super) fn compared(
+    design: &Design,
+    lambdas: &[Option<f64>],
+    folds: &[Vec<Tally>],
+    loss: Loss,
+    taken: Cell,
+) -> Result<Option<Warning>> {
+    let of_lambda = |at: usize| Tally::pooled(loss, &folds.iter().map(|fold| &fold[at]).collect::<Vec<_>>());
+    let mut best: Option<(f64, f64, Option<f64>)> = None;
+    for (at, &lambda) in lambdas.iter().enumerate() {
+        let (loss, error) = of_lambda(at)?;
+        if best.is_none_or(|(lowest, ..)| loss < lowest) {
+            best = Some((loss, error.unwrap_or(0.0), lambda));
+        }
+    }
+    let Some((lowest, error, lambda)) = best.filter(|(lowest, error, _)| lowest + error < taken.loss) else {
+        return Ok(None);
+    };
+    let at = lambda.map_or_else(String::new, |lambda| format!(" at lambda {lambda}"));
+    let message = format!(
+        "all {} columns together have a cross-validated loss of {lowest:.4} ± {error:.4}{at}, and the {} that were taken one \
+         of {:.4}; where columns cost nothing, `search: all` predicts better",
+        design.candidates().len(),
+        taken.size,
+        taken.loss
+    );
+    Ok(Some(Warning::new(WarningKind::AllColumns, message)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::criteria::Loo;
+    use crate::learners::Rls;
+    use crate::resample::{Sample, select};
+    use crate::search::{All, Greedy};
+    use crate::selector::Selector;
+    use linfa::ParamGuard;
+    use ndarray::Array2;
+    use std::time::Instant;
+    use vaglio_core::{Columns, Lambda, Problem, SearchStrategy, Silent, Task};
+    use vaglio_testkit::Random;
+
+    /// 40 rows of 60 columns: noise, two of which make the target, or the target with much noise in every column.
+    fn problem(is_sparse: bool) -> Problem {
+        let mut random = Random::new(11);
+        let hidden: Vec<f64> = (0..40).map(|_| random.normal()).collect();
+        let part = if is_sparse { 0.0 } else { 0.3 };
+        let columns: Vec<Vec<f64>> =
+            (0..60).map(|_| hidden.iter().map(|h| part * h + random.normal()).collect()).collect();
+        let target = |row: usize| if is_sparse { columns[0][row] + columns[1][row] } else { hidden[row] };
+        let y: Vec<f64> = (0..40).map(target).collect();
+        let mut all = Columns::new(40);
+        columns.into_iter().for_each(|column| all.push(column));
+        let names = (0..60).map(|k| format!("x{k}")).collect();
+        let targets = Array2::from_shape_vec((1, 40), y).unwrap();
+        Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
+    }
+
+    #[test]
+    fn it_is_said_that_all_columns_do_better() {
+        let lambda: Lambda = serde_json::from_str(r#"{"values": [1.0, 10.0]}"#).unwrap();
+        let picked = |search: Box<dyn Fn(Rls) -> Selector>, problem: &Problem| {
+            let selector = search(Rls { lambda: lambda.clone(), ..Rls::default() }).check().unwrap();
+            let design = selector.design(problem).unwrap();
+            let sample = Sample::plain(problem.clone(), false);
+            select(&selector, &sample, &design, Instant::now(), &mut Silent).unwrap()
+        };
+        fn by<S: SearchStrategy + Clone + 'static>(search: S) -> Box<dyn Fn(Rls) -> Selector> {
+            Box::new(move |learner| Selector::params(Loo::default(), search.clone(), learner))
+        }
+        let said = |problem: &Problem| {
+            let warnings = picked(by(Greedy::default()), problem).warnings;
+            warnings.into_iter().find(|warning| warning.kind == WarningKind::AllColumns)
+        };
+        assert_eq!(said(&problem(true)), None);
+        let dense = problem(false);
+        let found = said(&dense).unwrap().message;
+        let expected = picked(by(All::default()), &dense).chosen.cell.unwrap();
+        let figures = format!("{:.4} ± {:.4}", expected.loss, expected.standard_error.unwrap());
+        assert!(found.contains(&figures) && found.contains("all 60 columns"), "{found} without {figures}");
+    }
+}

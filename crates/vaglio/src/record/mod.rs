@@ -272,6 +272,9 @@ pub struct Shown {
     pub table: Option<Table>,
     /// Rows predicted by models that had not seen them.
     pub predictions: Option<ShownPredictions>,
+    /// The figures of rows held out in the folds of the search, where there are no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
     /// Correlations of each selected column with those before it, in order of entry; none where they are many.
     pub correlations: Vec<Vec<Option<f64>>>,
     /// How the learner was tuned, if it was.

@@ -1,7 +1,7 @@
 //! The result as a short table for people.
 
-use super::{Nested, PerOutput, Record, Status};
-use vaglio_core::Certificate;
+use super::{Figures, Nested, PerOutput, Record, Status};
+use vaglio_core::{Certificate, Loss};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
@@ -56,19 +56,25 @@ impl Record {
     /// The figures of rows that a selection had not seen, the most trustworthy last.
     fn honest(&self, out: &mut String) {
         let error = |error: Option<f64>| error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
+        let rate = |figures: Option<&Figures>| {
+            let rate = figures.filter(|_| self.pipeline.loss != Some(Loss::ZeroOne)).and_then(|of| of.error_rate);
+            rate.map(|rate| format!(", error rate {rate:.4}")).unwrap_or_default()
+        };
         let chosen = &self.chosen;
         if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
             let empty = chosen.empty_loss.map(|empty| format!(" (no columns: {empty:.6})")).unwrap_or_default();
-            let spread = error(chosen.standard_error);
-            out.push_str(&format!("cross-validated {loss:.6}{spread}{empty}, the whole search in {folds} folds\n"));
+            let (spread, rate) = (error(chosen.standard_error), rate(self.report.figures.as_ref()));
+            out.push_str(&format!(
+                "cross-validated {loss:.6}{spread}{empty}{rate}, the whole search in {folds} folds\n"
+            ));
         }
         if let Some(test) = &self.test {
             out.push_str(&format!("test  {} rows, {}\n", test.rows, test.told(self.pipeline.loss)));
         }
         if let Some(nested) = &self.nested {
-            let Nested { folds, loss, standard_error, empty_loss, jaccard, .. } = nested;
-            let spread = error(*standard_error);
-            out.push_str(&format!("nested {loss:.6}{spread} (no columns: {empty_loss:.6}), {folds} outer folds"));
+            let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, .. } = nested;
+            let (spread, rate) = (error(*standard_error), rate(Some(figures)));
+            out.push_str(&format!("nested {loss:.6}{spread} (no columns: {empty_loss:.6}){rate}, {folds} outer folds"));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
         }
         if let Some(permutations) = &self.permutations {

@@ -36,7 +36,8 @@ struct Class {
 /// The most trustworthy figures with predictions, and where they come from.
 fn figures<'r>(source: &Source<'r>) -> Option<(&'r Figures, &'static str)> {
     let nested = source.record.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
-    nested.or(source.record.test.as_ref().map(|test| (test, "test rows")))
+    let of_search = source.record.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
+    nested.or(source.record.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
 }
 
 impl Classes {

@@ -90,8 +90,9 @@ pub fn honest<'r>(source: &Source<'r>) -> Vec<Honest<'r>> {
             loss,
             error: chosen.standard_error.and_then(finite),
             empty: chosen.empty_loss.and_then(finite),
-            figures: None,
-            repeats: chosen.repeats.unwrap_or(1).max(1),
+            // Those of the first repeat.
+            figures: record.report.figures.as_ref(),
+            repeats: 1,
             how: format!(
                 "{} that repeat the search{}",
                 counted(folds as u64, "fold"),

@@ -6,12 +6,12 @@ use super::intervals::SavedIntervals;
 use super::repetition::{nested, permutations, stability};
 use crate::criteria::predicted_left_out;
 use crate::pipeline::{Evaluate, ValidPipeline};
-use crate::record::{Nested, Permutations, PredictedOn, ShownPredictions, Stability, class_of};
+use crate::record::{Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, class_of};
 use crate::resample::{self, Held, Outer, Pooled, Warning, WarningKind, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
 use std::time::Instant;
-use vaglio_core::{Design, Model, Observer, Result};
+use vaglio_core::{Design, Loss, Model, Observer, Result};
 
 /// What was computed beside the selection.
 #[derive(Default)]
@@ -152,6 +152,13 @@ impl Evaluated {
             shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
         };
         Ok(held_out.map(of))
+    }
+
+    /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
+    pub fn figures(&self, prepared: &Prepared, loss: Loss) -> Option<Figures> {
+        let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
+        let (targets, predictions) = (pooled.targets.view(), pooled.predictions.view());
+        Some(Figures::of(prepared.train.task(), loss, targets, predictions, Some(&pooled.weights)))
     }
 }
 

@@ -86,6 +86,7 @@ pub(super) fn record(
             curve: points,
             table: chosen.table.clone(),
             predictions: evaluated.shown(prepared, model)?,
+            figures: evaluated.figures(prepared, loss).filter(|_| prepared.test.is_none()),
             correlations: correlations.shown(),
             tuning: tuned,
         },

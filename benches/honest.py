@@ -29,6 +29,7 @@ GRID = "{from: 0.01, to: 10000.0, points: 13}"
 WAYS = {
     "vaglio": f"{{grid: {GRID}}}}}\nsearch: {{kind: greedy}}",
     "vaglio, one_se": f"{{grid: {GRID}}}}}\nsearch: {{kind: greedy, choose: {{rule: one_se}}}}",
+    "vaglio, all columns": f"{{grid: {GRID}}}}}\nsearch: {{kind: all}}",
     "lowest score": f"{{grid: {GRID}, per: subset}}}}\nsearch: {{kind: greedy, choose: best}}",
 }
 
@@ -113,6 +114,9 @@ def vaglio(program, folder, way, x, y, labels, training, held):
     subprocess.run([program, "predict", "--model", model, "--data", test, "--out", out], check=True)
     predicted = pd.read_csv(out)
     predicted = predicted[[c for c in predicted.columns if c != "label"]].to_numpy(float)
+    if predicted.shape[1] > 1:
+        # The classes stand in the order of their names as text.
+        predicted = predicted[:, [record["data"]["classes"].index(str(label)) for label in np.unique(labels)]]
     chosen = record["chosen"]
     return predicted, chosen["cross_validated"] or record["score"], chosen["size"]
 
@@ -166,7 +170,8 @@ def main():
         for way, (rows, claims, sizes, seconds) in found.items():
             error = rows.std(ddof=1) / np.sqrt(len(rows))
             apart = rows - found[best][0]
-            above = apart.mean() / (apart.std(ddof=1) / np.sqrt(len(rows))) if way != best else 0.0
+            spread = apart.std(ddof=1) / np.sqrt(len(rows))
+            above = apart.mean() / spread if spread > 0 else 0.0
             lines.append(
                 f"| {name} | {way} | {np.mean(claims):.3f} | {rows.mean():.3f} | {error:.3f} "
                 f"| {np.mean(sizes):.1f} | {np.mean(seconds):.1f} | {above:.1f} |"

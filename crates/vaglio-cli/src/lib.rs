@@ -16,6 +16,8 @@ mod progress;
 use vaglio_beam as _;
 #[cfg(feature = "elm")]
 use vaglio_elm as _;
+#[cfg(feature = "information")]
+use vaglio_information as _;
 #[cfg(feature = "knn")]
 use vaglio_knn as _;
 #[cfg(feature = "lssvm")]

@@ -30,7 +30,7 @@ mod trial;
 pub mod variation;
 
 pub use broken::{Broken, Near};
-pub use criterion::{check_criterion, check_criterion_on_standard_data};
+pub use criterion::{check_criterion, check_criterion_on_standard_data, check_criterion_that_counts_rows};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
 pub use random::Random;

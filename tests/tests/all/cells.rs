@@ -29,7 +29,8 @@ const LEARNERS: [(&str, &str); 6] = [
     ("reservoir", "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
     ("knn", "neighbours: 3"),
 ];
-const CRITERIA: [&str; 4] = ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr"];
+const CRITERIA: [&str; 5] =
+    ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr", "{kind: information, measure: training}"];
 const SEARCHES: [&str; 8] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
@@ -200,7 +201,7 @@ fn the_cells_are_all_that_there_are() {
     let mut searches = SEARCHES;
     searches.sort_unstable();
     assert_eq!(linked(Role::Search), searches);
-    assert_eq!(linked(Role::Criterion), ["kfold", "loo", "mrmr", "nhsic"]);
+    assert_eq!(linked(Role::Criterion), ["information", "kfold", "loo", "mrmr", "nhsic"]);
 }
 
 /// One thread or two, the same bits.

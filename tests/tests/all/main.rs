@@ -11,6 +11,7 @@ mod data_settings;
 mod describe;
 mod folds_and_searches;
 mod honest;
+mod information;
 mod later;
 mod models;
 mod predict;

@@ -1,0 +1,128 @@
+//! The definition: a fit on all rows, and its degrees of freedom from an orthogonal factor.
+
+use crate::measure::Scale;
+use crate::{Information, Measure};
+use ndarray::Array2;
+use vaglio_core::{Design, Error, Feature, Loss, Result, Score};
+use vaglio_kernels::linalg;
+
+/// The share of the empty subset's error below which rounding hides the error of a fit.
+const HIDDEN: f64 = 1e-12;
+
+/// A criterion on a design, by its definition.
+pub(crate) struct Definition<'d> {
+    pub design: &'d Design,
+    pub measure: Measure,
+    pub scale: Scale,
+}
+
+impl<'d> Definition<'d> {
+    /// Cost O(m); for `cp` without a variance one fit of all columns.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `variance` where all columns leave no rows to tell it; those of the fits.
+    pub fn new(criterion: Information, design: &'d Design) -> Result<Self> {
+        let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
+        let scale = Scale { rows, least: f64::MIN_POSITIVE, variance: criterion.variance.unwrap_or(0.0) };
+        let mut definition = Definition { design, measure: criterion.measure, scale };
+        let first = design.lambdas()[0];
+        match criterion.measure {
+            Measure::Training | Measure::Gcv => {}
+            Measure::Aic | Measure::Aicc | Measure::Bic => {
+                definition.scale.least = (HIDDEN * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
+            }
+            Measure::Cp if criterion.variance.is_some() => {}
+            Measure::Cp => {
+                let all = design.candidates();
+                let free = rows - definition.freedom(&all, first)?;
+                if free < 1.0 {
+                    let message = format!(
+                        "the model of all {} columns leaves nothing of {} rows to tell the variance of the errors; give it, \
+                         or use `bic` or `gcv`",
+                        all.len(),
+                        design.rows()
+                    );
+                    return Err(Error::setting("variance", message));
+                }
+                definition.scale.variance = rows * definition.error(&all, first)? / free;
+            }
+        }
+        Ok(definition)
+    }
+
+    /// The score of a subset, the lowest over λ.
+    pub fn score(&self, subset: &[Feature]) -> Result<Score> {
+        self.design.best_lambda(|lambda| self.at(subset, lambda))
+    }
+
+    /// The score at one λ.
+    pub fn at(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
+        Ok(self.measure.of(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
+    }
+
+    /// The mean squared error on the training rows.
+    fn error(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
+        let rows: Vec<usize> = (0..self.design.rows()).collect();
+        let predictions = self.design.retrain(&rows, &rows, subset, lambda)?;
+        Ok(self.design.loss(Loss::Squared, predictions.view()))
+    }
+
+    /// d = Σ σᵢ²/(σᵢ² + λ), and 1 for an intercept; 0 where it is not asked for.
+    ///
+    /// Of Q R = (X over √λ I) the rows of √λ I have the part Q₂ = √λ R⁻¹, and d = s − ‖Q₂‖². Columns are brought to one
+    /// length first, so that none is lost beside a longer one. Cost O((m + s) s²).
+    fn freedom(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
+        let readout = self.design.readout().filter(|_| self.measure != Measure::Training);
+        let (Some(readout), Some(lambda)) = (readout, lambda) else { return Ok(0.0) };
+        let rows: Vec<usize> = (0..self.design.rows()).collect();
+        let weights = self.design.training_weights(&rows);
+        let column =
+            |&feature: &Feature| prepared(&self.design.column(feature).values(), weights.as_deref(), readout.intercept);
+        let (columns, size, root) = (subset.iter().map(column).collect::<Vec<_>>(), subset.len(), lambda.sqrt());
+        let length = |x: &Vec<f64>| x.iter().fold(root, |length, x| length.hypot(*x));
+        let lengths: Vec<f64> = columns.iter().map(length).collect();
+        let m = rows.len();
+        let entry = |(row, k): (usize, usize)| match row < m {
+            true => columns[k][row] / lengths[k],
+            false => {
+                if row - m == k {
+                    root / lengths[k]
+                } else {
+                    0.0
+                }
+            }
+        };
+        let failed = |failure| Error::Numerical(format!("the degrees of freedom of {size} columns: {failure}"));
+        let r = linalg::triangle(Array2::from_shape_fn((m + size, size), entry).view()).map_err(failed)?;
+        let lost: f64 = (0..size).map(|k| lost(&r, k, |i| root / lengths[i])).sum();
+        Ok(f64::from(u8::from(readout.intercept)) + (size as f64 - lost).max(0.0))
+    }
+}
+
+/// The squares of column k of D R⁻¹, for a diagonal matrix D. Cost O(k²).
+fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
+    let mut column = vec![0.0; k + 1];
+    for i in (0..=k).rev() {
+        let known: f64 = (i + 1..=k).map(|l| r[[i, l]] * column[l]).sum();
+        column[i] = (f64::from(u8::from(i == k)) - known) / r[[i, i]];
+    }
+    column.iter().enumerate().map(|(i, value)| (diagonal(i) * value).powi(2)).sum()
+}
+
+/// √r_j (x_j − mean), the weighted mean where `centered`. Cost O(m).
+pub(crate) fn prepared(values: &[f64], weights: Option<&[f64]>, centered: bool) -> Vec<f64> {
+    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let mut out = values.to_vec();
+    if centered {
+        let total: f64 = (0..values.len()).map(weight).sum();
+        // The second pass takes off what rounding left in the first.
+        for _ in 0..2 {
+            let mean = out.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
+            out.iter_mut().for_each(|v| *v -= mean);
+        }
+    }
+    if let Some(weights) = weights {
+        out.iter_mut().zip(weights).for_each(|(v, w)| *v *= w.sqrt());
+    }
+    out
+}

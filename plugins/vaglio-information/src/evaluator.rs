@@ -1,0 +1,126 @@
+//! The shortcut: moments of the rows, a state of the subset for each λ.
+
+use crate::bound::lowest;
+use crate::data::Data;
+use crate::definition::Definition;
+use crate::state::{State, Trial};
+use rayon::prelude::*;
+use std::sync::Arc;
+use vaglio_core::{Evaluator, Feature, Loss, Result, Score, larger, smaller};
+
+/// The evaluator of [`crate::Information`].
+pub(crate) struct Moments<'d> {
+    definition: Definition<'d>,
+    data: Arc<Data>,
+    lambdas: Vec<f64>,
+    /// One for each λ; made when they are needed.
+    states: Option<Vec<State>>,
+}
+
+impl<'d> Moments<'d> {
+    /// Starts at the empty subset. Cost O(mn).
+    pub fn new(definition: Definition<'d>) -> Self {
+        let lambdas = definition.design.lambdas().into_iter().flatten().collect();
+        Moments { data: Data::of(definition.design), definition, lambdas, states: None }
+    }
+
+    fn states(&mut self, subset: &[Feature]) -> &mut Vec<State> {
+        let (data, lambdas) = (&self.data, &self.lambdas);
+        self.states.get_or_insert_with(|| lambdas.iter().map(|&l| State::new(data, l, subset)).collect())
+    }
+
+    /// The score that a trial gives at one λ, by refitting where it is not reliable.
+    fn told(&self, trial: Trial, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
+        if !trial.is_reliable {
+            return self.definition.at(&subset(), Some(lambda));
+        }
+        let Definition { design, measure, scale } = &self.definition;
+        let intercept = f64::from(u8::from(design.readout().is_some_and(|readout| readout.intercept)));
+        let error = trial.squares.max(0.0) / (scale.rows * self.data.targets.len() as f64);
+        Ok(measure.of(scale, error, intercept + trial.freedom))
+    }
+
+    /// The lowest over λ of some subsets' trials, λ × subsets.
+    fn settle(
+        &self,
+        trials: &[Vec<Trial>],
+        scores: &mut [Score],
+        subset: impl Fn(usize) -> Vec<Feature> + Sync,
+    ) -> Result<()> {
+        let of_subset = |k: usize| -> Result<Score> {
+            let mut best = Score::WORST;
+            for (&lambda, trials) in self.lambdas.iter().zip(trials) {
+                let loss = self.told(trials[k], lambda, || subset(k))?;
+                if loss < best.loss {
+                    best = Score { loss, lambda: Some(lambda) };
+                }
+            }
+            Ok(best)
+        };
+        let found: Vec<Score> = (0..scores.len()).into_par_iter().map(of_subset).collect::<Result<_>>()?;
+        scores.copy_from_slice(&found);
+        Ok(())
+    }
+}
+
+impl Evaluator for Moments<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        let trials: Vec<Vec<Trial>> = self.states(subset).iter().map(|state| vec![state.current()]).collect();
+        let mut score = [Score::WORST];
+        self.settle(&trials, &mut score, |_| subset.to_vec())?;
+        Ok(score[0])
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let data = Arc::clone(&self.data);
+        let trials: Vec<Vec<Trial>> =
+            self.states(subset).iter_mut().map(|state| state.additions(&data, candidates)).collect();
+        self.settle(&trials, scores, |k| larger(subset, candidates[k]))
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let trials: Vec<Vec<Trial>> = self.states(subset).iter().map(|state| state.removals(candidates)).collect();
+        self.settle(&trials, scores, |k| smaller(subset, candidates[k]))
+    }
+
+    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        let data = Arc::clone(&self.data);
+        self.states(subset).iter_mut().for_each(|state| state.add(&data, feature));
+        Ok(())
+    }
+
+    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        let data = Arc::clone(&self.data);
+        self.states(subset).iter_mut().for_each(|state| state.remove(&data, feature));
+        Ok(())
+    }
+
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
+        self.states = None;
+        Ok(())
+    }
+
+    /// Of the training error, which is a mean over rows.
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        if self.definition.measure != crate::Measure::Training {
+            return Ok(None);
+        }
+        let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
+        let rows: Vec<usize> = (0..design.rows()).collect();
+        let predictions = design.retrain(&rows, &rows, subset, lambda)?;
+        Ok(design.standard_error(Loss::Squared, predictions.view()))
+    }
+
+    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+        let members = [subset, later].concat();
+        let Some(errors) = lowest(&self.data, &members, &self.lambdas) else { return Ok(f64::NEG_INFINITY) };
+        let states = self.states(subset);
+        let freedom: Vec<f64> = states.iter().map(|state| state.current().freedom.max(0.0)).collect();
+        let mut bound = f64::INFINITY;
+        for ((squares, freedom), &lambda) in errors.into_iter().zip(freedom).zip(&self.lambdas) {
+            let trial = Trial { squares, freedom: 0.999_999_999 * freedom, is_reliable: true };
+            bound = bound.min(self.told(trial, lambda, Vec::new)?);
+        }
+        Ok(bound)
+    }
+}

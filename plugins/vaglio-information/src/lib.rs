@@ -1,0 +1,144 @@
+//! Training error and information criteria of ridge models: a criterion for [vaglio](vaglio_core).
+//!
+//! `use vaglio_information as _;` in a program makes `criterion: information` known to its pipeline files;
+//! [`Information`] is the criterion.
+
+mod bound;
+mod data;
+mod definition;
+mod evaluator;
+mod measure;
+mod state;
+
+pub use measure::Measure;
+
+use definition::Definition;
+use evaluator::Moments;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "moments";
+
+/// What the rows themselves say of a model: its error on the rows that it was trained on, by itself or with a price for
+/// what it has fitted.
+///
+/// With N = Σ r_j, E the mean squared error on the training rows and outputs, and d the effective degrees of freedom of the
+/// readout, d = Σ σᵢ²/(σᵢ² + λ) over the singular values of the centered columns, plus 1 for an intercept:
+///
+/// | `measure` | score |
+/// |---|---|
+/// | `training` | E |
+/// | `gcv` | E / (1 − d/N)² |
+/// | `cp` | E + 2 σ̂² d/N |
+/// | `aic` | N ln E + 2k |
+/// | `aicc` | N ln E + 2kN/(N − k − 1) |
+/// | `bic` | N ln E + k ln N |
+///
+/// k = d + 1 counts the variance. Lower is better; with several λ the lowest over λ. E is not let below 10⁻¹² of the empty
+/// subset's in a logarithm, where rounding hides it; what divides by a number that is not positive is +∞. σ̂² is
+/// `variance`, else N·E/(N − d) of all candidate columns at the smallest λ. A learner without a ridge readout has `training`
+/// alone.
+///
+/// These scores know of no selection: of many candidates the lowest is far too low, and `evaluate: {nested: …}` says what it
+/// is worth.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_information::{Information, Measure};
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// let training = Information { measure: Measure::Training, ..Information::default() };
+/// assert!(training.evaluate(&design, &[0, 1])?.loss < training.evaluate(&design, &[])?.loss);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// G. H. Golub, M. Heath and G. Wahba, *Generalized cross-validation as a method for choosing a good ridge parameter*,
+/// Technometrics 21(2), 1979; C. L. Mallows, *Some comments on Cp*, Technometrics 15(4), 1973; H. Akaike, *A new look at the
+/// statistical model identification*, IEEE Transactions on Automatic Control 19(6), 1974; C. M. Hurvich, J. S. Simonoff and
+/// C.-L. Tsai, *Smoothing parameter selection in nonparametric regression using an improved Akaike information criterion*,
+/// Journal of the Royal Statistical Society B 60(2), 1998; G. Schwarz, *Estimating the dimension of a model*, Annals of
+/// Statistics 6(2), 1978.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Information {
+    /// What is asked of a model.
+    pub measure: Measure,
+    /// The variance of the errors, for `cp`; by default that of the model of all columns.
+    pub variance: Option<f64>,
+}
+
+describe!(
+    Criterion,
+    Information,
+    "information",
+    "error on the training rows, by itself or with a price for degrees of freedom: training, gcv, cp, aic, aicc, bic",
+    "criterion: {kind: information, measure: bic}",
+    "information criterion"
+);
+
+#[typetag::serde(name = "information")]
+impl Criterion for Information {
+    /// The definition. Cost O((m + |S|) |S|²) for each λ.
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        Definition::new(*self, design)?.score(subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let is_plain = design.readout().is_some_and(|readout| !readout.balanced && !readout.refine);
+        if !is_plain || design.decisions().is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Shortcut::new(ENGINE, Moments::new(Definition::new(*self, design)?))))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        if let Some(variance) = self.variance {
+            if self.measure != Measure::Cp {
+                return Err(Error::setting("variance", format!("`{}` needs no variance", self.measure.name())));
+            }
+            if !(variance.is_finite() && variance > 0.0) {
+                return Err(Error::setting("variance", format!("{variance} is not a positive finite number")));
+            }
+        }
+        if self.measure != Measure::Training && (design.readout().is_none() || design.decisions().is_some()) {
+            let message = format!(
+                "`{}` needs the degrees of freedom of a ridge readout that answers for every row, which this learner has \
+                 not; use `training`, `loo` or `kfold`",
+                self.measure.name()
+            );
+            return Err(Error::setting("measure", message));
+        }
+        if self.measure == Measure::Cp && self.variance.is_none() {
+            Definition::new(*self, design)?;
+        }
+        Ok(())
+    }
+
+    /// A pass over the rows for each column that is selected, then O(1) a trial for each λ.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
+        let (lambdas, outputs) = (design.lambdas().len() as f64, design.targets().nrows() as f64);
+        let once = 2.0 * rows * columns * outputs;
+        let (size, steps) = (outline.largest as f64, outline.steps.max(outline.largest - outline.start) as f64);
+        let plain = design.readout().is_some_and(|readout| !readout.balanced && !readout.refine);
+        if !plain || design.decisions().is_some() {
+            return Estimate {
+                engine: "refit",
+                reason: "every subset is refitted on all rows".into(),
+                flops: outline.trials * lambdas * rows * 2.0 * size * size,
+                bytes: 8.0 * rows * size,
+            };
+        }
+        let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
+        let step = 6.0 * columns * size + 4.0 * size * size;
+        Estimate {
+            engine: ENGINE,
+            reason: "moments of the rows, O(1) a trial".into(),
+            flops: once + pass + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size)),
+            bytes: 8.0 * (rows * columns + columns * size * (1.0 + lambdas)),
+        }
+    }
+}

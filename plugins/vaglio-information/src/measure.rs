@@ -1,0 +1,62 @@
+//! What is asked of a model.
+
+use serde::{Deserialize, Serialize};
+
+/// What is asked of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Its error on the training rows.
+    Training,
+    /// Generalized cross-validation.
+    Gcv,
+    /// Mallows's Cp, in the units of the error.
+    Cp,
+    /// Akaike's criterion.
+    Aic,
+    /// Akaike's criterion for few rows.
+    Aicc,
+    /// Schwarz's criterion.
+    #[default]
+    Bic,
+}
+
+/// What a measure needs to know of the data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scale {
+    /// The weight of all rows.
+    pub rows: f64,
+    /// The smallest error that a logarithm is taken of.
+    pub least: f64,
+    /// The variance of the errors, for Cp.
+    pub variance: f64,
+}
+
+impl Measure {
+    /// The name in pipeline files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Training => "training",
+            Measure::Gcv => "gcv",
+            Measure::Cp => "cp",
+            Measure::Aic => "aic",
+            Measure::Aicc => "aicc",
+            Measure::Bic => "bic",
+        }
+    }
+
+    /// The score of a model by its mean squared error and its degrees of freedom; it grows with both.
+    pub(crate) fn of(self, scale: &Scale, error: f64, freedom: f64) -> f64 {
+        let rows = scale.rows;
+        let (logarithm, count) = (|| rows * error.max(scale.least).ln(), freedom + 1.0);
+        let over = |value: f64, by: f64| if by > 0.0 { value / by } else { f64::INFINITY };
+        match self {
+            Measure::Training => error,
+            Measure::Gcv => over(over(error, 1.0 - freedom / rows), 1.0 - freedom / rows),
+            Measure::Cp => error + 2.0 * scale.variance * freedom / rows,
+            Measure::Aic => logarithm() + 2.0 * count,
+            Measure::Aicc => logarithm() + over(2.0 * count * rows, rows - count - 1.0),
+            Measure::Bic => logarithm() + rows.ln() * count,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The fit of a subset at one λ, and what it takes to try another column.
+//!
+//! With P = (A_SS + λ)⁻¹, w = P b_S, the residuals e = y − X_S w and, for a column j outside, the ridge coefficients of x_j
+//! on the selected ones, D = P c for c = X_Sᵀx_j: its Schur diagonal is s = x_jᵀx_j + λ − cᵀD, its share of the residuals
+//! g = x_jᵀe = b_j − cᵀw and δ = g/s its coefficient once it is added. From w′ = (w − δD, δ), and since X_Sᵀe = λw,
+//! ‖e′‖² = ‖e‖² − 2δ(g − λ wᵀD) + δ²(s − λ(1 + ‖D‖²)) and tr P′ = tr P + (1 + ‖D‖²)/s. Removing column i, with
+//! p = P_·i and γ = w_i/P_ii: ‖e′‖² = ‖e‖² + 2γλ wᵀp + γ²(P_ii − λ‖p‖²) and tr P′ = tr P − ‖p‖²/P_ii.
+
+use crate::data::{Data, dot};
+use ndarray::Array2;
+use rayon::prelude::*;
+use vaglio_core::Feature;
+use vaglio_kernels::linalg;
+
+/// How many times the digits of a fit may be lost before it is made again from the rows.
+const LOST: f64 = 1e4;
+/// Changes after which a state is built anew, beside two for each column.
+const LONG: usize = 32;
+
+/// The fit of a subset at one λ.
+#[derive(Clone)]
+pub(crate) struct State {
+    lambda: f64,
+    selected: Vec<Feature>,
+    /// P, by rows; symmetric.
+    inverse: Vec<Vec<f64>>,
+    /// w and ‖e‖² of each output.
+    weights: Vec<Vec<f64>>,
+    errors: Vec<f64>,
+    /// Σ ‖y‖² over outputs.
+    total: f64,
+    trace: f64,
+    /// The largest (A_ii + λ) P_ii.
+    inflation: f64,
+    /// What trials need of every column; made when they are first asked for.
+    candidates: Option<Vec<Candidate>>,
+    changes: usize,
+}
+
+/// A column that may be added.
+#[derive(Clone)]
+struct Candidate {
+    /// D.
+    on_selected: Vec<f64>,
+    /// s.
+    diagonal: f64,
+    /// g of each output.
+    along: Vec<f64>,
+}
+
+/// The fit of a subset, or of one that is tried.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trial {
+    /// Σ ‖e‖² over outputs.
+    pub squares: f64,
+    /// tr(A (A + λ)⁻¹).
+    pub freedom: f64,
+    pub is_reliable: bool,
+}
+
+impl State {
+    /// Of a subset. Cost O(s³), and O(m·n) for every column that was never selected before.
+    pub fn new(data: &Data, lambda: f64, subset: &[Feature]) -> Self {
+        let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
+        let size = subset.len();
+        // Columns of unlike scale are brought to one, which partial pivoting would otherwise mistake for rank.
+        let scale: Vec<f64> = subset.iter().map(|&f| 1.0 / (data.squares[f] + lambda).sqrt()).collect();
+        let a = Array2::from_shape_fn((size, size), |(i, k)| match i == k {
+            true => 1.0,
+            false => products[i.min(k)][subset[i.max(k)]] * scale[i] * scale[k],
+        });
+        // What cannot be inverted is unreliable, and fitted from the rows.
+        let inverse = linalg::inverse(a.view()).unwrap_or_else(|_| Array2::from_elem((size, size), f64::NAN));
+        let entry = |i: usize, k: usize| 0.5 * (inverse[[i, k]] + inverse[[k, i]]) * scale[i] * scale[k];
+        let inverse = (0..size).map(|i| (0..size).map(|k| entry(i, k)).collect());
+        let mut state = State {
+            lambda,
+            selected: subset.to_vec(),
+            inverse: inverse.collect(),
+            weights: Vec::new(),
+            errors: Vec::new(),
+            total: data.target_squares.iter().sum(),
+            trace: 0.0,
+            inflation: 1.0,
+            candidates: None,
+            changes: 0,
+        };
+        state.fit(data);
+        state
+    }
+
+    /// Weights and errors by P, where the errors keep few digits refined from the rows. Cost O(s²), else O(m·s), an output.
+    fn fit(&mut self, data: &Data) {
+        let size = self.selected.len();
+        self.trace = (0..size).map(|i| self.inverse[i][i]).sum();
+        let inflation = |i: usize| (data.squares[self.selected[i]] + self.lambda) * self.inverse[i][i];
+        self.inflation = (0..size).map(inflation).fold(1.0, worse);
+        let fitted = |output: usize| {
+            let b: Vec<f64> = self.selected.iter().map(|&f| data.along[output][f]).collect();
+            let w = self.solved(&b);
+            let square = data.target_squares[output];
+            let error = square - dot(&w, &b) - self.lambda * dot(&w, &w);
+            match self.inflation * square <= LOST * error {
+                true => (w, error),
+                false => self.refined(data, output, w),
+            }
+        };
+        (self.weights, self.errors) = (0..data.targets.len()).map(fitted).unzip();
+    }
+
+    fn solved(&self, b: &[f64]) -> Vec<f64> {
+        self.inverse.iter().map(|p| dot(p, b)).collect()
+    }
+
+    /// Weights after a step of refinement, with the error from the rows.
+    fn refined(&self, data: &Data, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
+        let columns = || self.selected.iter().map(|&f| &data.columns[f]);
+        let residuals = |w: &[f64]| {
+            let mut e = data.targets[output].clone();
+            for (x, w) in columns().zip(w) {
+                e.iter_mut().zip(x).for_each(|(e, x)| *e -= w * x);
+            }
+            e
+        };
+        let e = residuals(&w);
+        let missing: Vec<f64> = columns().zip(&w).map(|(x, w)| dot(x, &e) - self.lambda * w).collect();
+        w.iter_mut().zip(self.solved(&missing)).for_each(|(w, step)| *w += step);
+        let e = residuals(&w);
+        (w, dot(&e, &e))
+    }
+
+    /// The subset as it is.
+    pub fn current(&self) -> Trial {
+        let squares = self.errors.iter().sum();
+        let freedom = self.selected.len() as f64 - self.lambda * self.trace;
+        Trial { squares, freedom, is_reliable: self.inflation <= LOST }
+    }
+
+    /// With each of some columns, none of them selected. Cost O(s · outputs) each, and O(s²) the first time.
+    pub fn additions(&mut self, data: &Data, features: &[Feature]) -> Vec<Trial> {
+        let candidates = self.candidates.take().unwrap_or_else(|| self.all(data));
+        let found = features.iter().map(|&j| self.addition(data, &candidates[j], j)).collect();
+        self.candidates = Some(candidates);
+        found
+    }
+
+    fn all(&self, data: &Data) -> Vec<Candidate> {
+        (0..data.columns.len()).into_par_iter().map(|j| self.candidate(data, j)).collect()
+    }
+
+    fn candidate(&self, data: &Data, j: Feature) -> Candidate {
+        let c: Vec<f64> = self.selected.iter().map(|&feature| data.products(feature)[j]).collect();
+        let on_selected: Vec<f64> = self.inverse.iter().map(|p| dot(p, &c)).collect();
+        let diagonal = data.squares[j] + self.lambda - dot(&c, &on_selected);
+        let along = data.along.iter().zip(&self.weights).map(|(b, w)| b[j] - dot(&c, w)).collect();
+        Candidate { on_selected, diagonal, along }
+    }
+
+    fn addition(&self, data: &Data, candidate: &Candidate, j: Feature) -> Trial {
+        let Candidate { on_selected, diagonal, along } = candidate;
+        let norm = 1.0 + dot(on_selected, on_selected);
+        let mut squares = 0.0;
+        for ((w, g), error) in self.weights.iter().zip(along).zip(&self.errors) {
+            let delta = g / diagonal;
+            squares += error - 2.0 * delta * (g - self.lambda * dot(w, on_selected))
+                + delta * delta * (diagonal - self.lambda * norm);
+        }
+        let trace = self.trace + norm / diagonal;
+        let own = (data.squares[j] + self.lambda) / diagonal;
+        let grown = self
+            .selected
+            .iter()
+            .zip(&self.inverse)
+            .zip(on_selected)
+            .enumerate()
+            .map(|(i, ((&f, p), d))| (data.squares[f] + self.lambda) * (p[i] + d * d / diagonal));
+        let inflation = grown.fold(worse(self.inflation, own), worse);
+        self.trial(squares, self.selected.len() + 1, trace, inflation)
+    }
+
+    /// A trial keeps fewer digits where it takes most of the squares away, or where g is small beside what it is a
+    /// difference of.
+    fn trial(&self, squares: f64, size: usize, trace: f64, inflation: f64) -> Trial {
+        let before: f64 = self.errors.iter().sum();
+        let is_reliable = inflation * before.max(squares) <= LOST * squares
+            && inflation * inflation * self.total <= LOST * LOST * squares;
+        Trial { squares, freedom: size as f64 - self.lambda * trace, is_reliable }
+    }
+
+    /// Without each of some columns, all of them selected. Cost O(s · outputs) each.
+    pub fn removals(&self, features: &[Feature]) -> Vec<Trial> {
+        features.iter().map(|&feature| self.removal(feature)).collect()
+    }
+
+    fn removal(&self, feature: Feature) -> Trial {
+        let Some(place) = self.place(feature) else {
+            return Trial { squares: f64::NAN, freedom: f64::NAN, is_reliable: false };
+        };
+        let p = &self.inverse[place];
+        let (own, norm) = (p[place], dot(p, p));
+        let mut squares = 0.0;
+        for (w, error) in self.weights.iter().zip(&self.errors) {
+            let gamma = w[place] / own;
+            squares += error + 2.0 * gamma * self.lambda * dot(w, p) + gamma * gamma * (own - self.lambda * norm);
+        }
+        self.trial(squares, self.selected.len() - 1, self.trace - norm / own, self.inflation * self.cancelled(place))
+    }
+
+    /// How many times P_kk shrinks when a column leaves, at most: so many times its digits are lost.
+    fn cancelled(&self, place: usize) -> f64 {
+        let p = &self.inverse[place];
+        let others = (0..p.len()).filter(|&k| k != place);
+        let shrunk = |k: usize| self.inverse[k][k] / (self.inverse[k][k] - p[k] * p[k] / p[place]);
+        others.map(|k| if shrunk(k) < 0.0 { f64::INFINITY } else { shrunk(k) }).fold(1.0, worse)
+    }
+
+    fn place(&self, feature: Feature) -> Option<usize> {
+        self.selected.iter().position(|&selected| selected == feature)
+    }
+
+    /// Follows an addition. Cost O(n·s), and O(m·n) for a column that was never selected before.
+    pub fn add(&mut self, data: &Data, feature: Feature) {
+        let entering = match &self.candidates {
+            Some(candidates) => candidates[feature].clone(),
+            None => self.candidate(data, feature),
+        };
+        let Candidate { on_selected: d, diagonal, along } = entering;
+        if let Some(candidates) = &mut self.candidates {
+            let products = data.products(feature);
+            let c: Vec<f64> = self.selected.iter().map(|&selected| products[selected]).collect();
+            candidates.par_iter_mut().enumerate().for_each(|(j, candidate)| {
+                let shared = products[j] - dot(&c, &candidate.on_selected);
+                let kappa = shared / diagonal;
+                candidate.on_selected.iter_mut().zip(&d).for_each(|(of, d)| *of -= kappa * d);
+                candidate.on_selected.push(kappa);
+                candidate.diagonal -= kappa * shared;
+                candidate.along.iter_mut().zip(&along).for_each(|(of, g)| *of -= kappa * g);
+            });
+        }
+        for (p, di) in self.inverse.iter_mut().zip(&d) {
+            p.iter_mut().zip(&d).for_each(|(p, dk)| *p += di * dk / diagonal);
+            p.push(-di / diagonal);
+        }
+        self.inverse.push(d.iter().map(|d| -d / diagonal).chain([1.0 / diagonal]).collect());
+        self.selected.push(feature);
+        self.followed(data);
+    }
+
+    /// Follows a removal. Cost O(n·s).
+    pub fn remove(&mut self, data: &Data, feature: Feature) {
+        let Some(place) = self.place(feature) else { return };
+        let is_lost = self.inflation * self.cancelled(place) > LOST;
+        let p = self.inverse.remove(place);
+        let own = p[place];
+        self.selected.remove(place);
+        if is_lost {
+            *self = State::new(data, self.lambda, &self.selected);
+            return;
+        }
+        let p: Vec<f64> = p.iter().enumerate().filter(|(k, _)| *k != place).map(|(_, p)| *p).collect();
+        for (row, pi) in self.inverse.iter_mut().zip(&p) {
+            row.remove(place);
+            row.iter_mut().zip(&p).for_each(|(r, pk)| *r -= pi * pk / own);
+        }
+        if let Some(candidates) = &mut self.candidates {
+            candidates.par_iter_mut().for_each(|candidate| {
+                let gone = candidate.on_selected.remove(place);
+                candidate.on_selected.iter_mut().zip(&p).for_each(|(of, p)| *of -= p * gone / own);
+                candidate.diagonal += gone * gone / own;
+                candidate.along.iter_mut().zip(&self.weights).for_each(|(of, w)| *of += gone * w[place] / own);
+            });
+        }
+        self.followed(data);
+        // The column itself is built anew, without what is left of rounding.
+        if self.candidates.is_some() {
+            let own = self.candidate(data, feature);
+            if let Some(candidates) = &mut self.candidates {
+                candidates[feature] = own;
+            }
+        }
+    }
+
+    fn followed(&mut self, data: &Data) {
+        self.changes += 1;
+        self.fit(data);
+        let is_long = self.changes > 2 * self.selected.len() + LONG;
+        if is_long || self.inflation.is_nan() || self.inflation > LOST {
+            *self = State::new(data, self.lambda, &self.selected);
+        }
+    }
+}
+
+/// The larger, or NaN where there is one.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}

@@ -1,0 +1,137 @@
+//! The criterion keeps every law, and has the values of its formulas.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
+
+use vaglio_core::{Criterion, Design, Feature, Outline, Readout, Score, Subset};
+use vaglio_information::{Information, Measure};
+use vaglio_testkit::{
+    Broken, Near, check_criterion_on_standard_data, check_criterion_that_counts_rows, criterion, data, rebuild,
+    registry,
+};
+
+const MEASURES: [Measure; 6] =
+    [Measure::Training, Measure::Gcv, Measure::Cp, Measure::Aic, Measure::Aicc, Measure::Bic];
+
+fn of(measure: Measure) -> Information {
+    // With few rows the model of all columns does not tell the variance.
+    Information { measure, variance: (measure == Measure::Cp).then_some(0.5) }
+}
+
+#[track_caller]
+fn holds(measure: Measure, outcome: Result<(), Broken>) {
+    if let Err(broken) = outcome {
+        panic!("{}: {broken}", measure.name());
+    }
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    holds(Measure::Training, check_criterion_on_standard_data(&of(Measure::Training), 1e-9));
+    for (measure, (_, design)) in
+        MEASURES.iter().flat_map(|&m| data::standard_designs().into_iter().map(move |d| (m, d)))
+    {
+        // A law asks for finite scores, and few rows have none to spare.
+        let is_short = measure == Measure::Aicc && design.rows() < design.features() + 4;
+        if !is_short && of(measure).check(&design).is_ok() {
+            holds(measure, check_criterion_that_counts_rows(&of(measure), &design, 1e-9));
+        }
+    }
+}
+
+#[test]
+fn every_law_holds_on_columns_that_are_nearly_dependent() {
+    for measure in MEASURES {
+        let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1e-6, 1.0], true);
+        holds(measure, check_criterion_that_counts_rows(&of(measure), &design, 1e-9));
+    }
+}
+
+#[test]
+fn long_walks_stay_on_the_definition() {
+    for measure in MEASURES {
+        let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[0.01, 1.0], true);
+        holds(measure, criterion::walk(&of(measure), &design, 300, 3, 1e-9));
+    }
+}
+
+#[test]
+fn it_is_registered_and_written_as_it_is_read() {
+    holds(Measure::Bic, registry::check_registry(&[]));
+    let all = registry::every_criterion(&[]).unwrap();
+    assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["information"]);
+    assert_eq!(format!("{:?}", all[0].1), format!("{:?}", Information::default()));
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        let design = |problem| Design::identity(problem, Readout::new(vec![0.1, 2.0], true).unwrap());
+        for measure in MEASURES {
+            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
+                let score = |problem| of(measure).evaluate(&design(problem), subset).unwrap().loss;
+                Near { tolerance: 1e-11, least: 1.0 }.assert(score(&repeated), score(&weighted), measure.name());
+            }
+        }
+    }
+}
+
+/// The fit of one column without an intercept: w = xᵀy/(xᵀx + λ), d = xᵀx/(xᵀx + λ).
+#[test]
+fn the_values_are_those_of_the_formulas() {
+    let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.2, 1.7, 3.3, 3.8, 5.1, 6.2]);
+    let problem = data::given(&[&x], &[&y], vaglio_core::Task::Regression).unwrap();
+    let design = Design::identity(&problem, Readout::new(vec![2.0], false).unwrap());
+    let square: f64 = x.iter().map(|x| x * x).sum();
+    let w = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / (square + 2.0);
+    let error = x.iter().zip(&y).map(|(x, y)| (y - w * x) * (y - w * x)).sum::<f64>() / 6.0;
+    let d = square / (square + 2.0);
+    let k = d + 1.0;
+    for (measure, expected) in [
+        (Measure::Training, error),
+        (Measure::Gcv, error / (1.0 - d / 6.0).powi(2)),
+        (Measure::Cp, error + 2.0 * 0.5 * d / 6.0),
+        (Measure::Aic, 6.0 * error.ln() + 2.0 * k),
+        (Measure::Aicc, 6.0 * error.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (6.0 - k - 1.0)),
+        (Measure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
+    ] {
+        let found = of(measure).evaluate(&design, &[0]).unwrap().loss;
+        Near { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
+    }
+    // Without `variance`, Cp takes that of the model of all columns.
+    let all = Information { measure: Measure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
+    let empty = y.iter().map(|y| y * y).sum::<f64>() / 6.0;
+    Near { tolerance: 1e-13, least: 1e-3 }.assert(empty, all, "the empty subset, which has no degrees of freedom");
+}
+
+#[test]
+fn what_a_measure_lacks_is_refused() {
+    let design = data::regression(12, 30, 3).design(&[1e-9], true);
+    let refused = |criterion: Information| criterion.check(&design).unwrap_err().to_string();
+    let cp = Information { measure: Measure::Cp, variance: None };
+    assert!(refused(cp).contains("30 columns leaves nothing of 12 rows"), "{}", refused(cp));
+    assert!(refused(Information { measure: Measure::Bic, variance: Some(1.0) }).contains("`bic` needs no variance"));
+    assert!(refused(Information { variance: Some(-1.0), ..cp }).contains("-1 is not a positive"));
+}
+
+/// Every subset that a branch leaves out scores at least its bound.
+#[test]
+fn bounds_are_below_all_scores() {
+    for (measure, rows, lambdas) in MEASURES.iter().flat_map(|m| [(*m, 20, [0.5, 8.0]), (*m, 5, [1e-3, 3.0])]) {
+        let design = data::regression(rows, 7, 5).weighted().design(&lambdas, true);
+        let criterion = of(measure);
+        let outline = Outline { start: 0, largest: 7, trials: 200.0, steps: 0 };
+        let mut subset = Subset::open(&criterion, &design, &outline).unwrap();
+        for (inside, later) in [(&[][..], &[0, 1, 2, 3, 4, 5, 6][..]), (&[2], &[3, 4, 6]), (&[1, 5], &[0, 6])] {
+            subset.reset(inside).unwrap();
+            let bound = subset.tree(later).unwrap().bound(0).unwrap();
+            for chosen in 1..1u32 << later.len() {
+                let with = |k: &usize| chosen >> k & 1 == 1;
+                let members: Vec<Feature> =
+                    inside.iter().copied().chain((0..later.len()).filter(with).map(|k| later[k])).collect();
+                let Score { loss, .. } = criterion.evaluate(&design, &members).unwrap();
+                assert!(bound <= loss + 1e-9 * loss.abs(), "{}: {bound} > {loss} of {members:?}", measure.name());
+            }
+        }
+    }
+}

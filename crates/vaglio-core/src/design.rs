@@ -45,6 +45,8 @@ pub struct Design {
     /// Shared with the designs of other λ.
     kept: Arc<Kept>,
     walks: usize,
+    /// The columns that may be selected, where they are not all that are not constant.
+    among: Option<Arc<[Feature]>>,
     spared: Option<f64>,
     pub(crate) training: Training,
 }
@@ -116,6 +118,7 @@ impl Design {
             standardized_in_folds: false,
             kept: Arc::default(),
             walks: 1,
+            among: None,
             spared: None,
             training,
         }
@@ -157,6 +160,14 @@ impl Design {
             *readout = Readout { lambdas: vec![lambda], refine: false, ..readout.clone() };
         }
         design
+    }
+
+    /// The same, of whose columns only these may be selected; the others keep their indices.
+    #[must_use]
+    pub fn among(&self, columns: &[Feature]) -> Self {
+        let mut among = columns.to_vec();
+        among.sort_unstable();
+        Design { among: Some(among.into()), kept: Arc::default(), ..self.clone() }
     }
 
     /// The same, of which so many walks share what is kept: one for each of several λ.
@@ -312,9 +323,11 @@ impl Design {
         (0..self.features()).filter(|&f| self.column(f).is_constant()).collect()
     }
 
-    /// The columns that may be selected, in increasing order: those that are not constant.
+    /// The columns that may be selected, in increasing order: those that are not constant, of those that
+    /// [`Design::among`] leaves.
     pub fn candidates(&self) -> Vec<Feature> {
-        (0..self.features()).filter(|&f| !self.column(f).is_constant()).collect()
+        let is_left = |f: &Feature| self.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
+        (0..self.features()).filter(|f| is_left(f) && !self.column(*f).is_constant()).collect()
     }
 
     /// The entries of `subset` in `rows`, as features × rows.

@@ -195,7 +195,12 @@ impl Error {
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         if let Error::Setting { field, .. } | Error::UnknownName { field, .. } = &mut self {
-            *field = if field.is_empty() { prefix.to_owned() } else { format!("{prefix}.{field}") };
+            *field = match field.as_bytes().first() {
+                None => prefix.to_owned(),
+                // An item of a list.
+                Some(b'[') => format!("{prefix}{field}"),
+                Some(_) => format!("{prefix}.{field}"),
+            };
         }
         self
     }

@@ -51,7 +51,7 @@ pub use loss::Loss;
 pub use map::{FittedMap, Map, TargetScale};
 pub use model::{Model, ModelData, Parts, Predict, Predictor, ReadoutMap};
 pub use outline::Outline;
-pub use path::{Action, Certificate, Knot, Path, PathEntry, Step, StopReason};
+pub use path::{Action, Certificate, Knot, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{Lambda, Per};
 pub use problem::{Block, InFolds, Problem, Task};
 pub use readout::Readout;

@@ -103,6 +103,19 @@ impl StopReason {
     }
 }
 
+/// A search that another followed, which was left with what this one took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stage {
+    /// The kind of the search.
+    pub kind: String,
+    /// What it took, in order of entry.
+    pub taken: Vec<Feature>,
+    /// The score of that.
+    pub score: Score,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+}
+
 /// The steps of a search and the best subset of each size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
@@ -120,6 +133,8 @@ pub struct Path {
     pub stop_reason: StopReason,
     /// What is proven of the entries, after a search of all subsets.
     pub certificate: Option<Certificate>,
+    /// What was searched before, where searches follow each other; the path is that of the last.
+    pub stages: Vec<Stage>,
 }
 
 /// What a search of all subsets has proven.

@@ -160,6 +160,11 @@ impl<'a> SearchContext<'a> {
         }
     }
 
+    /// What scores subsets.
+    pub fn criterion(&self) -> &'a dyn Criterion {
+        self.criterion
+    }
+
     /// What is searched.
     pub fn design(&self) -> &'a Design {
         self.design

@@ -61,6 +61,7 @@ impl SearchStrategy for All {
             allowed,
             stop_reason: StopReason::NoCandidates,
             certificate: None,
+            stages: Vec::new(),
         };
         if let Answer::Stop(reason) = observer.visited(0.0, 1.0) {
             return Ok(Path { stop_reason: reason, ..path });

@@ -111,6 +111,15 @@ impl SearchStrategy for Exhaustive {
         let entries = best.entries(subset)?;
         let allowed = space.allowed();
         let chosen = self.choose.pick(&entries, entries.len().saturating_sub(1), &allowed);
-        Ok(Path { empty, steps: Vec::new(), entries, chosen, allowed, stop_reason, certificate: Some(certificate) })
+        Ok(Path {
+            empty,
+            steps: Vec::new(),
+            entries,
+            chosen,
+            allowed,
+            stop_reason,
+            certificate: Some(certificate),
+            stages: Vec::new(),
+        })
     }
 }

@@ -12,9 +12,11 @@
 //! | [`Walk`], [`Move`], [`End`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`All`] | the searches, one file each |
+//! | [`Chain`] | searches one after the other |
 
 mod all;
 mod backward;
+mod chain;
 mod duplicates;
 mod exhaustive;
 mod floating;
@@ -32,6 +34,7 @@ mod walk;
 
 pub use all::All;
 pub use backward::Backward;
+pub use chain::Chain;
 pub use exhaustive::Exhaustive;
 pub use floating::Floating;
 pub use greedy::Greedy;

@@ -10,6 +10,8 @@ pub(crate) struct Partition {
     of: Vec<Option<usize>>,
     /// Whether each feature is constant, so that it cannot be selected.
     constant: Vec<bool>,
+    /// Whether it cannot be selected for that, or since a search before took others.
+    barred: Vec<bool>,
 }
 
 impl Partition {
@@ -31,14 +33,16 @@ impl Partition {
         }
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
         let constant = (0..design.features()).map(|f| design.column(f).is_constant()).collect();
-        Ok(Partition { blocks, of, constant })
+        let mut barred = vec![true; design.features()];
+        design.candidates().into_iter().for_each(|f| barred[f] = false);
+        Ok(Partition { blocks, of, constant, barred })
     }
 
     fn block(&self, feature: Feature) -> Option<&Block> {
         self.of[feature].map(|block| &self.blocks[block])
     }
 
-    /// Refuses to exclude a feature that moves with a forced one, and to force one that is constant.
+    /// Refuses to exclude a feature that moves with a forced one, and to force one that cannot be selected.
     pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], names: &[String]) -> Result<()> {
         for &out in excluded {
             let Some(block) = self.block(out) else { continue };
@@ -48,28 +52,32 @@ impl Partition {
                 return Err(Error::setting("excluded", message));
             }
         }
-        match forced.iter().find(|f| self.constant[**f] && self.of[**f].is_none()) {
-            Some(&f) => Err(Error::setting("forced", format!("`{}` is constant, so it cannot be selected", names[f]))),
+        match forced.iter().find(|f| self.barred[**f] && self.of[**f].is_none()) {
+            Some(&f) => {
+                let why = if self.constant[f] { "is constant" } else { "was not taken by the search before" };
+                let message = format!("`{}` {why}, so it cannot be selected", names[f]);
+                Err(Error::setting("forced", message))
+            }
             None => Ok(()),
         }
     }
 
-    /// The features with all others of their blocks but constant ones, in order, each once.
+    /// The features with all others of their blocks that can be selected, in order, each once.
     pub fn whole(&self, features: &[Feature]) -> Vec<Feature> {
         let mut whole = Vec::new();
         let mut seen = vec![false; self.of.len()];
         for feature in features {
             let together = self.block(*feature).map_or(std::slice::from_ref(feature), |block| &block.columns);
-            let moving = together.iter().filter(|f| self.of[**f].is_none() || !self.constant[**f]);
+            let moving = together.iter().filter(|f| self.of[**f].is_none() || !self.barred[**f]);
             whole.extend(moving.filter(|f| !std::mem::replace(&mut seen[**f], true)));
         }
         whole
     }
 
-    /// The groups in which the features that are neither constant nor excluded move, each in increasing order, by their
+    /// The groups in which the features that can be selected and are not excluded move, each in increasing order, by their
     /// first feature.
     pub fn groups(&self, excluded: &[Feature]) -> Vec<Vec<Feature>> {
-        let mut usable: Vec<bool> = self.constant.iter().map(|constant| !constant).collect();
+        let mut usable: Vec<bool> = self.barred.iter().map(|barred| !barred).collect();
         excluded.iter().for_each(|&f| usable[f] = false);
         let mut groups = Vec::new();
         for feature in (0..usable.len()).filter(|&f| usable[f]) {

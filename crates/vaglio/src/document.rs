@@ -84,9 +84,14 @@ impl Document {
         Some(node)
     }
 
-    /// The `kind` of the component at a dotted path, a bare word or a key, and where it stands.
+    /// The `kind` of the component at a dotted path, a bare word or a key, and where it stands; of a list of searches
+    /// `chain`.
     pub fn kind(&self, path: &str) -> Option<(&str, Place)> {
-        let (_, kind) = self.get(path)?.child(&Segment::Key("kind"))?;
+        let node = self.get(path)?;
+        if path == "search" && matches!(node.value, Value::List(_)) {
+            return Some(("chain", node.place.clone()));
+        }
+        let (_, kind) = node.child(&Segment::Key("kind"))?;
         Some((kind.word()?, kind.place.clone()))
     }
 

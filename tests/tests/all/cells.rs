@@ -64,9 +64,13 @@ struct Cell {
 
 impl Cell {
     fn new(folder: &Folder, data: &str, learner: &str, criterion: &str, search: &str) -> Self {
+        let search = match search {
+            "chain" => "[{kind: rank, max_features: 3}, {kind: greedy, choose: best}]".to_owned(),
+            kind => format!("{{kind: {kind}, choose: best}}"),
+        };
         let text = format!(
             "version: 1\nseed: 5\ndata: {data}\npreprocess: [standardize]\nlearner: {learner}\n\
-             criterion: {criterion}\nsearch: {{kind: {search}, choose: best}}\n"
+             criterion: {criterion}\nsearch: {search}\n"
         );
         let (pipeline, _) = load(&text, "cell.yaml", &[]).unwrap_or_else(|e| panic!("{text}{e}"));
         let problem = prepare(&pipeline, &folder.0).unwrap().train.seeded(5);
@@ -131,7 +135,7 @@ fn every_cell(data: &str, learner: &str) {
     let folder = Folder::new("cells");
     tables(&folder);
     for criterion in CRITERIA {
-        for search in SEARCHES {
+        for search in SEARCHES.into_iter().chain(["chain"]) {
             let on = format!("{learner} x {criterion} x {search}");
             let cell = Cell::new(&folder, data, learner, criterion, search);
             cell.is_as_defined(&on);

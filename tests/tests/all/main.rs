@@ -4,6 +4,7 @@ mod bad_data;
 mod bad_settings;
 mod browser;
 mod cells;
+mod chain;
 mod common;
 mod compare;
 mod contract;

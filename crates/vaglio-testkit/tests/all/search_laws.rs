@@ -101,6 +101,7 @@ impl Wrong {
             allowed: 0..=usize::MAX,
             stop_reason: StopReason::NoCandidates,
             certificate: None,
+            stages: Vec::new(),
         };
         loop {
             let chosen = context.subset.selected().to_vec();

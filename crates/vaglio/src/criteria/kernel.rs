@@ -15,7 +15,7 @@ fn measure(loss: Loss) -> Measure {
     }
 }
 
-/// The rows of a design as the kernels take them; constant columns take no part.
+/// The rows of a design as the kernels take them; columns that may not be selected take no part.
 ///
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
@@ -42,8 +42,8 @@ fn made<'d>(
 ) -> Result<Data<'d>> {
     let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
-    let mut active = vec![true; design.features()];
-    design.constant().into_iter().for_each(|feature| active[feature] = false);
+    let mut active = vec![false; design.features()];
+    design.candidates().into_iter().for_each(|feature| active[feature] = true);
     let columns = design.columns().iter().collect();
     Data::sharing(Level::best(), columns, active, &targets, weights, intercept, inner)
         .map_err(|error| explain(error, design.names()))

@@ -140,7 +140,7 @@ impl Criterion for Loo {
                 "a balanced readout of rows of so many weights keeps no states, so every subset is decomposed; k-fold would be faster",
             );
         };
-        let active = (design.features() - design.constant().len()) as f64;
+        let active = design.candidates().len() as f64;
         let is_plain = balance::classes_of(design).is_none() && design.decisions().is_none();
         let bounded = self.loss == Loss::Squared && !self.full_pass && is_plain;
         // A state for each λ and part of the rows.

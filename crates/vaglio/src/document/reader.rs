@@ -6,11 +6,18 @@
 
 use super::fault::{Fault, join};
 use super::label::{LABEL, of_scalar};
-use super::{Meaning, Node, Value};
+use super::{Meaning, Node, Scalar, Value};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
+use std::sync::LazyLock;
 use vaglio_core::{Error, Place};
+
+/// The kind of a list of searches.
+static CHAIN: LazyLock<Node> = LazyLock::new(|| Node {
+    place: Place { file: String::new(), line: 0, column: 0 },
+    value: Value::Scalar(Scalar { text: "chain".into(), quoted: false }),
+});
 
 /// The first failure, which is the innermost.
 #[derive(Default)]
@@ -58,14 +65,23 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The entries of a map, and a bare word as its own `kind`.
+    /// The entries of a map, a bare word as its own `kind`, and a list of searches as a search in stages.
     fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Place, &'a Node)> {
         let entries = match &self.node.value {
             Value::Map(entries) => entries.as_slice(),
             _ => &[],
         };
         let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
-        word.into_iter().chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
+        let stages =
+            self.is_chain().then(|| [("kind", &self.node.place, &*CHAIN), ("stages", &self.node.place, self.node)]);
+        word.into_iter()
+            .chain(stages.into_iter().flatten())
+            .chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
+    }
+
+    /// Whether this is the list of `search`.
+    fn is_chain(&self) -> bool {
+        self.path == "search" && matches!(self.node.value, Value::List(_))
     }
 
     fn visit_map<V: Visitor<'static>>(&self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
@@ -136,9 +152,9 @@ impl<'a> Deserializer<'static> for Reader<'a> {
     }
 
     fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.node.word() {
-            Some(_) => self.note(self.visit_map(&[], visitor)),
-            None => self.deserialize_any(visitor),
+        match self.node.word().is_some() || self.is_chain() {
+            true => self.note(self.visit_map(&[], visitor)),
+            false => self.deserialize_any(visitor),
         }
     }
 
@@ -206,7 +222,9 @@ impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
-        let path = join(&self.of.path, key);
+        // The stages of a list are its items.
+        let is_list = std::ptr::eq(node, self.of.node) && key == "stages";
+        let path = if is_list { self.of.path.clone() } else { join(&self.of.path, key) };
         self.value = Some(Reader { node, named_at, path, siblings: self.fields, trail: self.of.trail });
         seed.deserialize(Word { text: key, place: named_at, path: &self.of.path, trail: self.of.trail }).map(Some)
     }

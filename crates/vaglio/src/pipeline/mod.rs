@@ -31,7 +31,7 @@ use crate::selector::ValidSelector;
 use crate::tune::{Tune, Tuned};
 use linfa::ParamGuard;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 #[cfg(feature = "files")]
 use vaglio_core::Per;
@@ -92,7 +92,7 @@ struct Settings {
     #[serde(default = "default_criterion")]
     pub criterion: Arc<dyn Criterion>,
     /// What walks subsets.
-    #[serde(default = "default_search")]
+    #[serde(default = "default_search", serialize_with = "as_written")]
     pub search: Arc<dyn SearchStrategy>,
     /// Settings of the learner that the criterion chooses before the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +115,16 @@ fn default_criterion() -> Arc<dyn Criterion> {
 
 fn default_search() -> Arc<dyn SearchStrategy> {
     Arc::new(Greedy::default())
+}
+
+/// A search as files have it: a chain as its list.
+fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let is_chain = search.typetag_name() == "chain";
+    let value = serde_json::to_value(search).map_err(serde::ser::Error::custom)?;
+    match value.get("stages").filter(|_| is_chain) {
+        Some(stages) => stages.serialize(serializer),
+        None => search.serialize(serializer),
+    }
 }
 
 /// Where and on how many threads to compute.

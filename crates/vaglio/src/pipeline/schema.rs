@@ -17,6 +17,13 @@ pub fn pipeline_schema() -> Value {
     };
     let (criterion, search, learner, map) =
         (of_role(Role::Criterion), of_role(Role::Search), of_role(Role::Learner), of_role(Role::Map));
+    let search = match search.get("oneOf").cloned() {
+        Some(Value::Array(mut kinds)) => {
+            kinds.push(json!({"type": "array", "minItems": 1, "items": search}));
+            json!({"oneOf": kinds})
+        }
+        _ => search,
+    };
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
     let evaluate = generator.subschema_for::<Evaluate>().to_value();

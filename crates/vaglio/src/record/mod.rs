@@ -57,6 +57,9 @@ pub struct Record {
     pub steps: Vec<StepRecord>,
     /// The best subset of each size, in the order in which the search came to them.
     pub path: Vec<EntryRecord>,
+    /// What the searches before the last one took, where several follow each other; steps and path are those of the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRecord>,
     /// How the result was taken from the path.
     pub chosen: ChosenRecord,
     /// The result, in order of entry.
@@ -93,6 +96,23 @@ pub struct Record {
     pub peak_memory_bytes: Option<u64>,
     /// What the report shows beside all this.
     pub report: Shown,
+}
+
+/// A search that another followed among the columns that this one took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StageRecord {
+    /// The search's kind.
+    pub search: String,
+    /// The columns that it took, by index, in order of entry.
+    pub taken: Vec<Feature>,
+    /// Their score.
+    #[serde(with = "infinity")]
+    pub score: f64,
+    /// The λ of that score, if it has one.
+    pub lambda: Option<f64>,
+    /// Why it ended.
+    pub stop_reason: StopReason,
 }
 
 /// Whether a search was cut short.

@@ -1,7 +1,7 @@
 //! The laws of the conformance kit on everything that is linked in.
 
 use serde_json::{Value, json};
-use vaglio::core::{Criterion, Loss};
+use vaglio::core::{Criterion, Loss, SearchStrategy};
 use vaglio::criteria::Loo;
 use vaglio_mrmr as _;
 use vaglio_testkit::{
@@ -54,6 +54,32 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
         criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
             search::threads(&*strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
+        }
+    }
+    Ok(())
+}
+
+/// All laws of searches but that of ties: of copies a stage hands on those that it took.
+#[test]
+fn searches_in_turn_keep_the_laws() -> Kept {
+    let stages = json!({"kind": "chain", "stages": [{"kind": "rank", "max_features": 4}, {"kind": "floating"}]});
+    let chain: Box<dyn SearchStrategy> = serde_json::from_value(stages).unwrap();
+    for (kind, criterion) in registry::every_criterion(&[])? {
+        for (name, design) in data::standard_designs() {
+            if design.features() > 10 || criterion.check(&design).is_err() || chain.check(&*criterion, &design).is_err()
+            {
+                continue;
+            }
+            let kept = || {
+                search::steps(&*chain, &*criterion, &design, 1e-9)?;
+                search::entries(&*chain, &*criterion, &design, 1e-9)?;
+                search::deterministic(&*chain, &*criterion, &design)?;
+                search::outline(&*chain, &*criterion, &design)?;
+                search::stops(&*chain, &*criterion, &design, 1e-9)?;
+                search::constants(&*chain, &*criterion, &design)?;
+                search::no_candidates(&*chain, &*criterion, &design)
+            };
+            kept().map_err(|broken: Broken| broken.within(name).within(kind))?;
         }
     }
     Ok(())

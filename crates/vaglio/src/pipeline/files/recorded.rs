@@ -8,13 +8,13 @@ use super::worth::{Worth, worth};
 use crate::pipeline::ValidPipeline;
 use crate::record::{
     ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, Parts, PerOutput, Record, SCHEMA, Seconds,
-    SelectedRecord, Shown, Status, StepRecord, Substitute, TunedSettings, recorded,
+    SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, recorded,
 };
 use crate::resample::{self, Cell, Held, Warning, WarningKind};
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
-use vaglio_core::{Certificate, Design, Error, Feature, FittedMap, Loss, Model, Result, Task};
+use vaglio_core::{Certificate, Design, Error, Feature, FittedMap, Loss, Model, Result, Stage, Task};
 
 /// The record of a selection; the seconds are left to be filled in.
 pub(super) fn record(
@@ -57,6 +57,7 @@ pub(super) fn record(
         empty_score: path.empty.loss,
         steps,
         path: entries,
+        stages: path.stages.iter().map(stage).collect(),
         chosen: ChosenRecord {
             by: chosen.by,
             rule: chosen.rule,
@@ -117,6 +118,11 @@ fn data(prepared: &Prepared, design: &Design) -> Data {
         sha256: prepared.sha256.clone(),
         test_rows: prepared.test_rows.clone(),
     }
+}
+
+fn stage(stage: &Stage) -> StageRecord {
+    let Stage { kind, taken, score, stop_reason } = stage.clone();
+    StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
 fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<Parts> {

@@ -1,0 +1,144 @@
+//! Searches one after the other, each among the features that the one before took.
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use vaglio_core::{
+    Answer, Choose, Criterion, Design, Error, Observer, Outline, Path, Result, SearchContext, SearchStrategy, Stage,
+    Step, Subset,
+};
+
+/// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
+/// least-angle path.
+///
+/// In pipeline files a list of searches. What a stage hands on is what its `choose` takes; without one, the largest subset
+/// that it reached. The path, and the choice among its sizes, are those of the last stage, and cross-validation repeats all
+/// of them in every fold.
+///
+/// # Reference
+/// M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big biological data*, IEEE Transactions on
+/// Knowledge and Data Engineering 30(7), 2018, section 3.4.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// The searches, in order.
+    pub stages: Vec<Arc<dyn SearchStrategy>>,
+}
+
+impl Chain {
+    fn first(&self) -> Result<&dyn SearchStrategy> {
+        match self.stages.first() {
+            Some(first) => Ok(&**first),
+            None => Err(Error::setting("", "a list of searches has none; one is the least")),
+        }
+    }
+
+    /// How far the stages go together.
+    fn extent(&self, design: &Design, of: impl Fn(&dyn SearchStrategy, &Design) -> Result<Outline>) -> Result<Outline> {
+        let mut all = of(self.first()?, design).map_err(Chain::of_stage(0))?;
+        let (candidates, mut largest) = (design.candidates(), all.largest);
+        for (place, stage) in self.stages.iter().enumerate().skip(1) {
+            let among = design.among(&candidates[..largest.min(candidates.len())]);
+            let outline = of(&**stage, &among).map_err(Chain::of_stage(place))?;
+            (all.trials, all.steps, largest) =
+                (all.trials + outline.trials, all.steps.max(outline.steps), outline.largest);
+        }
+        Ok(all)
+    }
+
+    /// An error below a stage, which files name by its place in the list.
+    fn of_stage(place: usize) -> impl Fn(Error) -> Error {
+        move |error| error.under(&format!("[{place}]"))
+    }
+
+    /// The features that a stage hands on, and itself with them.
+    fn handed_on(&self, place: usize, path: &Path) -> Stage {
+        let stage = &self.stages[place];
+        let entry = match stage.choose() {
+            Choose::Auto => path.entries.iter().rev().find(|entry| path.allowed.contains(&entry.subset.len())),
+            _ => path.result(),
+        };
+        let (taken, score) = entry.map_or((Vec::new(), path.empty), |entry| (entry.subset.clone(), entry.score));
+        Stage { kind: stage.typetag_name().into(), taken, score, stop_reason: path.stop_reason }
+    }
+}
+
+#[typetag::serde(name = "chain")]
+impl SearchStrategy for Chain {
+    fn choose(&self) -> Choose {
+        self.stages.last().map_or(Choose::Auto, |last| last.choose())
+    }
+
+    /// The first stage starts, and the others have as many candidates as the one before may take.
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        self.extent(design, |stage, design| stage.outline(design))
+    }
+
+    fn shortest(&self, design: &Design) -> Result<Outline> {
+        self.extent(design, |stage, design| stage.shortest(design))
+    }
+
+    fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
+        self.first()?;
+        let last = self.stages.len() - 1;
+        for (place, stage) in self.stages.iter().enumerate() {
+            stage.check(criterion, design).map_err(Chain::of_stage(place))?;
+            if place < last && matches!(stage.choose(), Choose::CrossValidated(_)) {
+                let message = "the last search is cross-validated, with all that go before it; give `choose` to that";
+                return Err(Error::setting(format!("[{place}].choose"), message));
+            }
+        }
+        Ok(())
+    }
+
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        self.first()?;
+        let (criterion, design, seed) = (context.criterion(), context.design(), context.seed);
+        let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
+        let (_, observer) = context.parts();
+        let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
+        for (place, search) in self.stages.iter().enumerate() {
+            let among = stages.last().map(|before| design.among(&before.taken));
+            let design = among.as_ref().unwrap_or(design);
+            let of_stage = Chain::of_stage(place);
+            let subset = match first.take() {
+                Some(subset) => subset,
+                None => Subset::open(criterion, design, &search.outline(design).map_err(&of_stage)?)?,
+            };
+            let mut quiet = Quiet { observer: &mut *observer, kind: search.typetag_name() };
+            let observer: &mut dyn Observer = if place == last { &mut *quiet.observer } else { &mut quiet };
+            let mut context = SearchContext::new(criterion, design, subset, observer, seed);
+            let path = search.search(&mut context).map_err(&of_stage)?;
+            let stage = self.handed_on(place, &path);
+            if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
+                return Ok(Path { stages, ..path });
+            }
+            stages.push(stage);
+        }
+        Err(Error::Shape("a chain ended without its last search".into()))
+    }
+}
+
+/// Shows the steps of a search that is not the last as pieces of a stage.
+struct Quiet<'o> {
+    observer: &'o mut dyn Observer,
+    kind: &'static str,
+}
+
+impl Observer for Quiet<'_> {
+    fn begin(&mut self, steps: usize) {
+        self.observer.stage(self.kind, steps);
+    }
+
+    fn step(&mut self, _: &Step) -> Answer {
+        self.observer.piece();
+        self.observer.tick()
+    }
+
+    fn tick(&mut self) -> Answer {
+        self.observer.tick()
+    }
+
+    fn visited(&mut self, _: f64, _: f64) -> Answer {
+        self.observer.tick()
+    }
+}

@@ -36,10 +36,7 @@ impl Greedy {
         }
         let stops = given.tolerance.is_some() || given.patience.is_some();
         let patience = if stops { given.patience } else { Some(PATIENCE) };
-        let mut space = Space::new(Settings { patience, ..given }, design)?;
-        let least = space.allowed().start().to_owned();
-        space.most = space.most.min(design.rows().max(least));
-        Ok(space)
+        Ok(Space::new(Settings { patience, ..given }, design)?.within_rows())
     }
 }
 

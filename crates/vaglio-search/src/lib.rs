@@ -11,7 +11,8 @@
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`End`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
-//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`All`] | the searches, one file each |
+//! | [`shuffle`] | orders that follow from a seed |
+//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
 
 mod all;
@@ -25,9 +26,11 @@ mod lars;
 mod moves;
 mod partition;
 mod polish;
+mod random;
 mod rank;
 mod run;
 mod settings;
+pub mod shuffle;
 mod space;
 mod tree;
 mod walk;
@@ -40,6 +43,7 @@ pub use floating::Floating;
 pub use greedy::Greedy;
 pub use lars::Lars;
 pub use moves::Move;
+pub use random::Random;
 pub use rank::Rank;
 pub use run::run;
 pub use settings::{Blocks, Origin, Polish, Settings};

@@ -61,6 +61,13 @@ impl<'d> Space<'d> {
         Ok(Space { design, groups, forced: entering, most, least, settings, originals: OnceCell::new() })
     }
 
+    /// The same with no subset of more features than there are rows, unless the result has to have more.
+    #[must_use]
+    pub fn within_rows(self) -> Self {
+        let most = self.most.min(self.design.rows().max(*self.allowed().start()));
+        Space { most, ..self }
+    }
+
     /// How many features the groups have.
     pub fn features(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()

@@ -62,7 +62,6 @@ pub mod report;
 #[cfg_attr(not(feature = "files"), allow(dead_code, unused_imports))]
 mod resample;
 mod selector;
-mod shuffle;
 mod train;
 pub mod tune;
 
@@ -72,3 +71,4 @@ pub use resample::{Cell, Chosen, ChosenBy, Table, Warning, WarningKind};
 pub use selector::{Selection, Selector, ValidSelector};
 pub use vaglio_core as core;
 pub use vaglio_search as search;
+use vaglio_search::shuffle;

@@ -31,7 +31,7 @@ const LEARNERS: [(&str, &str); 6] = [
 ];
 const CRITERIA: [&str; 5] =
     ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr", "{kind: information, measure: training}"];
-const SEARCHES: [&str; 8] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "beam"];
+const SEARCHES: [&str; 9] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "random", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
 /// comes to one set of columns in two orders, of which rounding would choose one.

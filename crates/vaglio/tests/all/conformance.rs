@@ -90,10 +90,11 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
     crate::on_one_thread(|| {
         // The second time with settings that the bare kinds do not have.
         let by_groups = [json!({"kind": "kfold", "by": "groups"})];
-        let polished: Vec<Value> = ["greedy", "backward", "floating"]
-            .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}))
-            .to_vec();
-        for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &polished)] {
+        let polished = ["greedy", "backward", "floating"]
+            .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}));
+        let repeated = json!({"kind": "random", "max_features": 4, "repeats": 3, "seed": 8});
+        let others: Vec<Value> = polished.into_iter().chain([repeated]).collect();
+        for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &others)] {
             for (criterion_kind, criterion) in registry::every_criterion(criteria)? {
                 for (kind, strategy) in registry::every_search(searches)? {
                     check_search_on_standard_data(&*strategy, &*criterion, 1e-9)

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// The numbers 0, …, `count` − 1 in an order that follows from the seed, the same on every machine.
-pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..count).rev() {
@@ -15,7 +15,7 @@ pub(crate) fn shuffled(count: usize, seed: u64) -> Vec<usize> {
 }
 
 /// A seed for the repetition `number` of a purpose, apart from those of all others.
-pub(crate) fn stream(seed: u64, purpose: u64, number: u64) -> u64 {
+pub fn stream(seed: u64, purpose: u64, number: u64) -> u64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(purpose << 32 | number);
     random.next_u64()

@@ -1,6 +1,6 @@
 //! Which entry of a path is the result.
 
-use crate::PathEntry;
+use crate::{PathEntry, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -85,6 +85,23 @@ impl Choose {
                 (0..entries.len()).filter(allowed).rfind(fits).or_else(|| (0..entries.len()).find(allowed))
             }
         }
+    }
+}
+
+impl Choose {
+    /// Whether the empty subset is taken in place of an entry of an allowed size: where it is allowed itself and none of
+    /// them lowers its score, by at least `drop`; `OneSe` takes it within one standard error of the lowest score as well.
+    /// A size that is given, or the last, is taken whatever it scores.
+    pub fn takes_none(self, empty: Score, entries: &[PathEntry], allowed: &RangeInclusive<usize>, drop: f64) -> bool {
+        let best = self.is_by_score().then(|| Choose::Best.pick(entries, 0, allowed)).flatten();
+        let Some(best) = best.map(|best| &entries[best]).filter(|_| allowed.contains(&0)) else { return false };
+        let beats = best.score.loss < empty.loss && empty.loss - best.score.loss >= drop;
+        let error = if self == Choose::OneSe { best.standard_error } else { None };
+        !beats || error.is_some_and(|error| empty.loss <= best.score.loss + error)
+    }
+
+    fn is_by_score(self) -> bool {
+        !matches!(self, Choose::Last | Choose::Size(_))
     }
 }
 

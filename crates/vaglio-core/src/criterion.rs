@@ -58,6 +58,12 @@ pub trait Criterion: Debug + Send + Sync {
         None
     }
 
+    /// Whether the score of the empty subset compares with those of others, so that a search whose best subset is no
+    /// better than none takes none. By default where the score is a mean loss.
+    fn compares_with_empty(&self) -> bool {
+        self.loss().is_some()
+    }
+
     /// What a search would use and cost, for `plan`.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;

@@ -10,7 +10,8 @@ crate::settings! {
     /// Subsets are visited depth first, each node adding one feature that is later than its last, the most useful features
     /// first. A subtree is left out when the criterion proves that it holds nothing better than what a greedy search and
     /// the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
-    /// of subsets with equal scores the first in lexicographic order. There are no steps; a search that is stopped gives
+    /// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
+    /// entry, nothing is selected. There are no steps; a search that is stopped gives
     /// the best found so far, with a certificate that says by how much it can be off, where that is known.
     ///
     /// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused. `tolerance` and
@@ -101,6 +102,7 @@ impl SearchStrategy for Exhaustive {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
         context.begin(0);
+        let compares = context.criterion().compares_with_empty();
         let (subset, observer) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
@@ -110,7 +112,8 @@ impl SearchStrategy for Exhaustive {
         let (best, certificate, stop_reason) = tree.finish();
         let entries = best.entries(subset)?;
         let allowed = space.allowed();
-        let chosen = self.choose.pick(&entries, entries.len().saturating_sub(1), &allowed);
+        let last = entries.len().saturating_sub(1);
+        let chosen = space.result(compares.then_some(empty), &entries, last);
         Ok(Path {
             empty,
             steps: Vec::new(),

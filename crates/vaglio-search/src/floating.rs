@@ -10,7 +10,7 @@ crate::settings! {
     /// An addition must lower the score by ε, the `tolerance`, by default 1e-6. After it the feature that is missed least
     /// is removed as long as that raises the score by at most half of the gain that last brought the present size by an
     /// addition, and leads to a subset that the walk has not seen; at least one feature stays, so the first addition is
-    /// made whatever it gains. The search ends when no addition gains ε, or at `max_features` when nothing is to be
+    /// made whatever it gains. Where nothing on the path is ε below the empty subset, nothing is selected. The search ends when no addition gains ε, or at `max_features` when nothing is to be
     /// removed there. After ten times as many removals as the largest subset has features it only adds.
     ///
     /// # Reference

@@ -10,7 +10,8 @@ use vaglio_core::{Outline, Path, Result, SearchContext, StopReason};
 /// and nobody has stopped the search.
 ///
 /// `outline` is that of the search; the observer learns its number of steps. The path holds every step, and for each
-/// size the best subset that a step reached.
+/// size the best subset that a step reached. Where none of them beats the empty subset, from which the walk began, and
+/// the criterion compares with it, no feature is taken.
 ///
 /// # Errors
 /// Those of the criterion's scores, and what else `steps` fails of.
@@ -46,7 +47,8 @@ pub fn run<'c>(
     let mut stop_reason = stopped(steps(&mut walk))?;
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
     let allowed = space.allowed();
-    let chosen = space.settings.choose.pick(&walk.entries, last, &allowed);
+    let empty = (walk.began_empty && walk.context.criterion().compares_with_empty()).then_some(walk.empty);
+    let chosen = space.result(empty, &walk.entries, last);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
     if let (Some(entry), Polish::Swaps, false) = (&chosen, space.settings.polish, stop_reason.is_partial()) {
         stop_reason = stopped(polish(&mut walk, entry).map(|()| stop_reason))?;

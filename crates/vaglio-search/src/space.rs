@@ -5,7 +5,7 @@ use crate::partition::{Partition, resolved};
 use crate::settings::Settings;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Choose, Design, Error, Feature, Result, Subset};
+use vaglio_core::{Choose, Design, Error, Feature, PathEntry, Result, Score, Subset};
 
 /// The subsets of a design that the settings allow.
 ///
@@ -81,6 +81,17 @@ impl<'d> Space<'d> {
     /// The sizes that may be the result.
     pub fn allowed(&self) -> RangeInclusive<usize> {
         self.least.unwrap_or(0).max(self.forced_features().len())..=self.most
+    }
+
+    /// The entry that is the result of a walk that reached the entry `last` last.
+    ///
+    /// None where no entry lowers the score of the `empty` subset, by the tolerance if there is one; that is not given
+    /// where it is no result, or its score does not compare with those of others.
+    pub fn result(&self, empty: Option<Score>, entries: &[PathEntry], last: usize) -> Option<usize> {
+        let (choose, allowed) = (self.settings.choose, self.allowed());
+        let drop = self.settings.tolerance.unwrap_or(0.0);
+        let none = empty.is_some_and(|empty| choose.takes_none(empty, entries, &allowed, drop));
+        if none { None } else { choose.pick(entries, last, &allowed) }
     }
 
     /// Refuses a choice within one standard error where the empty subset, which the walk starts at, has none.

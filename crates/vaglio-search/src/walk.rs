@@ -39,6 +39,8 @@ pub struct Walk<'w, 'c> {
     pub context: &'w mut SearchContext<'c>,
     /// Whether each group is in the current subset.
     pub inside: Vec<bool>,
+    /// Whether the empty subset is the start, and not all groups.
+    pub(crate) began_empty: bool,
     /// The score of the empty subset.
     pub empty: Score,
     /// What was done.
@@ -56,7 +58,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
         let inside = vec![false; space.groups.len()];
-        Ok(Walk { space, context, inside, empty, steps: Vec::new(), entries: Vec::new() })
+        Ok(Walk { space, context, inside, began_empty: true, empty, steps: Vec::new(), entries: Vec::new() })
     }
 
     /// How many features the current subset has.
@@ -83,6 +85,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         all.sort_unstable();
         self.context.subset.reset(&all)?;
         self.inside.fill(true);
+        self.began_empty = false;
         let score = self.context.subset.score()?;
         self.record(score)?;
         Ok(score)

@@ -10,6 +10,7 @@ mod compare;
 mod contract;
 mod data_settings;
 mod describe;
+mod empty;
 mod folds_and_searches;
 mod honest;
 mod information;

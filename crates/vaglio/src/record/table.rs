@@ -1,7 +1,8 @@
 //! The result as a short table for people.
 
 use super::{Figures, Nested, PerOutput, Record, Status};
-use vaglio_core::{Certificate, Loss};
+use crate::ChosenBy;
+use vaglio_core::{Certificate, Loss, Rule};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
@@ -47,10 +48,32 @@ impl Record {
         for warning in &self.warnings {
             out.push_str(&format!("warning: {}\n", warning.message));
         }
-        if self.pipeline.loss.is_some() && self.score >= self.empty_score {
-            out.push_str("No subset on the path beats the empty one.\n");
+        if let Some(sentence) = self.nothing_gained() {
+            out.push_str(&format!("{sentence}.\n"));
         }
         out
+    }
+
+    /// That the columns lower no score, and why none is taken.
+    fn nothing_gained(&self) -> Option<String> {
+        let lowest = self.path.iter().map(|entry| entry.score).fold(f64::INFINITY, f64::min);
+        let by_rows = self.chosen.by == ChosenBy::CrossValidation;
+        if !self.selected.is_empty() {
+            let is_worse = self.pipeline.loss.is_some() && self.score >= self.empty_score;
+            let what =
+                if lowest >= self.empty_score { "No subset on the path beats" } else { "The result does not beat" };
+            return is_worse.then(|| format!("{what} the empty one"));
+        }
+        let within = self.chosen.rule == Some(Rule::OneSe);
+        let why = match (by_rows, within) {
+            _ if self.path.is_empty() => self.stop_reason.sentence(),
+            (true, true) => "that is within one standard error of the lowest cross-validated loss",
+            (true, false) => "no size has a lower cross-validated loss",
+            (false, _) if lowest >= self.empty_score => "no subset on the path beats the empty one",
+            (false, true) => "that is within one standard error of the lowest score",
+            (false, false) => "no subset on the path beats the empty one by the tolerance",
+        };
+        Some(format!("No column is taken: {why}"))
     }
 
     /// The figures of rows that a selection had not seen, the most trustworthy last.

@@ -339,14 +339,15 @@ fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
             let near = |walk: &Searched| {
                 let is_near =
                     |entry: &PathEntry| entry.score.loss <= bound && walk.path.allowed.contains(&entry.subset.len());
-                walk.path.entries.iter().position(is_near)
+                let takes_none = walk.path.chosen.is_none() && walk.path.empty.loss <= bound;
+                if takes_none { Some(None) } else { walk.path.entries.iter().position(is_near).map(Some) }
             };
             let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at)));
-            let size = |l: usize, at: usize| walks[l].path.entries[at].subset.len();
-            let simpler = |&(l, at): &(usize, usize), &(k, other): &(usize, usize)| {
+            let size = |l: usize, at: Option<usize>| at.map_or(0, |at| walks[l].path.entries[at].subset.len());
+            let simpler = |&(l, at): &(usize, Option<usize>), &(k, other): &(usize, Option<usize>)| {
                 size(l, at).cmp(&size(k, other)).then(k.cmp(&l))
             };
-            all.min_by(simpler).map(|(l, at)| (l, Some(at)))
+            all.min_by(simpler)
         }
     };
     let Some((place, entry)) = taken else { return Err(Error::Shape("no subset was reached".into())) };

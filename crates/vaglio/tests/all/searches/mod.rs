@@ -2,6 +2,7 @@
 
 mod blocks;
 mod common;
+mod empty;
 mod random;
 mod settings;
 mod subsets;

@@ -1,0 +1,111 @@
+//! The empty subset as the result.
+
+use super::common::{by_definition, fast, loss, refs};
+use serde_json::{Value, json};
+use vaglio::core::{Choose, Design, SearchStrategy, Silent, StopReason};
+use vaglio::search::{Exhaustive, Floating, Greedy};
+use vaglio_testkit::{Random, data};
+
+/// Columns and a target that have nothing to do with each other, of which no subset predicts.
+fn noise(rows: usize, columns: usize, seed: u64) -> Design {
+    let mut random = Random::new(seed);
+    let mut column = || (0..rows).map(|_| random.normal()).collect::<Vec<f64>>();
+    let columns: Vec<Vec<f64>> = (0..columns).map(|_| column()).collect();
+    let target = column();
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&columns, &[&target], vaglio::core::Task::Regression).unwrap();
+    Design::identity(&problem, vaglio::core::Readout::new(vec![1.0], true).unwrap())
+}
+
+fn search(mut settings: Value, more: &Value) -> Box<dyn SearchStrategy> {
+    let more = more.as_object().unwrap().clone();
+    settings.as_object_mut().unwrap().extend(more);
+    serde_json::from_value(settings).unwrap()
+}
+
+const FORWARD: [&str; 5] = ["greedy", "floating", "exhaustive", "rank", "random"];
+
+#[test]
+fn no_column_is_taken_where_none_beats_the_empty_subset() {
+    let (mut none, mut some) = (0, 0);
+    for seed in 0..12 {
+        let design = noise(20, 5, seed);
+        for kind in FORWARD {
+            for choose in ["best", "auto"] {
+                let search = search(json!({"kind": kind}), &json!({"choose": choose}));
+                for path in [fast(&*search, &design, &mut Silent), by_definition(&*search, &design)] {
+                    let lowest = path.entries.iter().map(|e| e.score.loss).fold(f64::INFINITY, f64::min);
+                    assert!(!path.entries.is_empty(), "{kind}: the walk is what it was");
+                    match path.result() {
+                        None => assert!(lowest >= path.empty.loss - 1e-6, "{kind} {seed}"),
+                        Some(entry) => assert!(entry.score.loss == lowest && lowest < path.empty.loss, "{kind} {seed}"),
+                    }
+                    none += usize::from(path.chosen.is_none());
+                    some += usize::from(path.chosen.is_some());
+                }
+            }
+        }
+    }
+    assert!(none > 20 && some > 20, "{none} {some}");
+}
+
+#[test]
+fn what_asks_for_columns_gets_them() {
+    let design =
+        (0..).map(|seed| noise(20, 5, seed)).find(|d| fast(&Exhaustive::default(), d, &mut Silent).chosen.is_none());
+    let design = design.unwrap();
+    for kind in FORWARD {
+        for more in [
+            json!({"choose": "last"}),
+            json!({"choose": 2}),
+            json!({"choose": "best", "min_features": 1}),
+            json!({"choose": "best", "forced": [1]}),
+        ] {
+            let search = search(json!({"kind": kind}), &more);
+            assert!(fast(&*search, &design, &mut Silent).result().is_some(), "{kind} {more}");
+        }
+    }
+    let backward = search(json!({"kind": "backward"}), &json!({"choose": "best"}));
+    assert!(fast(&*backward, &design, &mut Silent).result().is_some(), "backward keeps one");
+}
+
+/// Within one standard error of the lowest score the fewest columns are taken, which can be none.
+#[test]
+fn one_standard_error_counts_the_empty_subset() {
+    let mut none = 0;
+    for seed in 0..12 {
+        let design = data::regression(14, 5, seed).design(&[30.0 * seed as f64 + 0.1], true);
+        for kind in FORWARD {
+            let search = search(json!({"kind": kind}), &json!({"choose": "one_se"}));
+            let path = fast(&*search, &design, &mut Silent);
+            let best = path.entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)).unwrap();
+            let bound = best.score.loss + best.standard_error.unwrap();
+            let first = path.entries.iter().find(|e| e.score.loss <= bound).unwrap();
+            let is_none = path.empty.loss <= bound || best.score.loss >= path.empty.loss - 1e-6;
+            assert_eq!(path.result(), (!is_none).then_some(first), "{kind} {seed}");
+            none += usize::from(is_none);
+        }
+    }
+    assert!((5..55).contains(&none), "{none}");
+}
+
+/// ε: what is on the path must lower the score of the empty subset by so much.
+#[test]
+fn a_tolerance_above_the_first_gain_leaves_nothing() {
+    let design = data::regression(20, 6, 3).design(&[1.0], true);
+    let gain = |features: &[usize]| loss(&design, &[]) - loss(&design, features);
+    let best = fast(&Exhaustive::new(1), &design, &mut Silent).entries[0].subset[0];
+    let first = gain(&[best]);
+    assert!(first > 0.0);
+    let floating =
+        |tolerance: f64| fast(&Floating { tolerance: Some(tolerance), ..Floating::default() }, &design, &mut Silent);
+    assert!(floating(0.999 * first).result().is_some());
+    let path = floating(1000.0 * first);
+    assert!(path.result().is_none() && path.stop_reason == StopReason::Tolerance);
+    assert_eq!(path.entries[0].subset, [best], "the walk keeps one");
+    let forced = Floating { forced: refs(&[best]), tolerance: Some(1000.0 * first), ..Floating::default() };
+    assert_eq!(fast(&forced, &design, &mut Silent).result().unwrap().subset, [best]);
+    let greedy = Greedy { tolerance: Some(1000.0 * first), choose: Choose::Best, ..Greedy::default() };
+    let path = fast(&greedy, &design, &mut Silent);
+    assert!(path.result().is_none() && path.entries.is_empty());
+}

@@ -1,0 +1,73 @@
+//! Data whose columns tell nothing of the target, from the command line.
+
+use crate::common::{Folder, pipeline};
+use serde_json::Value;
+
+/// Columns of 1 and −1 that are orthogonal to the target and to each other; of rows that differ in the target alone one
+/// follows the other.
+fn orthogonal(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    let mut text = String::from("a,b,c,d,y\n");
+    for row in 0..32 {
+        let sign = |bits: u32| if (row & bits).count_ones() % 2 == 0 { 1 } else { -1 };
+        text += &format!("{},{},{},{},{}\n", sign(2), sign(4), sign(8), sign(16), 5 + sign(1));
+    }
+    folder.write("train.csv", text);
+    folder
+}
+
+fn numbers(lines: &str) -> String {
+    pipeline(lines).replace("target: y", "target: y, task: regression")
+}
+
+#[test]
+fn no_column_is_taken_and_a_sentence_says_so() {
+    let folder = orthogonal("empty");
+    let lambdas = ["1.0", "{values: [0.1, 1.0, 10.0], per: path}", "{values: [0.1, 1.0, 10.0], per: subset}"];
+    for kind in ["greedy", "floating", "exhaustive", "rank", "random", "beam"] {
+        for (choose, why) in [
+            ("best", "no subset on the path beats the empty one"),
+            ("one_se", "no subset on the path beats the empty one"),
+            ("{rule: best, folds: 4}", "no size has a lower cross-validated loss"),
+        ] {
+            for (lambda, criterion) in lambdas.iter().flat_map(|l| ["loo", "{kind: kfold, folds: 8}"].map(|c| (l, c))) {
+                let lines = format!(
+                    "criterion: {criterion}\nlearner: {{kind: rls, lambda: {lambda}}}\n\
+                     search: {{kind: {kind}, choose: {choose}, max_features: 3}}"
+                );
+                folder.write("p.yaml", numbers(&lines));
+                let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+                assert_eq!(ran.code, Some(0), "{lines}\n{}", ran.err);
+                assert!(ran.out.contains(&format!("No column is taken: {why}.")), "{lines}\n{}", ran.out);
+                let selection = folder.json("out/selection.json");
+                assert_eq!(
+                    (&selection["chosen"]["size"], &selection["selected"]),
+                    (&0.into(), &Value::Array(Vec::new()))
+                );
+                assert_eq!(selection["score"], selection["empty_score"], "{lines}");
+                assert!(!selection["path"].as_array().unwrap().is_empty(), "{lines}");
+            }
+        }
+    }
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.lines().skip(1).all(|line| line.parse() == Ok(5.0)), "{}", ran.out);
+    assert!(folder.read("out/report.html").contains("No column of 4 columns chosen"));
+}
+
+#[test]
+fn columns_that_are_asked_for_are_taken_all_the_same() {
+    let folder = orthogonal("asked");
+    for (search, size) in [
+        ("{kind: floating, choose: best, min_features: 1}", 1),
+        ("{kind: greedy, choose: best, forced: [c]}", 1),
+        ("{kind: exhaustive, choose: 2}", 2),
+        ("{kind: greedy, choose: last, max_features: 3}", 3),
+        ("{kind: backward, choose: best}", 1),
+    ] {
+        let selection = folder.run(&numbers(&format!("search: {search}")));
+        assert_eq!(selection["chosen"]["size"], size, "{search}");
+    }
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+    assert!(ran.out.contains("No subset on the path beats the empty one."), "{}", ran.out);
+}

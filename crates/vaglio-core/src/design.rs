@@ -42,6 +42,7 @@ pub struct Design {
     decisions: Option<Arc<Decisions>>,
     seed: u64,
     standardized_in_folds: bool,
+    bias: Option<Feature>,
     /// Shared with the designs of other λ.
     kept: Arc<Kept>,
     walks: usize,
@@ -55,19 +56,18 @@ impl Design {
     /// The design of a learner on a problem: by its linear form where it has one, else by refitting it.
     ///
     /// # Errors
-    /// Those of the learner's linear form.
+    /// Those of the learner's linear form; [`Error::Setting`] for a problem with a bias and a learner that has another
+    /// intercept, or none to be selected.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         if let Form::Linear(form) = learner.form() {
-            return form.design(problem);
+            let design = form.design(problem)?;
+            design.refuse_bias(problem)?;
+            return Ok(design);
         }
-        let problem = problem.clone();
-        let names = Arc::clone(problem.names());
-        Ok(Design::assemble(
-            &problem,
-            Arc::clone(problem.columns()),
-            names,
-            Training::Learner(learner, problem.clone()),
-        ))
+        let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
+        let design = Design::assemble(problem, columns, names, Training::Learner(learner, problem.clone()));
+        design.refuse_bias(problem)?;
+        Ok(design)
     }
 
     /// The problem's own columns with a ridge readout on them.
@@ -100,7 +100,7 @@ impl Design {
         }
         let blocks: Arc<[Block]> = Arc::from([]);
         let training = Training::Ridge(readout, map);
-        Ok(Design { blocks, ..Design::assemble(problem, Arc::new(columns), names.into(), training) })
+        Ok(Design { blocks, bias: None, ..Design::assemble(problem, Arc::new(columns), names.into(), training) })
     }
 
     fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: Training) -> Self {
@@ -116,6 +116,7 @@ impl Design {
             decisions: None,
             seed: problem.seed(),
             standardized_in_folds: false,
+            bias: problem.bias(),
             kept: Arc::default(),
             walks: 1,
             among: None,
@@ -139,10 +140,11 @@ impl Design {
         Ok(Design { decisions: Some(Arc::new(decisions)), ..self })
     }
 
-    /// The same with columns that are standardized anew on the training rows whenever some rows are held out.
+    /// The same with columns that are standardized anew on the training rows whenever some rows are held out, which leaves
+    /// nothing of a bias.
     #[must_use]
     pub fn standardizing_in_folds(self) -> Self {
-        Design { standardized_in_folds: true, kept: Arc::default(), ..self }
+        Design { standardized_in_folds: true, bias: None, kept: Arc::default(), ..self }
     }
 
     /// The same with columns that stay as all rows standardized them, where doing it anew in each fold would have taken
@@ -318,16 +320,26 @@ impl Design {
         })
     }
 
-    /// The columns whose entries are all equal.
-    pub fn constant(&self) -> Vec<Feature> {
-        (0..self.features()).filter(|&f| self.column(f).is_constant()).collect()
+    /// The column that may be selected although it is constant, if there is one.
+    pub fn bias(&self) -> Option<Feature> {
+        self.bias
     }
 
-    /// The columns that may be selected, in increasing order: those that are not constant, of those that
+    /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
+    pub fn is_constant(&self, feature: Feature) -> bool {
+        self.bias != Some(feature) && self.column(feature).is_constant()
+    }
+
+    /// The columns whose entries are all equal, without the bias.
+    pub fn constant(&self) -> Vec<Feature> {
+        (0..self.features()).filter(|&f| self.is_constant(f)).collect()
+    }
+
+    /// The columns that may be selected, in increasing order: those that are not constant, and the bias, of those that
     /// [`Design::among`] leaves.
     pub fn candidates(&self) -> Vec<Feature> {
         let is_left = |f: &Feature| self.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
-        (0..self.features()).filter(|f| is_left(f) && !self.column(*f).is_constant()).collect()
+        (0..self.features()).filter(|f| is_left(f) && !self.is_constant(*f)).collect()
     }
 
     /// The entries of `subset` in `rows`, as features × rows.

@@ -12,6 +12,7 @@
 //! Implement [`Criterion::evaluate`], the definition. That alone works with every search; add
 //! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
 
+mod bias;
 mod choose;
 mod criterion;
 mod decisions;

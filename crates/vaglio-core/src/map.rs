@@ -32,6 +32,11 @@ pub trait Map: Debug + Send + Sync {
         false
     }
 
+    /// The name of the column that the map adds as a bias: constant, and a candidate all the same.
+    fn bias(&self) -> Option<&str> {
+        None
+    }
+
     /// Checks the settings before any data are read.
     ///
     /// # Errors
@@ -53,7 +58,7 @@ pub trait FittedMap: Debug + Send + Sync {
     /// A cell that the training rows did not prepare for, with row and column.
     fn transform(&self, table: Table) -> Result<Table>;
 
-    /// The input columns from which the output column `name` is made.
+    /// The input columns from which the output column `name` is made; none for a column that no input has a part in.
     fn sources(&self, name: &str) -> Vec<String>;
 
     /// By what the map divided the values that became the output column `name`: 1 for a map that keeps their unit. `None`

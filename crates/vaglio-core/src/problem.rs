@@ -53,6 +53,7 @@ pub struct Problem {
     series: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
     in_folds: Option<InFolds>,
+    bias: Option<Feature>,
     seed: u64,
 }
 
@@ -144,6 +145,7 @@ impl Problem {
             series: None,
             blocks: Arc::from([]),
             in_folds: None,
+            bias: None,
             seed: 0,
         })
     }
@@ -223,6 +225,20 @@ impl Problem {
     #[must_use]
     pub fn standardized_in_folds(self, how: InFolds) -> Self {
         Problem { in_folds: Some(how), ..self }
+    }
+
+    /// The same with a column that may be selected although it is constant, as a bias that is penalized like the others.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when there is no such column, or it is not constant or 0.
+    pub fn with_bias(self, bias: Feature) -> Result<Self> {
+        if bias >= self.columns.len()
+            || !self.columns.column(bias).is_constant()
+            || self.columns.column(bias).get(0) == 0.0
+        {
+            return Err(Error::Shape(format!("column {bias} of {} is no bias", self.columns.len())));
+        }
+        Ok(Problem { bias: Some(bias), ..self })
     }
 
     /// The same rows with other targets, outputs × rows.
@@ -312,6 +328,11 @@ impl Problem {
     /// Columns that belong together.
     pub fn blocks(&self) -> &Arc<[Block]> {
         &self.blocks
+    }
+
+    /// The column that may be selected although it is constant, if there is one.
+    pub fn bias(&self) -> Option<Feature> {
+        self.bias
     }
 
     /// Whether columns are to be standardized anew on the training rows of each fold.

@@ -62,7 +62,11 @@ impl Lars {
     fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
         let settings = self.settings();
         settings.refuse(&["tolerance", "patience", "forced", "blocks"], ONE_PATH)?;
-        Space::new(settings, design)
+        let space = Space::new(settings, design)?;
+        match design.bias().filter(|bias| space.group_of(*bias).is_some()) {
+            Some(bias) => Err(Error::setting("kind", design.without_spread(bias))),
+            None => Ok(space),
+        }
     }
 }
 

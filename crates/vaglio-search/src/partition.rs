@@ -32,7 +32,7 @@ impl Partition {
             }
         }
         blocks.iter_mut().for_each(|block| block.columns.sort_unstable());
-        let constant = (0..design.features()).map(|f| design.column(f).is_constant()).collect();
+        let constant = (0..design.features()).map(|f| design.is_constant(f)).collect();
         let mut barred = vec![true; design.features()];
         design.candidates().into_iter().for_each(|f| barred[f] = false);
         Ok(Partition { blocks, of, constant, barred })

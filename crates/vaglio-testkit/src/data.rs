@@ -356,7 +356,7 @@ pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
         };
         cells.push((format!("n{j}"), Cells::Numbers(Numbers::from(values))));
     }
-    cells.push(("constant".into(), Cells::Numbers(Numbers::from(vec![1.5; rows]))));
+    cells.push(("same".into(), Cells::Numbers(Numbers::from(vec![1.5; rows]))));
     Table::new(cells).expect("the columns fit")
 }
 

@@ -65,7 +65,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
 }
 
 /// The sources of an output column are columns of the input, and enough to make it: a table that has only them gives
-/// the same bits.
+/// the same bits. A column without sources is constant.
 pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("sources");
     let fitted = fitted(law, map, table)?;
@@ -73,11 +73,12 @@ pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     for (name, cells) in whole.columns() {
         let on = || format!("output column `{name}`");
         let sources = fitted.sources(name);
-        law.must(!sources.is_empty(), on, "at least one source", &sources)?;
+        let is_constant = cells.numbers().is_some_and(|column| column.is_constant());
+        law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
         let known = sources.iter().all(|source| table.get(source).is_some());
         law.must(known, on, "columns of the input", &sources)?;
         let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
-        let out = transformed(law, &*fitted, &law.ran(on, || Table::new(kept))?)?;
+        let out = transformed(law, &*fitted, &law.ran(on, || table.clone().with_columns(kept))?)?;
         let Some(found) = out.get(name) else {
             return Err(law.broken(on(), format!("to be made of {sources:?} alone"), "no such column"));
         };

@@ -6,7 +6,9 @@ mod evaluator;
 
 use evaluator::Correlations;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, describe, standardized};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe, standardized,
+};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "correlation";
@@ -84,6 +86,13 @@ impl Criterion for Mrmr {
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
         Ok(Some(Shortcut::new(ENGINE, Correlations::new(self.scheme, design))))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        match design.bias() {
+            Some(bias) => Err(Error::setting("kind", design.without_spread(bias))),
+            None => Ok(()),
+        }
     }
 
     /// Relevance once, then one pass over all columns for each column that is selected the first time.

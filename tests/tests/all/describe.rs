@@ -75,6 +75,7 @@ fn the_list_names_every_component() {
         ("criterion", "mrmr", "vaglio-mrmr"),
         ("search", "greedy", "vaglio-search"),
         ("learner", "rls", "vaglio"),
+        ("map", "constant", "vaglio"),
         ("map", "one_hot", "vaglio"),
         ("map", "standardize", "vaglio"),
         ("loss", "squared", "vaglio-core"),
@@ -85,8 +86,9 @@ fn the_list_names_every_component() {
         let found = list.as_array().unwrap().iter().find(|c| c["role"] == role && c["kind"] == kind);
         let found = found.unwrap_or_else(|| panic!("{kind} is not listed"));
         assert_eq!(found["crate"], package);
-        let lines = [kind, found["summary"].as_str().unwrap(), found["example"].as_str().unwrap()];
-        assert!(lines.iter().all(|words| text.contains(words)), "{kind}\n{text}");
+        let example = found["example"].as_str().unwrap().lines();
+        let mut lines = [kind, found["summary"].as_str().unwrap()].into_iter().chain(example);
+        assert!(lines.all(|words| text.contains(words)), "{kind}\n{text}");
     }
 }
 
@@ -117,7 +119,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold information mrmr greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window".split(' ') {
+    for kind in "loo kfold information mrmr greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {

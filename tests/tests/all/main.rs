@@ -2,6 +2,7 @@
 
 mod bad_data;
 mod bad_settings;
+mod bias;
 mod browser;
 mod cells;
 mod chain;

@@ -43,7 +43,9 @@ fn made<'d>(
     let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
     let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
     let mut active = vec![false; design.features()];
-    design.candidates().into_iter().for_each(|feature| active[feature] = true);
+    // Centering leaves nothing of a bias.
+    let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
+    design.candidates().into_iter().filter(is_left).for_each(|feature| active[feature] = true);
     let columns = design.columns().iter().collect();
     Data::sharing(Level::best(), columns, active, &targets, weights, intercept, inner)
         .map_err(|error| explain(error, design.names()))

@@ -86,7 +86,8 @@ impl Recipe {
     /// From the maps of a pipeline, in order.
     ///
     /// # Errors
-    /// [`Error::Setting`] where columns are to be standardized anew in each fold by a map that is not the last.
+    /// [`Error::Setting`] where columns are to be standardized anew in each fold by a map that is not the last, or a bias
+    /// is added by one that is not.
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
         let in_folds = match maps.split_last() {
             None => None,
@@ -101,7 +102,13 @@ impl Recipe {
                 None => last.in_folds(),
             },
         };
-        Ok(Recipe { maps, in_folds, task, target_names })
+        match maps.iter().rev().skip(1).position(|map| map.bias().is_some()) {
+            Some(from_last) => Err(Error::setting(
+                format!("preprocess[{}]", maps.len() - 2 - from_last),
+                "a map after it would change the bias; move it to the end",
+            )),
+            None => Ok(Recipe { maps, in_folds, task, target_names }),
+        }
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
@@ -127,6 +134,15 @@ impl Recipe {
             }
         }
         Ok((maps, scales))
+    }
+
+    /// The problem with the bias that the last map added, if it did.
+    pub fn with_bias(&self, problem: Problem) -> Result<Problem> {
+        let name = self.maps.last().and_then(|map| map.bias());
+        match name.and_then(|name| problem.names().iter().position(|other| other == name)) {
+            Some(bias) => problem.with_bias(bias),
+            None => Ok(problem),
+        }
     }
 
     /// The problem of rows on which maps were fitted, as others made them.

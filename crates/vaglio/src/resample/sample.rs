@@ -194,7 +194,7 @@ impl Sample {
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-        let mut problem = problem.with_blocks(blocks);
+        let mut problem = recipe.with_bias(problem.with_blocks(blocks))?;
         if let Some(how) = recipe.in_folds {
             problem = problem.standardized_in_folds(how);
         }

@@ -25,7 +25,8 @@ impl Correlations {
             let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
             to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
             let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
-            to /= norm;
+            // A bias has no spread, and is 0.
+            to /= if norm > 0.0 { norm } else { 1.0 };
         }
         let products = vaglio_kernels::linalg::gram(scaled.view());
         Correlations(Some(products.mapv(|r| r.clamp(-1.0, 1.0))))

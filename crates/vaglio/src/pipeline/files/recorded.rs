@@ -189,8 +189,11 @@ fn divisor(maps: &[Box<dyn FittedMap>], name: &str) -> Option<f64> {
     let (mut name, mut divisor) = (name.to_owned(), 1.0);
     for map in maps.iter().rev() {
         divisor *= map.divisor(&name)?;
-        let [source] = &map.sources(&name)[..] else { return None };
-        name.clone_from(source);
+        match &map.sources(&name)[..] {
+            [] => break,
+            [source] => name.clone_from(source),
+            _ => return None,
+        }
     }
     Some(divisor)
 }

@@ -1,5 +1,6 @@
 //! Searches against plain enumeration, with scores by the definition.
 
+mod bias;
 mod blocks;
 mod common;
 mod empty;

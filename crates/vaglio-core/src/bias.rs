@@ -1,0 +1,29 @@
+//! Where a bias, a constant column that is a candidate, has a meaning.
+
+use crate::{Design, Error, Feature, Problem, Result};
+
+impl Design {
+    /// Refuses the bias of a problem beside an intercept, and where no readout of the columns themselves takes it.
+    pub(crate) fn refuse_bias(&self, problem: &Problem) -> Result<()> {
+        let Some(name) = problem.bias().map(|bias| &problem.names()[bias]) else { return Ok(()) };
+        match self.readout().filter(|_| self.is_of(problem)) {
+            Some(readout) if readout.intercept => Err(Error::setting(
+                "intercept",
+                format!("`{name}` is a bias that is selected and penalized like other columns; set it to false"),
+            )),
+            Some(_) => Ok(()),
+            None => Err(Error::setting(
+                "kind",
+                format!(
+                    "`{name}` is a bias for ridge regression on the columns themselves; use `rls`, or leave it out"
+                ),
+            )),
+        }
+    }
+
+    /// Why what goes by spread has no meaning for a bias.
+    pub fn without_spread(&self, bias: Feature) -> String {
+        let name = &self.names()[bias];
+        format!("the bias `{name}` has no spread, so nothing depends on or correlates with it; leave it out")
+    }
+}

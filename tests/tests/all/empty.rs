@@ -9,7 +9,7 @@ fn orthogonal(name: &str) -> Folder {
     let folder = Folder::new(name);
     let mut text = String::from("a,b,c,d,y\n");
     for row in 0..32 {
-        let sign = |bits: u32| if (row & bits).count_ones() % 2 == 0 { 1 } else { -1 };
+        let sign = |bits: u32| if (row & bits).count_ones().is_multiple_of(2) { 1 } else { -1 };
         text += &format!("{},{},{},{},{}\n", sign(2), sign(4), sign(8), sign(16), 5 + sign(1));
     }
     folder.write("train.csv", text);

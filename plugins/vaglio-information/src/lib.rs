@@ -117,6 +117,10 @@ impl Criterion for Information {
         Ok(())
     }
 
+    fn compares_with_empty(&self) -> bool {
+        true
+    }
+
     /// A pass over the rows for each column that is selected, then O(1) a trial for each λ.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);

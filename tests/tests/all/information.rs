@@ -72,3 +72,22 @@ fn it_chooses_by_itself_unless_told_otherwise() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("`gcv` needs the degrees of freedom of a ridge readout"), "{}", ran.err);
 }
+
+/// On noise a criterion with a price takes nothing; the training error takes all that it may.
+#[test]
+fn noise_is_not_worth_its_price() {
+    let folder = Folder::new("information-noise");
+    let mut random = vaglio_testkit::Random::new(5);
+    let row =
+        |random: &mut vaglio_testkit::Random| (0..5).map(|_| random.normal().to_string()).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..60).map(|_| row(&mut random)).collect();
+    folder.write("train.csv", format!("a,b,c,d,y\n{}\n", rows.join("\n")));
+    for (measure, size) in [("bic", 0), ("training", 3)] {
+        for search in ["greedy", "floating", "exhaustive"] {
+            let lines = format!(
+                "criterion: {{kind: information, measure: {measure}}}\nsearch: {{kind: {search}, max_features: 3}}"
+            );
+            assert_eq!(run(&folder, &pipeline(&lines))["chosen"]["size"], size, "{measure} by {search}");
+        }
+    }
+}

@@ -32,7 +32,9 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     // Up to the subset, then one column out and in again; every candidate follows both.
     let trials = (2 * size * outside.len()) as f64;
     let exchanges = Outline { start: 0, largest: size, trials, steps: 3 * size };
-    if size == 0 || work(&removals) > MOST_BOUNDED {
+    // What tells removals apart has size² entries, which every change rewrites.
+    let changes = (size as f64).powi(3);
+    if size == 0 || work(&removals) + 4.0 * changes > MOST_BOUNDED {
         return Ok(all);
     }
     let mut subset = Subset::open(&**selector.criterion(), design, &removals)?;
@@ -42,8 +44,8 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     for (worth, score) in all.iter_mut().zip(&scores) {
         worth.without = Some(score.loss);
     }
-    let flops = work(&exchanges);
-    if flops > MOST_BOUNDED {
+    let flops = work(&exchanges) + 16.0 * changes;
+    if outside.is_empty() || flops > MOST_BOUNDED {
         return Ok(all);
     }
     let mut subset = Subset::open(&**selector.criterion(), design, &exchanges)?;

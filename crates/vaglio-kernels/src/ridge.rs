@@ -147,9 +147,14 @@ impl Prefixes<'_> {
             return Ok(self.ridge.with_intercept(back_substituted(reduced.view(), count), &places));
         }
         let (triangle, features) = (&self.ridge.triangle, self.ridge.x.ncols());
-        let (from, mut root) = match self.wide.take().filter(|(known, _)| *known <= count) {
+        // Rotations bring in a few columns; reflections of all are faster where there are many.
+        let is_near = |known: usize| known <= count && count - known <= triangle.nrows();
+        let (from, mut root) = match self.wide.take().filter(|(known, _)| is_near(*known)) {
             Some(known) => known,
-            None => (self.square, rows_root(triangle.slice(s![.., ..self.square]), self.lambda)?),
+            None => {
+                let from = if is_near(self.square) { self.square } else { count };
+                (from, rows_root(triangle.slice(s![.., ..from]), self.lambda)?)
+            }
         };
         triangle
             .slice(s![.., from..count])

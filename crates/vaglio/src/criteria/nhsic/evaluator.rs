@@ -20,6 +20,8 @@ pub(super) struct NhsicEvaluator {
 
 /// Candidates that one thread takes at a time.
 const TOGETHER: usize = 16;
+/// Columns of which a whole column of Q is kept as soon as one of its entries is asked for; of more, when many are.
+const NARROW: usize = 512;
 /// What rounding may add to a minimum, relative to the score of the empty subset.
 const SLACK: f64 = 1e-12;
 
@@ -33,7 +35,10 @@ impl NhsicEvaluator {
     /// Appends columns without a look at the minimum. Cost O(k·s) beside the Gram columns.
     fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) {
         for &feature in features {
-            let with = |&k: &Feature| self.relations.gram(k).get(feature).copied().unwrap_or(0.0);
+            let with = |&k: &Feature| match self.relations.features() <= NARROW {
+                true => self.relations.gram(k).get(feature).copied().unwrap_or(0.0),
+                false => self.relations.entry(k, feature),
+            };
             let row = selected.iter().map(with).chain([self.relations.own(feature)]).collect();
             quadratic.push(self.relations.relevance(feature), row);
             selected.push(feature);
@@ -58,12 +63,11 @@ impl NhsicEvaluator {
         self.quadratic.value(&self.alpha)
     }
 
-    /// The score with a column more, `columns` being the Gram columns of the selected ones.
-    fn addition(&self, current: f64, columns: &[&[f64]], feature: Feature) -> f64 {
+    /// The score with a column more, `entries` being those of Q with the selected ones.
+    fn addition(&self, current: f64, entries: impl Iterator<Item = f64>, feature: Feature) -> f64 {
         let mut slope = self.relations.relevance(feature);
-        let mut row = Vec::with_capacity(columns.len() + 1);
-        for (column, alpha) in columns.iter().zip(&self.alpha) {
-            let entry = column.get(feature).copied().unwrap_or(0.0);
+        let mut row = Vec::with_capacity(self.selected.len() + 1);
+        for (entry, alpha) in entries.zip(&self.alpha) {
             slope -= entry * alpha;
             row.push(entry);
         }
@@ -102,11 +106,20 @@ impl Evaluator for NhsicEvaluator {
     }
 
     fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect();
         let current = self.value();
         let state = &*self;
+        let features = self.relations.features();
+        if features > NARROW && candidates.len() * TOGETHER < features {
+            for (score, &candidate) in scores.iter_mut().zip(candidates) {
+                let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
+                *score = Score::of(state.addition(current, entries, candidate)).checked()?;
+            }
+            return Ok(());
+        }
+        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect();
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
-            *score = Score::of(state.addition(current, &columns, candidate)).checked()?;
+            let entries = columns.iter().map(|column| column.get(candidate).copied().unwrap_or(0.0));
+            *score = Score::of(state.addition(current, entries, candidate)).checked()?;
             Ok(())
         })
     }
@@ -168,5 +181,36 @@ impl Branch for Node {
     /// The score of the current and all later columns together: no subset of them is below it.
     fn bound(&mut self, place: usize) -> Result<f64> {
         Ok(self.at.larger(&self.later[place..]).value() - SLACK * self.at.relations.total())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::NARROW;
+    use crate::criteria::Nhsic;
+    use vaglio_core::{Criterion, Outline, Score, Subset};
+    use vaglio_testkit::data;
+
+    /// A few candidates of many are tried by single entries of Q, with the bits that whole columns give.
+    #[test]
+    fn few_of_many_columns_are_tried_as_all_are() {
+        let design = data::regression(20, NARROW + 88, 3).design(&[1.0], true);
+        let nhsic = Nhsic::default();
+        let open = || Subset::open(&nhsic, &design, &Outline::forward(design.features(), 4)).unwrap();
+        let (mut few, mut all) = (open(), open());
+        let every: Vec<usize> = (0..design.features()).collect();
+        for feature in [7, 300, 599] {
+            let mut scores = [Score::WORST; 2];
+            few.score_additions(&[11, 580], &mut scores).unwrap();
+            let mut of_all = vec![Score::WORST; every.len()];
+            all.score_additions(&every, &mut of_all).unwrap();
+            assert_eq!(scores, [of_all[11], of_all[580]]);
+            few.add(feature).unwrap();
+            all.add(feature).unwrap();
+            assert_eq!(few.score().unwrap(), all.score().unwrap());
+        }
+        let expected = nhsic.evaluate(&design, &[7, 300, 599]).unwrap().loss;
+        assert!((few.score().unwrap().loss - expected).abs() < 1e-12 * expected);
     }
 }

@@ -73,6 +73,23 @@ impl Relations {
         self.own.get(feature).copied().unwrap_or(0.0)
     }
 
+    /// How many columns there are.
+    pub(super) fn features(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Q_ik of column i `feature` and k `with`, by the column of Q where that is kept. Cost O(m·rank²) otherwise.
+    pub(super) fn entry(&self, with: Feature, feature: Feature) -> f64 {
+        if let Some(column) = self.gram.get(with).and_then(OnceLock::get) {
+            return column.get(feature).copied().unwrap_or(0.0);
+        }
+        match (self.factors.get(feature), self.factors.get(with)) {
+            _ if feature == with => self.own(feature),
+            (Some(theirs), Some(factor)) => theirs.inner(self.level, factor),
+            _ => 0.0,
+        }
+    }
+
     /// Column `feature` of Q, kept from then on. Cost O(d·m·rank²) the first time.
     pub(super) fn gram(&self, feature: Feature) -> &[f64] {
         let (Some(kept), Some(factor)) = (self.gram.get(feature), self.factors.get(feature)) else { return &[] };

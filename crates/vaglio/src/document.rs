@@ -88,7 +88,7 @@ impl Document {
     /// `chain`.
     pub fn kind(&self, path: &str) -> Option<(&str, Place)> {
         let node = self.get(path)?;
-        if path == "search" && matches!(node.value, Value::List(_)) {
+        if node.is_chain(path) {
             return Some(("chain", node.place.clone()));
         }
         let (_, kind) = node.child(&Segment::Key("kind"))?;

@@ -60,6 +60,11 @@ impl<'d> Definition<'d> {
         Ok(self.measure.of(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
     }
 
+    /// The degree of freedom of an intercept, where there is one.
+    pub fn intercept(&self) -> f64 {
+        f64::from(u8::from(self.design.readout().is_some_and(|readout| readout.intercept)))
+    }
+
     /// The mean squared error on the training rows.
     fn error(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         let rows: Vec<usize> = (0..self.design.rows()).collect();
@@ -95,7 +100,7 @@ impl<'d> Definition<'d> {
         let failed = |failure| Error::Numerical(format!("the degrees of freedom of {size} columns: {failure}"));
         let r = linalg::triangle(Array2::from_shape_fn((m + size, size), entry).view()).map_err(failed)?;
         let lost: f64 = (0..size).map(|k| lost(&r, k, |i| root / lengths[i])).sum();
-        Ok(f64::from(u8::from(readout.intercept)) + (size as f64 - lost).max(0.0))
+        Ok(self.intercept() + (size as f64 - lost).max(0.0))
     }
 }
 

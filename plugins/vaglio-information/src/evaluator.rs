@@ -34,10 +34,9 @@ impl<'d> Moments<'d> {
         if !trial.is_reliable {
             return self.definition.at(&subset(), Some(lambda));
         }
-        let Definition { design, measure, scale } = &self.definition;
-        let intercept = f64::from(u8::from(design.readout().is_some_and(|readout| readout.intercept)));
+        let Definition { measure, scale, .. } = &self.definition;
         let error = trial.squares.max(0.0) / (scale.rows * self.data.targets.len() as f64);
-        Ok(measure.of(scale, error, intercept + trial.freedom))
+        Ok(measure.of(scale, error, self.definition.intercept() + trial.freedom))
     }
 
     /// The lowest over λ of some subsets' trials, λ × subsets.

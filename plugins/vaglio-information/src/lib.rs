@@ -87,8 +87,7 @@ impl Criterion for Information {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        let is_plain = design.readout().is_some_and(|readout| !readout.balanced && !readout.refine);
-        if !is_plain || design.decisions().is_some() {
+        if !has_moments(design) {
             return Ok(None);
         }
         Ok(Some(Shortcut::new(ENGINE, Moments::new(Definition::new(*self, design)?))))
@@ -127,8 +126,7 @@ impl Criterion for Information {
         let (lambdas, outputs) = (design.lambdas().len() as f64, design.targets().nrows() as f64);
         let once = 2.0 * rows * columns * outputs;
         let (size, steps) = (outline.largest as f64, outline.steps.max(outline.largest - outline.start) as f64);
-        let plain = design.readout().is_some_and(|readout| !readout.balanced && !readout.refine);
-        if !plain || design.decisions().is_some() {
+        if !has_moments(design) {
             return Estimate {
                 engine: "refit",
                 reason: "every subset is refitted on all rows".into(),
@@ -145,4 +143,9 @@ impl Criterion for Information {
             bytes: 8.0 * (rows * columns + columns * size * (1.0 + lambdas)),
         }
     }
+}
+
+/// Whether the errors of all rows at each λ of a grid tell the score, rows weighing in training as they do in it.
+fn has_moments(design: &Design) -> bool {
+    design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && design.decisions().is_none()
 }

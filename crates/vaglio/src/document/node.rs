@@ -107,6 +107,11 @@ fn real(text: &str) -> Option<f64> {
 }
 
 impl Node {
+    /// Whether this, at a dotted path, is a list of searches, which is read as a search in stages.
+    pub(super) fn is_chain(&self, path: &str) -> bool {
+        path == "search" && matches!(self.value, Value::List(_))
+    }
+
     /// A value that is absent, at a place.
     pub(super) fn null(place: Place) -> Self {
         Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }

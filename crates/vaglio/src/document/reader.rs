@@ -72,16 +72,13 @@ impl<'a> Reader<'a> {
             _ => &[],
         };
         let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
-        let stages =
-            self.is_chain().then(|| [("kind", &self.node.place, &*CHAIN), ("stages", &self.node.place, self.node)]);
+        let stages = self
+            .node
+            .is_chain(&self.path)
+            .then(|| [("kind", &self.node.place, &*CHAIN), ("stages", &self.node.place, self.node)]);
         word.into_iter()
             .chain(stages.into_iter().flatten())
             .chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
-    }
-
-    /// Whether this is the list of `search`.
-    fn is_chain(&self) -> bool {
-        self.path == "search" && matches!(self.node.value, Value::List(_))
     }
 
     fn visit_map<V: Visitor<'static>>(&self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
@@ -152,7 +149,7 @@ impl<'a> Deserializer<'static> for Reader<'a> {
     }
 
     fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.node.word().is_some() || self.is_chain() {
+        match self.node.word().is_some() || self.node.is_chain(&self.path) {
             true => self.note(self.visit_map(&[], visitor)),
             false => self.deserialize_any(visitor),
         }

@@ -119,12 +119,10 @@ fn default_search() -> Arc<dyn SearchStrategy> {
 
 /// A search as files have it: a chain as its list.
 fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    let is_chain = search.typetag_name() == "chain";
-    let value = serde_json::to_value(search).map_err(serde::ser::Error::custom)?;
-    match value.get("stages").filter(|_| is_chain) {
-        Some(stages) => stages.serialize(serializer),
-        None => search.serialize(serializer),
+    if search.typetag_name() != "chain" {
+        return search.serialize(serializer);
     }
+    serde_json::to_value(search).map_err(serde::ser::Error::custom)?["stages"].serialize(serializer)
 }
 
 /// Where and on how many threads to compute.

@@ -12,8 +12,8 @@ use crate::shuffle::stream;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Feature, Loss, Observer, Path, PathEntry, Per, Result, Rule,
-    Score, StopReason, Task,
+    Choose, CrossValidation, Design, Error, ExitClass, Loss, Observer, Path, PathEntry, Per, Result, Rule, StopReason,
+    Task,
 };
 
 /// How the result of a selection was taken from its path.
@@ -39,8 +39,8 @@ pub struct Chosen {
     pub place: usize,
     /// Whether a walk was made for each λ.
     pub of_path: bool,
-    /// The subsets, with their scores, that the first repeat's folds reached at that size and λ.
-    pub(crate) of_folds: Vec<(Vec<Feature>, Score)>,
+    /// What the first repeat's folds reached at that size and λ.
+    pub(crate) of_folds: Vec<PathEntry>,
 }
 
 impl Chosen {
@@ -176,7 +176,7 @@ pub(crate) fn select(
                 table: Some(table),
                 place,
                 of_path: lambdas.len() > 1,
-                of_folds: folds[..how.folds].iter().map(|trails| trails[place].subset(cell.size)).collect(),
+                of_folds: folds[..how.folds].iter().map(|trails| trails[place].entry(cell.size)).collect(),
             }
         }
     };

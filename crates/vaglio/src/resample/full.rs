@@ -1,10 +1,10 @@
 //! The model of all columns, which a search on more columns than rows never reaches.
 
 use super::along::{Held, predictions_along};
-use super::table::Cell;
+use super::table::{Cell, Table};
 use super::tally::Tally;
 use super::warning::{Warning, WarningKind};
-use vaglio_core::{Design, Loss, PathEntry, Result, Score};
+use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score};
 
 /// Multiply-adds that the fits of all folds and λ may take.
 const MOST_WORK: f64 = 3e10;
@@ -52,24 +52,27 @@ pub(super) fn compared(
     loss: Loss,
     taken: Cell,
 ) -> Result<Option<Warning>> {
-    let of_lambda = |at: usize| Tally::pooled(loss, &folds.iter().map(|fold| &fold[at]).collect::<Vec<_>>());
-    let mut best: Option<(f64, f64, Option<f64>)> = None;
-    for (at, &lambda) in lambdas.iter().enumerate() {
-        let (loss, error) = of_lambda(at)?;
-        if best.is_none_or(|(lowest, ..)| loss < lowest) {
-            best = Some((loss, error.unwrap_or(0.0), lambda));
-        }
-    }
-    let Some((lowest, error, lambda)) = best.filter(|(lowest, error, _)| lowest + error < taken.loss) else {
+    if lambdas.is_empty() {
         return Ok(None);
+    }
+    let size = design.candidates().len();
+    let of_lambda = |at: usize| -> Result<Vec<Cell>> {
+        let (loss, standard_error) = Tally::pooled(loss, &folds.iter().map(|fold| &fold[at]).collect::<Vec<_>>())?;
+        Ok(vec![Cell { size, loss, standard_error }])
     };
-    let at = lambda.map_or_else(String::new, |lambda| format!(" at lambda {lambda}"));
+    let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
+    let (place, best) = Table { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
+    let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
+    // A loss that is not a number is no better.
+    let is_better = lowest + error < taken.loss;
+    if !is_better {
+        return Ok(None);
+    }
+    let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {lambda}"));
     let message = format!(
-        "all {} columns together have a cross-validated loss of {lowest:.4} ± {error:.4}{at}, and the {} that were taken one \
+        "all {size} columns together have a cross-validated loss of {lowest:.4} ± {error:.4}{at}, and the {} that were taken one \
          of {:.4}; where columns cost nothing, `search: all` predicts better",
-        design.candidates().len(),
-        taken.size,
-        taken.loss
+        taken.size, taken.loss
     );
     Ok(Some(Warning::new(WarningKind::AllColumns, message)))
 }

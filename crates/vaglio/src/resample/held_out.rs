@@ -8,7 +8,7 @@ use super::walks::Fold;
 use super::whole::Pooled;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
-use vaglio_core::{Model, PathEntry, Result};
+use vaglio_core::{Model, Result};
 
 /// Rows of a fold: targets and predictions in the user's units, and weights.
 type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>);
@@ -34,13 +34,12 @@ pub(crate) fn held_out(
         let in_fold = |error| said_of_fold(error, number);
         let fold = Fold::of(sample, |row| of_row[row] == number).map_err(in_fold)?;
         let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
-        let (subset, score) = chosen.of_folds[number].clone();
-        let entry = PathEntry { subset, score, standard_error: None };
-        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(&entry) };
+        let entry = &chosen.of_folds[number];
+        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
         let held = fold.held();
         let mut part: Option<Part> = None;
         // The empty subset comes first, and the entry, if there is one, takes its place.
-        predictions_along(&design, entries, score, &held, |_, model: &Model, predictions| {
+        predictions_along(&design, entries, entry.score, &held, |_, model: &Model, predictions| {
             let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
             part = Some((held.problem.targets().as_ref().clone(), predictions, weights));
             Ok(())

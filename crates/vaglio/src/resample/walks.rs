@@ -137,12 +137,14 @@ impl Trail {
         self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
     }
 
-    /// That subset, with its score.
-    pub fn subset(&self, size: usize) -> (Vec<Feature>, Score) {
-        let Some(place) = self.place(size) else { return (Vec::new(), self.walked.empty) };
-        let (score, own) = &self.walked.entries[place];
-        let subset = own.as_ref().map_or_else(|| self.walked.order[..self.sizes[place].0].to_vec(), Clone::clone);
-        (subset, *score)
+    /// That subset, with its score alone.
+    pub fn entry(&self, size: usize) -> PathEntry {
+        let (subset, score) = match self.place(size).map(|place| (self.sizes[place].0, &self.walked.entries[place])) {
+            None => (Vec::new(), self.walked.empty),
+            Some((_, (score, Some(own)))) => (own.clone(), *score),
+            Some((size, (score, None))) => (self.walked.order[..size].to_vec(), *score),
+        };
+        PathEntry { subset, score, standard_error: None }
     }
 
     fn place(&self, size: usize) -> Option<usize> {

@@ -20,8 +20,6 @@ pub(super) struct NhsicEvaluator {
 
 /// Candidates that one thread takes at a time.
 const TOGETHER: usize = 16;
-/// Columns of which a whole column of Q is kept as soon as one of its entries is asked for; of more, when many are.
-const NARROW: usize = 512;
 /// What rounding may add to a minimum, relative to the score of the empty subset.
 const SLACK: f64 = 1e-12;
 
@@ -35,10 +33,7 @@ impl NhsicEvaluator {
     /// Appends columns without a look at the minimum. Cost O(k·s) beside the Gram columns.
     fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) {
         for &feature in features {
-            let with = |&k: &Feature| match self.relations.features() <= NARROW {
-                true => self.relations.gram(k).get(feature).copied().unwrap_or(0.0),
-                false => self.relations.entry(k, feature),
-            };
+            let with = |&k: &Feature| self.relations.entry(k, feature);
             let row = selected.iter().map(with).chain([self.relations.own(feature)]).collect();
             quadratic.push(self.relations.relevance(feature), row);
             selected.push(feature);
@@ -108,8 +103,7 @@ impl Evaluator for NhsicEvaluator {
     fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let current = self.value();
         let state = &*self;
-        let features = self.relations.features();
-        if features > NARROW && candidates.len() * TOGETHER < features {
+        if candidates.len() * TOGETHER < self.relations.features() {
             for (score, &candidate) in scores.iter_mut().zip(candidates) {
                 let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
                 *score = Score::of(state.addition(current, entries, candidate)).checked()?;
@@ -187,7 +181,7 @@ impl Branch for Node {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::NARROW;
+    use super::super::relations::NARROW;
     use crate::criteria::Nhsic;
     use vaglio_core::{Criterion, Outline, Score, Subset};
     use vaglio_testkit::data;

@@ -8,6 +8,9 @@ use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardized};
 
+/// Columns of which a whole column of Q is kept as soon as one of its entries is asked for; of more, when many are.
+pub(super) const NARROW: usize = 512;
+
 /// The factors of all columns, c_i = <K̃_i, L̃> of each, and the columns of Q_ij = <K̃_i, K̃_j> that were asked for.
 ///
 /// Memory 8·m·rank bytes a column, and 8 bytes an entry of Q that was asked for.
@@ -78,8 +81,12 @@ impl Relations {
         self.factors.len()
     }
 
-    /// Q_ik of column i `feature` and k `with`, by the column of Q where that is kept. Cost O(m·rank²) otherwise.
+    /// Q_ik of column i `feature` and k `with`, by the column of Q where that is kept or there are few. Cost O(m·rank²)
+    /// otherwise.
     pub(super) fn entry(&self, with: Feature, feature: Feature) -> f64 {
+        if self.factors.len() <= NARROW {
+            return self.gram(with).get(feature).copied().unwrap_or(0.0);
+        }
         if let Some(column) = self.gram.get(with).and_then(OnceLock::get) {
             return column.get(feature).copied().unwrap_or(0.0);
         }

@@ -3,6 +3,7 @@
 use crate::decisions::Decisions;
 use crate::kept::Kept;
 use crate::model::Identity;
+use crate::part::{Part, Parted};
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, Loss, Model, Problem, Readout, Result, Score,
     Task, Trained, lambda,
@@ -46,6 +47,8 @@ pub struct Design {
     /// Shared with the designs of other λ.
     kept: Arc<Kept>,
     walks: usize,
+    pub(crate) parted: Option<Parted>,
+    pub(crate) part: Option<Arc<Part>>,
     /// The columns that may be selected, where they are not all that are not constant.
     among: Option<Arc<[Feature]>>,
     spared: Option<f64>,
@@ -119,6 +122,8 @@ impl Design {
             bias: problem.bias(),
             kept: Arc::default(),
             walks: 1,
+            parted: None,
+            part: None,
             among: None,
             spared: None,
             training,
@@ -144,7 +149,7 @@ impl Design {
     /// nothing of a bias.
     #[must_use]
     pub fn standardizing_in_folds(self) -> Self {
-        Design { standardized_in_folds: true, bias: None, kept: Arc::default(), ..self }
+        Design { standardized_in_folds: true, bias: None, kept: Arc::default(), parted: None, part: None, ..self }
     }
 
     /// The same with columns that stay as all rows standardized them, where doing it anew in each fold would have taken
@@ -169,7 +174,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        Design { among: Some(among.into()), kept: Arc::default(), ..self.clone() }
+        Design { among: Some(among.into()), kept: Arc::default(), parted: None, part: None, ..self.clone() }
     }
 
     /// The same, of which so many walks share what is kept: one for each of several λ.

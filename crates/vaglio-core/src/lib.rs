@@ -28,6 +28,7 @@ mod loss;
 mod map;
 mod model;
 mod outline;
+mod part;
 mod path;
 mod penalty;
 mod problem;

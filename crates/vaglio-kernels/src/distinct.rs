@@ -1,7 +1,10 @@
-//! Rows that differ.
+//! Rows that differ, and columns that do not.
 
 use crate::Column;
+use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 
 /// One of each set of equal rows, in an order that follows from their entries alone, not from where they stand.
 ///
@@ -23,6 +26,29 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     order.sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
     order.dedup_by(|later, earlier| compared(*later, *earlier).is_eq());
     order
+}
+
+/// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n).
+pub(crate) fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
+    let hash = |column: &Column<'_>| {
+        let mut hasher = DefaultHasher::new();
+        match column {
+            Column::Double(x) => x.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits())),
+            Column::Byte(x) => hasher.write(x),
+        }
+        hasher.finish()
+    };
+    let hashes: Vec<u64> = columns.par_iter().map(hash).collect();
+    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
+    let find = |(place, hash): (usize, u64)| {
+        let like = seen.entry(hash).or_default();
+        let first = like.iter().copied().find(|&other| columns[other] == columns[place]);
+        if first.is_none() {
+            like.push(place);
+        }
+        first.unwrap_or(place)
+    };
+    hashes.into_iter().enumerate().map(find).collect()
 }
 
 /// Takes an entry into each hash: a multiplication spreads a bit upwards, and a shift brings it down again.

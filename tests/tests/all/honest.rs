@@ -74,8 +74,12 @@ const SEARCHES: [&str; 5] = [
     "{kind: lars",
     "{kind: exhaustive, max_features: 4",
 ];
-const CRITERIA: [&str; 3] =
-    ["loo", "{kind: kfold, folds: 4}", "{kind: kfold, folds: 3, loss: zero_one, stratified: true}"];
+const CRITERIA: [&str; 4] = [
+    "loo",
+    "{kind: kfold, folds: 4}",
+    "{kind: kfold, folds: 3, loss: zero_one, stratified: true}",
+    "{kind: kfold, by: groups}",
+];
 
 fn learners(target: &str) -> Vec<&'static str> {
     let mut learners = vec!["{kind: rls", "{kind: elm, units: 6, direct: false"];
@@ -89,8 +93,9 @@ fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
     let folder = Folder::new("honest");
     table(&folder);
     let lambdas = [0.1, 30.0];
-    for (target, criterion) in [("y", CRITERIA[0]), ("y", CRITERIA[1]), ("class", CRITERIA[0]), ("class", CRITERIA[2])]
-    {
+    let of_y = [0, 1, 3].map(|at| ("y", CRITERIA[at]));
+    let of_class = [0, 2, 3].map(|at| ("class", CRITERIA[at]));
+    for (target, criterion) in of_y.into_iter().chain(of_class) {
         let loss = if criterion.contains("zero_one") { Loss::ZeroOne } else { Loss::Squared };
         for (learner, search) in learners(target).into_iter().flat_map(|l| SEARCHES.map(|s| (l, s))) {
             let on = format!("{target} {learner} {criterion} {search}");

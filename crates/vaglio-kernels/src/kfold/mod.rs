@@ -14,6 +14,7 @@
 //!    [`Refitted`] does it without each fold from the rows, where cancellation makes a closed form unreliable.
 
 mod backward;
+mod cells;
 mod decomposition;
 mod downdates;
 mod factor;
@@ -30,6 +31,7 @@ mod training;
 mod tree;
 
 pub use backward::Backward;
+pub use cells::Cells;
 pub use decomposition::Decomposition;
 pub use forward::Forward;
 pub use moments::Moments;

@@ -2,13 +2,13 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::Rows;
 use super::products::{Sums, sums};
 use super::training::{Split, Totals, ranges};
+use super::{Cells, Rows};
+use crate::distinct::first_equal;
 use crate::linalg::Failure;
 use crate::sums::LANES;
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// The moments of every fold: all that ridge losses on held-out rows need of the data.
 ///
@@ -52,21 +52,46 @@ impl Moments {
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow.
     pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
+        let features = rows.active();
+        let duplicates = duplicates(rows, &features);
+        let (sums, side) = sums(rows, &features);
+        Moments::of_sums(rows, features, duplicates, &sums, side)
+    }
+
+    /// The same from `cells` of rows of which `rows` has some: `folds` gives each cell its fold, or none where none of its
+    /// rows are there. `None` where `rows` are centered or scaled otherwise, or have other columns. Cost O(m·n + K·n²).
+    ///
+    /// Columns that are equal in `rows` have equal moments, whatever they are elsewhere.
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when products overflow.
+    pub fn of_cells(rows: &Rows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
+        let features = rows.active();
+        let duplicates = duplicates(rows, &features);
+        let first: Vec<usize> = duplicates.iter().map(|&place| features[place]).collect();
+        let Some((sums, side)) = cells.folded(rows, &first, folds) else { return Ok(None) };
+        Moments::of_sums(rows, features, duplicates, &sums, side).map(Some)
+    }
+
+    fn of_sums(
+        rows: &Rows<'_>,
+        features: Vec<usize>,
+        duplicates: Vec<usize>,
+        sums: &[Vec<Sums>],
+        side: usize,
+    ) -> Result<Self, Failure> {
         let data = &rows.data;
-        let features: Vec<usize> = (0..data.columns()).filter(|&c| data.is_active(c)).collect();
         let mut places = vec![None; data.columns()];
         features.iter().enumerate().for_each(|(place, &feature)| places[feature] = Some(place));
-        let (sums, side) = sums(rows, &features);
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
-        let totals = Totals::new(&sums, side, rows.classes.as_ref().map(|_| (columns + outputs) * (side + 1)));
-        let whole = Whole { rows, totals: &totals, side, columns, stride, outputs, ranges: ranges(&sums) };
+        let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| (columns + outputs) * (side + 1)));
+        let whole = Whole { rows, totals: &totals, side, columns, stride, outputs, ranges: ranges(sums) };
         let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
         let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
             return Err(Failure::NoConvergence);
         }
-        let duplicates = duplicates(rows, &features, &totals.all(), side);
         let divisor = data.targets().total_weight * outputs as f64;
         Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor })
     }
@@ -250,19 +275,7 @@ fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
     }
 }
 
-/// The first of the columns equal to each: found by their products, confirmed by their entries.
-fn duplicates(rows: &Rows<'_>, features: &[usize], total: &[f64], side: usize) -> Vec<usize> {
-    let mut seen: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
-    let first_target = features.len() * side;
-    let find = |(place, &feature): (usize, &usize)| {
-        let (square, along) = (total[place * side + place], total[first_target + place]);
-        let like = seen.entry((square.to_bits(), along.to_bits())).or_default();
-        let (column, _) = rows.data.column(feature);
-        let duplicate = like.iter().copied().find(|&other| column == rows.data.column(features[other]).0);
-        if duplicate.is_none() {
-            like.push(place);
-        }
-        duplicate.unwrap_or(place)
-    };
-    features.iter().enumerate().map(find).collect()
+/// The first of the columns equal to each, by place.
+fn duplicates(rows: &Rows<'_>, features: &[usize]) -> Vec<usize> {
+    first_equal(&features.iter().map(|&feature| rows.data.column(feature).0).collect::<Vec<_>>())
 }

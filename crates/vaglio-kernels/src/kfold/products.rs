@@ -45,15 +45,20 @@ pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Vec<Sums>>, usize
     let empty = Sums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
     let mut folds = vec![vec![empty; classes]; rows.folds.count()];
     for ((group, _), sums) in chunks.iter().zip(of_chunks) {
-        folds[group / classes][group % classes].add(sums);
+        let so_far = &mut folds[group / classes][group % classes];
+        if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
     }
     (folds, side)
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, other: Sums) {
+    /// Adds those of other rows.
+    pub fn add(&mut self, other: &Sums) {
+        if other.products.is_empty() {
+            return;
+        }
         if self.products.is_empty() {
-            *self = other;
+            self.clone_from(other);
             return;
         }
         self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);

@@ -63,6 +63,11 @@ impl<'d> Rows<'d> {
         self.data.columns()
     }
 
+    /// The columns that take part, in order.
+    pub(super) fn active(&self) -> Vec<usize> {
+        (0..self.columns()).filter(|&column| self.is_active(column)).collect()
+    }
+
     /// Whether a column takes part.
     pub fn is_active(&self, column: usize) -> bool {
         self.data.is_active(column)

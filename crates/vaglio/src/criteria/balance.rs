@@ -1,8 +1,10 @@
 //! Training weights of balanced readouts, which change with the rows that are held out.
 
+use super::kernel::kernel_data;
 use std::collections::HashMap;
-use vaglio_core::{Classes, Design};
+use vaglio_core::{Classes, Design, Result};
 use vaglio_kernels::Folds;
+use vaglio_kernels::kfold::Rows;
 
 /// Folds that are predicted with the same training weights.
 #[derive(Debug)]
@@ -15,6 +17,19 @@ pub(super) struct Part {
 /// The classes of a design whose readout balances them.
 pub(super) fn classes_of(design: &Design) -> Option<Classes> {
     design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
+}
+
+/// The rows of a design in folds, weighed as its readout is trained.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
+pub(super) fn rows_of(design: &Design, folds: Folds) -> Result<Rows<'_>> {
+    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let plain = Rows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
+    Ok(match classes_of(design) {
+        Some(classes) => plain.balancing(classes.of_row),
+        None => plain,
+    })
 }
 
 fn weight(design: &Design, row: usize) -> f64 {

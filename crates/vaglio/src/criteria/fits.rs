@@ -1,7 +1,7 @@
 //! Fits of subsets for any λ, with the rows of each fold held out.
 
 use super::balance;
-use super::kernel::{kernel_data, scorer, weighing};
+use super::kernel::{scorer, weighing};
 use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -71,12 +71,8 @@ impl<'d> Fits<'d> {
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
     pub fn of_folds(design: &'d Design, loss: Loss, folds: Folds, parts: Vec<balance::Part>) -> Result<Self> {
+        let rows = Arc::new(balance::rows_of(design, folds)?);
         let intercept = design.readout().is_some_and(|readout| readout.intercept);
-        let plain = Rows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
-        let rows = Arc::new(match balance::classes_of(design) {
-            Some(classes) => plain.balancing(classes.of_row),
-            None => plain,
-        });
         let scorer = scorer(design, Arc::clone(rows.targets()), loss, None);
         let part = |part: balance::Part| -> Result<Part<'d>> {
             let Some(weights) = part.weights else {

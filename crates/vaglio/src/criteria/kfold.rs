@@ -1,5 +1,6 @@
 //! K-fold cross-validation.
 
+mod cells;
 mod cost;
 mod engine;
 mod evaluator;
@@ -114,7 +115,7 @@ impl Criterion for KFold {
         let lambdas = readout.lambdas.clone();
         let engine: Box<dyn FoldEngine + 'd> = match kind {
             Kind::Decomposition => return Ok(Some(Decomposed::shortcut(fits))),
-            Kind::Moments => Box::new(MomentEngine::new(moments::of(design, &fits.rows)?, &lambdas)),
+            Kind::Moments => Box::new(MomentEngine::new(moments::of(self, design, &fits.rows)?, &lambdas)),
             Kind::HoldOut => Box::new(HoldOutEngine::new(design, self.loss, &fits, &lambdas)),
         };
         Ok(Some(Shortcut::new(kind.name(), KFoldEvaluator::new(Shared { fits, lambdas }, engine))))

@@ -1,14 +1,12 @@
 //! The size and the λ of a selection.
 
-use super::full::{self, full};
+use super::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::table::{Cell, Table};
-use super::tally::Tally;
-use super::walks::{Fold, Trail, said_of, trails};
+use super::validated::{CrossValidated, cross_validated, deals};
 use super::warning::{Warning, WarningKind};
 use crate::selector::{Searched, ValidSelector};
-use crate::shuffle::stream;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
@@ -71,8 +69,6 @@ pub(crate) struct Picked {
     pub seconds: f64,
 }
 
-const ROUND: u64 = 1;
-
 /// How a search is cross-validated to choose its result, if it is; and whether the user said so.
 pub(crate) fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
     match selector.search().choose() {
@@ -119,7 +115,9 @@ pub(crate) fn select(
     let dealing = sample.dealing();
     let how = if is_written { how } else { CrossValidation { folds: how.folds.min(dealing.most()), ..how } };
     let lambdas = walk_lambdas(design, true);
-    let design = &design.clone().shared_by(lambdas.len());
+    let of_row = deals(selector, sample, how);
+    let parts = of_row.as_deref().unwrap_or_default();
+    let design = &design.clone().shared_by(lambdas.len()).parted(parts);
     // A single walk comes first, so that an interruption finds it.
     let first = match lambdas.len() {
         1 => Some(selector.search_on(&design.at_lambda(lambdas[0]), start, observer)?),
@@ -127,7 +125,14 @@ pub(crate) fn select(
     };
     let begun = Instant::now();
     let all = full::lambdas(design, how.folds * how.repeats);
-    let table = match cross_validated(selector, sample, how, (&lambdas, &all), observer) {
+    let folds = of_row.and_then(|of_row| {
+        if first.is_none() {
+            // What folds have in common is there before them.
+            selector.opened(&design.at_lambda(lambdas[0]))?;
+        }
+        cross_validated(selector, (sample, design), how, &of_row, (&lambdas, &all), observer)
+    });
+    let table = match folds {
         Ok(table) => table,
         Err(error) if !is_written && error.class() != ExitClass::Numerical => {
             let message = format!(
@@ -187,68 +192,6 @@ pub(crate) fn select(
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
 fn stopped(reason: StopReason) -> StopReason {
     if reason.is_partial() { reason } else { StopReason::Interrupted }
-}
-
-/// The fold of each row in one repeat.
-///
-/// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
-pub(super) fn dealt(
-    selector: &ValidSelector,
-    sample: &Sample,
-    how: CrossValidation,
-    repeat: usize,
-) -> Result<Vec<usize>> {
-    let seed = stream(selector.seed, ROUND, repeat as u64);
-    sample.dealing().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
-}
-
-/// Losses of the whole selection on rows held out.
-struct CrossValidated {
-    table: Table,
-    /// The walks of every fold.
-    folds: Vec<Vec<Trail>>,
-    /// What all columns lose in every fold.
-    full: Vec<Vec<Tally>>,
-}
-
-/// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped.
-fn cross_validated(
-    selector: &ValidSelector,
-    sample: &Sample,
-    how: CrossValidation,
-    (lambdas, all): (&[Option<f64>], &[Option<f64>]),
-    observer: &mut dyn Observer,
-) -> Result<Option<CrossValidated>> {
-    let loss = loss(selector, sample.task());
-    if how.repeats == 0 {
-        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
-    }
-    let of_row: Vec<Vec<usize>> =
-        (0..how.repeats).map(|repeat| dealt(selector, sample, how, repeat)).collect::<Result<_>>()?;
-    let watcher = Watcher::new(observer);
-    watcher.stage("choose", how.folds * how.repeats * lambdas.len());
-    let done = in_turn(how.folds * how.repeats, |job| {
-        if watcher.stopped().is_some() {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        let (repeat, fold) = (job / how.folds, job % how.folds);
-        let in_fold = |error: Error| said_of_fold(error, fold);
-        let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
-        let design = selector.design(&fold.fitted.problem).map_err(in_fold)?;
-        let full = full(&design, all, &fold.held(), loss)?;
-        Ok((trails(selector, &fold, &design, lambdas, loss, &watcher)?, full))
-    })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
-    let (folds, full): (Vec<Vec<Trail>>, Vec<Vec<Tally>>) = done.into_iter().unzip();
-    Ok(Some(CrossValidated { table: Table::new(loss, lambdas.to_vec(), &folds)?, folds, full }))
-}
-
-/// An error about settings, on the training rows of a fold.
-pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
-    said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
 }
 
 /// The entry of the largest subset of at most so many features.

@@ -1,9 +1,10 @@
 //! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
 
 use super::along::predictions_along;
-use super::choice::{Chosen, dealt, said_of_fold};
+use super::choice::Chosen;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
+use super::validated::{dealt, said_of_fold};
 use super::walks::Fold;
 use super::whole::Pooled;
 use crate::selector::ValidSelector;

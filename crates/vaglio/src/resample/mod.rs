@@ -16,6 +16,7 @@ mod rows;
 mod sample;
 mod table;
 mod tally;
+mod validated;
 mod walks;
 mod warning;
 #[cfg(feature = "files")]

@@ -47,6 +47,8 @@ impl Walked {
 
 /// A fold: training rows with what was learned from them, and rows held out.
 pub(crate) struct Fold {
+    /// The training rows, by their places in the sample.
+    pub training: Vec<usize>,
     pub fitted: Fitted,
     pub held: vaglio_core::Problem,
 }
@@ -62,7 +64,7 @@ impl Fold {
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(&training)?.fitted()?;
             let held = sample.select(&held)?.apply(&fitted)?;
-            Ok(Fold { fitted, held })
+            Ok(Fold { training, fitted, held })
         })
     }
 

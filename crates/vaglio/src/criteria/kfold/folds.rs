@@ -2,6 +2,8 @@
 
 use super::{By, KFold};
 use crate::shuffle::shuffled;
+use std::collections::HashMap;
+use std::hash::Hash;
 use vaglio_core::{Classes, Design, Error, Result, Task};
 
 /// Folds by default, when neither groups nor an assignment say how many.
@@ -188,12 +190,12 @@ fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
 
 /// Labels numbered from 0 in the order in which they first appear, and how many there are: rows of weight 0 are gone,
 /// and with them perhaps whole groups.
-fn renumbered(labels: &[u32]) -> (Vec<u32>, usize) {
-    let mut numbers = std::collections::HashMap::new();
-    let number = |label: &u32| {
+pub(super) fn renumbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
+    let mut numbers = HashMap::new();
+    let mut renumbered = Vec::new();
+    for label in labels {
         let next = numbers.len() as u32;
-        *numbers.entry(*label).or_insert(next)
-    };
-    let renumbered = labels.iter().map(number).collect();
+        renumbered.push(*numbers.entry(label).or_insert(next));
+    }
     (renumbered, numbers.len())
 }

@@ -1,6 +1,7 @@
 //! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
 
 use super::engine::{FoldEngine, Node, Spread};
+use super::{KFold, cells};
 use crate::criteria::fits::failed;
 use crate::criteria::settle::Outcome;
 use std::sync::Arc;
@@ -19,15 +20,19 @@ pub(super) fn are_kept(design: &Design, folds: &Folds) -> bool {
     design.kept::<Kept>().is_some_and(|kept| kept.folds == *folds)
 }
 
-/// The moments of a design in folds, which the design keeps for other λ.
+/// The moments of a design in folds, which the design keeps for other λ; from cells of rows where it is one of several
+/// parts that have these in common.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn of(design: &Design, rows: &Rows<'_>) -> Result<Arc<Moments>> {
+pub(super) fn of(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Result<Arc<Moments>> {
     if let Some(kept) = design.kept::<Kept>().filter(|kept| kept.folds == *rows.folds()) {
         return Ok(Arc::clone(&kept.moments));
     }
-    let moments = Arc::new(Moments::new(rows).map_err(failed)?);
+    let moments = Arc::new(match cells::moments(criterion, design, rows)? {
+        Some(moments) => moments,
+        None => Moments::new(rows).map_err(failed)?,
+    });
     design.keep(Arc::new(Kept { folds: rows.folds().clone(), moments: Arc::clone(&moments) }));
     Ok(moments)
 }

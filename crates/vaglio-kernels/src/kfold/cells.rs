@@ -1,0 +1,93 @@
+//! Moments in common: products of cells of rows, from which the folds of several parts of the rows are made.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: forward".
+
+use super::Rows;
+use super::gram::SIDE;
+use super::products::{Sums, sums};
+
+/// The products of the rows of every cell. Memory 8·n² bytes a cell.
+#[derive(Debug)]
+pub struct Cells {
+    /// Where each column stands in the products.
+    places: Vec<Option<usize>>,
+    /// Of each class in each cell.
+    sums: Vec<Vec<Sums>>,
+    side: usize,
+    outputs: usize,
+    frame: Frame,
+}
+
+/// How rows are centered, scaled and weighed: what cells and folds must have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Frame {
+    intercept: bool,
+    standardize: bool,
+    balanced: bool,
+}
+
+impl Frame {
+    fn of(rows: &Rows<'_>) -> Self {
+        Frame { intercept: rows.intercept, standardize: rows.standardize, balanced: rows.classes.is_some() }
+    }
+}
+
+impl Cells {
+    /// Reads the rows once; the folds of `rows` are the cells. Cost O(m·n²).
+    pub fn new(rows: &Rows<'_>) -> Self {
+        let features = rows.active();
+        let mut places = vec![None; rows.columns()];
+        features.iter().enumerate().for_each(|(place, &feature)| places[feature] = Some(place));
+        let (sums, side) = sums(rows, &features);
+        Cells { places, sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) }
+    }
+
+    /// Bytes of so many cells with rows of so many classes each.
+    pub fn bytes(cells: usize, classes: usize, columns: usize, outputs: usize) -> usize {
+        cells * classes * (columns + outputs + 1).next_multiple_of(SIDE).pow(2) * size_of::<f64>()
+    }
+
+    /// The sums of each class in each fold, and their side, where column k is `columns[k]`; `folds` is the fold of each
+    /// cell, if it has one.
+    pub(super) fn folded(
+        &self,
+        rows: &Rows<'_>,
+        columns: &[usize],
+        folds: &[Option<usize>],
+    ) -> Option<(Vec<Vec<Sums>>, usize)> {
+        if self.frame != Frame::of(rows) || self.outputs != rows.data.outputs() || folds.len() != self.sums.len() {
+            return None;
+        }
+        let places = columns.iter().map(|&column| self.places.get(column).copied().flatten());
+        let places: Vec<usize> = places.collect::<Option<_>>()?;
+        let classes = self.sums.first().map_or(0, Vec::len);
+        let range = vec![(f64::INFINITY, f64::NEG_INFINITY); self.places.iter().flatten().count()];
+        let none = Sums { products: Vec::new(), range };
+        let mut folded = vec![vec![none; classes]; rows.folds.count()];
+        for (cell, &fold) in self.sums.iter().zip(folds) {
+            let Some(fold) = fold else { continue };
+            folded.get_mut(fold)?.iter_mut().zip(cell).for_each(|(sum, own)| sum.add(own));
+        }
+        let side = (columns.len() + self.outputs + 1).next_multiple_of(SIDE);
+        folded.iter_mut().flatten().for_each(|sums| *sums = self.picked(sums, &places, side));
+        Some((folded, side))
+    }
+
+    /// The sums of the columns at `places`, with those of targets and the ones-vector.
+    fn picked(&self, sums: &Sums, places: &[usize], side: usize) -> Sums {
+        let range = places.iter().map(|&place| sums.range[place]).collect();
+        if sums.products.is_empty() {
+            return Sums { products: Vec::new(), range };
+        }
+        let columns = sums.range.len();
+        let all: Vec<usize> = places.iter().copied().chain(columns..=columns + self.outputs).collect();
+        let mut products = vec![0.0; side * side];
+        for (to, (i, &from)) in products.chunks_exact_mut(side).zip(all.iter().enumerate()) {
+            for (to, &other) in to.iter_mut().zip(&all[..=i]) {
+                // The triangle below the diagonal is there.
+                *to = sums.products[from.max(other) * self.side + from.min(other)];
+            }
+        }
+        Sums { products, range }
+    }
+}

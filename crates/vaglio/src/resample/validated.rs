@@ -1,0 +1,83 @@
+//! A whole search judged on rows held out.
+
+use super::choice::loss;
+use super::full::full;
+use super::pool::{Watcher, in_turn};
+use super::sample::Sample;
+use super::table::Table;
+use super::tally::Tally;
+use super::walks::{Fold, Trail, said_of, trails};
+use crate::selector::ValidSelector;
+use crate::shuffle::stream;
+use vaglio_core::{CrossValidation, Design, Error, Observer, Result};
+
+const ROUND: u64 = 1;
+
+/// The fold of each row in every repeat.
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub(super) fn deals(selector: &ValidSelector, sample: &Sample, how: CrossValidation) -> Result<Vec<Vec<usize>>> {
+    if how.repeats == 0 {
+        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
+    }
+    (0..how.repeats).map(|repeat| dealt(selector, sample, how, repeat)).collect()
+}
+
+/// The fold of each row in one repeat.
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub(super) fn dealt(
+    selector: &ValidSelector,
+    sample: &Sample,
+    how: CrossValidation,
+    repeat: usize,
+) -> Result<Vec<usize>> {
+    let seed = stream(selector.seed, ROUND, repeat as u64);
+    sample.dealing().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
+}
+
+/// Losses of the whole selection on rows held out.
+pub(super) struct CrossValidated {
+    pub table: Table,
+    /// The walks of every fold.
+    pub folds: Vec<Vec<Trail>>,
+    /// What all columns lose in every fold.
+    pub full: Vec<Vec<Tally>>,
+}
+
+/// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped.
+pub(super) fn cross_validated(
+    selector: &ValidSelector,
+    (sample, whole): (&Sample, &Design),
+    how: CrossValidation,
+    of_row: &[Vec<usize>],
+    (lambdas, all): (&[Option<f64>], &[Option<f64>]),
+    observer: &mut dyn Observer,
+) -> Result<Option<CrossValidated>> {
+    let loss = loss(selector, sample.task());
+    let watcher = Watcher::new(observer);
+    watcher.stage("choose", how.folds * how.repeats * lambdas.len());
+    let done = in_turn(how.folds * how.repeats, |job| {
+        if watcher.stopped().is_some() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (repeat, fold) = (job / how.folds, job % how.folds);
+        let in_fold = |error: Error| said_of_fold(error, fold);
+        let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
+        let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.part_of(whole, &fold.training);
+        let full = full(&design, all, &fold.held(), loss)?;
+        Ok((trails(selector, &fold, &design, lambdas, loss, &watcher)?, full))
+    })?;
+    if watcher.stopped().is_some() {
+        return Ok(None);
+    }
+    let (folds, full): (Vec<Vec<Trail>>, Vec<Vec<Tally>>) = done.into_iter().unzip();
+    Ok(Some(CrossValidated { table: Table::new(loss, lambdas.to_vec(), &folds)?, folds, full }))
+}
+
+/// An error about settings, on the training rows of a fold.
+pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
+    said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
+}

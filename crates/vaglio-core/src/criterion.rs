@@ -45,6 +45,12 @@ pub trait Criterion: Debug + Send + Sync {
         None
     }
 
+    /// The words that this column may have, in the order of the numbers that [`Design::assignment`] has for them. Without
+    /// any, its values are numbered as they come.
+    fn assignment_words(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Refuses a design on which the criterion has no meaning, before the search starts.
     ///
     /// # Errors
@@ -84,8 +90,8 @@ pub enum HeldOut {
     Nothing,
     /// Every row alone.
     EachRow,
-    /// The rows of each fold: the fold of each row, counted from 0.
-    Folds(Vec<u32>),
+    /// The rows of each fold, in every round: the fold of each row, counted from 0, or none where it is trained on alone.
+    Folds(Vec<Vec<Option<u32>>>),
 }
 
 /// The engine that a criterion would choose, and its cost.

@@ -45,6 +45,15 @@ impl Targets {
         self.root(row) * self.root(row)
     }
 
+    /// The same rows, of which those count alone that `is_in` says: the others have the weight 0. A scorer of them is one of
+    /// a part, see [`Scorer::of_part`].
+    #[must_use]
+    pub fn counting(&self, is_in: impl Fn(usize) -> bool) -> Self {
+        let root: Vec<f64> = (0..self.rows()).map(|row| if is_in(row) { self.root(row) } else { 0.0 }).collect();
+        let total_weight = root.iter().map(|root| root * root).sum();
+        Targets { level: self.level, root: Some(root), scaled: self.scaled.clone(), total_weight }
+    }
+
     /// The same rows in another order: row j is what was row `order[j]`.
     #[must_use]
     pub fn permuted(&self, order: &[usize]) -> Self {
@@ -87,6 +96,8 @@ pub struct Scorer {
     divisor: f64,
     /// What residuals are multiplied with, 0 for rows outside the part.
     factors: Option<Vec<f64>>,
+    /// Whether rows that count are outside the part.
+    lacks_rows: bool,
     units: Option<Arc<Units>>,
 }
 
@@ -133,7 +144,7 @@ impl Scorer {
             class_weights[class as usize] += targets.weight(j);
         }
         let divisor = if counts { targets.total_weight } else { targets.total_weight * outputs as f64 };
-        Scorer { targets, measure, classes, class_weights, divisor, factors: None, units: None }
+        Scorer { targets, measure, classes, class_weights, divisor, factors: None, lacks_rows: false, units: None }
     }
 
     /// The targets that it was made with.

@@ -6,7 +6,12 @@ use crate::common::{Folder, pipeline, table};
 fn what_is_not_available_says_so() {
     let folder = Folder::new("later");
     folder.write("train.csv", table(20, 4, &[("class", &crate::common::side)]));
-    let settings = ["limits: {time: 10m, memory: 8GiB}", "limits:"];
+    let settings = [
+        "limits: {time: 10m, memory: 8GiB}",
+        "limits:",
+        "criterion: {kind: kfold, splits: {kind: forward, folds: 5}}",
+        "criterion: {kind: kfold, splits: {kind: monte_carlo}}",
+    ];
     let all: Vec<String> =
         settings.iter().map(|s| pipeline(s).replace("target: y", "target: class, exclude: [y]")).collect();
     for yaml in all {

@@ -21,5 +21,6 @@ mod predict;
 mod predict_beside;
 mod report;
 mod series;
+mod splits;
 mod tidy;
 mod tune;

@@ -96,6 +96,18 @@ impl Moments {
         Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor })
     }
 
+    /// The same with the first `count` folds held out alone, the others being trained on in every one of them.
+    #[must_use]
+    pub fn holding_out(mut self, rows: &Rows<'_>, count: usize) -> Self {
+        if count >= self.folds.len() {
+            return self;
+        }
+        self.folds.truncate(count);
+        let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
+        self.divisor = (0..self.folds.len()).map(weight).sum::<f64>() * self.outputs as f64;
+        self
+    }
+
     /// Bytes that the moments of `folds` folds and `columns` active columns need, without the products of a chunk of
     /// rows on each thread; `parts` is how many classes with weights of their own have rows in a fold, over all folds.
     pub fn bytes(folds: usize, parts: usize, columns: usize) -> usize {

@@ -33,7 +33,15 @@ impl<'r, 'd> Refitted<'r, 'd> {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
-        let folds = (0..rows.folds.count()).into_par_iter().map(|fold| OfFold::new(rows, fold, subset));
+        Refitted::of_first(rows, rows.folds.count(), subset)
+    }
+
+    /// The same of the first `count` folds alone: the rows of others keep their targets as residuals.
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn of_first(rows: &'r Rows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
+        let folds = (0..count).into_par_iter().map(|fold| OfFold::new(rows, fold, subset));
         Ok(Refitted { rows, folds: folds.collect::<Result<_, _>>()? })
     }
 

@@ -10,7 +10,8 @@ impl Scorer {
     #[must_use]
     pub fn of_part(&self, state: &Targets, is_in: impl Fn(usize) -> bool) -> Self {
         let factor = |j: usize| if is_in(j) { self.targets.root(j) / state.root(j) } else { 0.0 };
-        Scorer { factors: Some((0..self.targets.rows()).map(factor).collect()), ..self.clone() }
+        let lacks_rows = (0..self.targets.rows()).any(|j| !is_in(j) && self.targets.weight(j) > 0.0);
+        Scorer { factors: Some((0..self.targets.rows()).map(factor).collect()), lacks_rows, ..self.clone() }
     }
 
     /// The loss of all rows from what each part gave, a number and what is still to be added up. Cost O(parts), and
@@ -41,7 +42,7 @@ impl Scorer {
 
     /// Whether the loss of a part is not known from its rows alone.
     pub(super) fn is_open(&self) -> bool {
-        self.factors.is_some() && (self.units.is_some() || self.measure == Measure::Auc)
+        self.lacks_rows && (self.units.is_some() || self.measure == Measure::Auc)
     }
 
     pub(super) fn is_outside(&self, row: usize) -> bool {

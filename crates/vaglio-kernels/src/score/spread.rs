@@ -5,7 +5,7 @@ use super::{Measure, Scorer};
 use crate::Folds;
 
 impl Scorer {
-    /// The standard error of the loss over rows, or units; `None` for fewer than 2, and where it is not defined.
+    /// The standard error of the loss over rows that count, or units; `None` for fewer than 2, and where it is not defined.
     ///
     /// Of a mean it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Balanced error and AUC are made of all rows: theirs is the
     /// jackknife √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. Cost O(m · outputs), AUC O(m log m).
@@ -14,19 +14,21 @@ impl Scorer {
             return units.scorer().standard_error(&units.decide(residuals));
         }
         let targets = &*self.targets;
-        let rows = targets.rows();
-        if rows < 2 {
+        let rows: Vec<usize> = (0..targets.rows()).filter(|&row| targets.weight(row) > 0.0).collect();
+        if rows.len() < 2 {
             return None;
         }
         if self.is_pooled() {
-            let parts: Vec<Part> = (0..rows).map(|row| vec![(row, targets.weight(row))]).collect();
+            let parts: Vec<Part> = rows.iter().map(|&row| vec![(row, targets.weight(row))]).collect();
             return self.jackknife(residuals, &parts);
         }
         let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
-        let total = targets.total_weight;
-        let mean = (0..rows).map(|j| targets.weight(j) * loss(j)).sum::<f64>() / total;
-        let variance = (0..rows).map(|j| targets.weight(j) * (loss(j) - mean) * (loss(j) - mean)).sum::<f64>() / total;
-        Some((variance / rows as f64).sqrt())
+        let mean_of = |f: &dyn Fn(usize) -> f64| {
+            rows.iter().map(|&j| targets.weight(j) * f(j)).sum::<f64>() / targets.total_weight
+        };
+        let mean = mean_of(&loss);
+        let variance = mean_of(&|j| (loss(j) - mean) * (loss(j) - mean));
+        Some((variance / rows.len() as f64).sqrt())
     }
 
     /// The standard error of the loss by the spread over folds, whose rows share their model.

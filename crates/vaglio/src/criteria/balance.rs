@@ -1,6 +1,7 @@
 //! Training weights of balanced readouts, which change with the rows that are held out.
 
 use super::kernel::kernel_data;
+use super::round::Round;
 use std::collections::HashMap;
 use vaglio_core::{Classes, Design, Result};
 use vaglio_kernels::Folds;
@@ -40,13 +41,14 @@ fn weight(design: &Design, row: usize) -> f64 {
 /// more than `most` parts, and where the training rows of a fold lack a class that has rows.
 ///
 /// Leave-one-out has a part for each class and weight of a row. Cost O(m), and O(m) for each part.
-pub(super) fn parts(design: &Design, folds: &Folds, most: usize) -> Option<Vec<Part>> {
+pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<Part>> {
+    let folds = &round.folds;
     let Some(classes) = classes_of(design) else {
-        return Some(vec![Part { folds: (0..folds.count()).collect(), weights: None }]);
+        return Some(vec![Part { folds: (0..round.held_out).collect(), weights: None }]);
     };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut parts: Vec<Part> = Vec::new();
-    for fold in 0..folds.count() {
+    for fold in 0..round.held_out {
         let held_out = totals(design, &classes, folds.held_out(fold).iter().copied());
         let key = held_out.iter().map(|total| total.to_bits()).collect();
         let at = *places.entry(key).or_insert(parts.len());

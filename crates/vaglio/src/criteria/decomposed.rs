@@ -3,35 +3,36 @@
 //! It serves whatever no state serves: a λ that is searched for every subset, columns that are standardized in each fold,
 //! readouts whose weights differ from fold to fold. The book, *Cross-validation without refitting*.
 
-use super::fits::{Fits, Scored};
+use super::fits::{Residuals, Scored};
+use super::round::Rounds;
 use rayon::prelude::*;
 use vaglio_core::{Evaluator, Feature, Result, Score, Shortcut, larger, smaller};
 
 /// Its identifier.
 pub(super) const ENGINE: &str = "decomposition";
 
-/// Scores by [`Fits`]: no state is shared between the subsets.
+/// Scores by fits: no state is shared between the subsets.
 pub(super) struct Decomposed<'d> {
-    fits: Fits<'d>,
+    rounds: Rounds<'d>,
     /// The current subset, once it is scored.
-    current: Option<Scored>,
+    current: Option<Scored<Vec<Residuals>>>,
 }
 
 impl<'d> Decomposed<'d> {
-    pub fn shortcut(fits: Fits<'d>) -> Shortcut<'d> {
-        Shortcut::new(ENGINE, Decomposed { fits, current: None })
+    pub fn shortcut(rounds: Rounds<'d>) -> Shortcut<'d> {
+        Shortcut::new(ENGINE, Decomposed { rounds, current: None })
     }
 
-    fn current(&mut self, subset: &[Feature]) -> Result<&Scored> {
+    fn current(&mut self, subset: &[Feature]) -> Result<&Scored<Vec<Residuals>>> {
         let current = match self.current.take() {
             Some(current) => current,
-            None => self.fits.scored(subset)?,
+            None => self.rounds.scored(subset)?,
         };
         Ok(self.current.insert(current))
     }
 
     fn all(&self, subsets: Vec<Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
-        let score = |subset: &Vec<Feature>| Ok(self.fits.scored(subset)?.score);
+        let score = |subset: &Vec<Feature>| Ok(self.rounds.scored(subset)?.score);
         let found: Vec<Score> = subsets.par_iter().map(score).collect::<Result<_>>()?;
         scores.copy_from_slice(&found);
         Ok(())
@@ -68,6 +69,6 @@ impl Evaluator for Decomposed<'_> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         self.current(subset)?;
-        Ok(self.current.as_ref().and_then(|current| self.fits.standard_error(&current.residuals)))
+        Ok(self.current.as_ref().and_then(|current| self.rounds.standard_error(&current.residuals)))
     }
 }

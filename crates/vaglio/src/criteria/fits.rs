@@ -2,6 +2,7 @@
 
 use super::balance;
 use super::kernel::{scorer, weighing};
+use super::round::Round;
 use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +10,7 @@ use vaglio_core::{Design, Error, Feature, Loss, Result, Score};
 use vaglio_kernels::kfold::{Decomposition, Refitted, Rows};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
-use vaglio_kernels::{Folds, Scorer, is_unreliable};
+use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
 /// Residuals held out, scaled by √r_j: outputs × rows as given.
 pub(super) type Residuals = Vec<Vec<f64>>;
@@ -18,10 +19,16 @@ pub(super) type Residuals = Vec<Vec<f64>>;
 pub(super) struct Fits<'d> {
     design: &'d Design,
     pub rows: Arc<Rows<'d>>,
-    /// Of the residuals of all rows.
+    /// Of the residuals of all rows held out.
     pub scorer: Scorer,
+    /// The targets of the rows held out, those of others with the weight 0.
+    pub counted: Arc<Targets>,
     pub parts: Vec<Part<'d>>,
-    /// Whether a fold is a row, and rows are predicted independently.
+    /// Folds that are held out, the first.
+    held_out: usize,
+    /// Whether losses are independent: of rows that are left out one by one, or that one model predicts.
+    are_independent: bool,
+    /// Whether a fold is a row.
     leaves_one_out: bool,
 }
 
@@ -48,9 +55,27 @@ impl Part<'_> {
 }
 
 /// The score of a subset, and its residuals with the λ that won.
-pub(super) struct Scored {
+pub(super) struct Scored<R = Residuals> {
     pub score: Score,
-    pub residuals: Residuals,
+    pub residuals: R,
+}
+
+impl<R: Default> Scored<R> {
+    /// The lowest of the losses over λ, each given with its residuals.
+    ///
+    /// # Errors
+    /// Those of `each`; [`Error::Numerical`] for NaN.
+    pub fn lowest(design: &Design, mut each: impl FnMut(f64) -> Result<(f64, R)>) -> Result<Self> {
+        let (mut lowest, mut best) = (f64::INFINITY, R::default());
+        let score = design.best_lambda(|lambda| {
+            let (loss, residuals) = each(lambda.unwrap_or_default())?;
+            if loss < lowest {
+                (lowest, best) = (loss, residuals);
+            }
+            Ok(loss)
+        })?;
+        Ok(Scored { score: score.checked()?, residuals: best })
+    }
 }
 
 /// Folds for each part of them at which parts are decomposed: refitting one fold costs about a quarter of that.
@@ -70,14 +95,21 @@ impl<'d> Fits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_folds(design: &'d Design, loss: Loss, folds: Folds, parts: Vec<balance::Part>) -> Result<Self> {
-        let rows = Arc::new(balance::rows_of(design, folds)?);
+    pub fn of_folds(design: &'d Design, loss: Loss, round: Round, parts: Vec<balance::Part>) -> Result<Self> {
+        let (held_out, is_partition) = (round.held_out, round.is_partition());
+        let is_in = round.is_held_out();
+        let rows = Arc::new(balance::rows_of(design, round.folds)?);
         let intercept = design.readout().is_some_and(|readout| readout.intercept);
-        let scorer = scorer(design, Arc::clone(rows.targets()), loss, None);
+        let counted = match is_partition {
+            true => Arc::clone(rows.targets()),
+            false => Arc::new(rows.targets().counting(|row| is_in[row])),
+        };
+        let scorer = scorer(design, Arc::clone(&counted), loss, None);
+        let scorer = if is_partition { scorer } else { scorer.of_part(rows.targets(), |row| is_in[row]) };
         let part = |part: balance::Part| -> Result<Part<'d>> {
             let Some(weights) = part.weights else {
                 let (rows, scorer) = (Arc::clone(&rows), scorer.clone());
-                return Ok(Part { rows, scorer, folds: part.folds, is_whole: true });
+                return Ok(Part { rows, scorer, folds: part.folds, is_whole: is_partition });
             };
             let data = weighing(design, Some(&weights), intercept)?;
             let is_held_out = balance::is_held_out(&part.folds, rows.folds());
@@ -86,7 +118,8 @@ impl<'d> Fits<'d> {
             Ok(Part { rows, scorer, folds: part.folds, is_whole: false })
         };
         let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
-        Ok(Fits { design, rows, scorer, parts, leaves_one_out: false })
+        let are_independent = held_out == 1;
+        Ok(Fits { design, rows, scorer, counted, parts, held_out, are_independent, leaves_one_out: false })
     }
 
     /// Fits in leave-one-out.
@@ -94,8 +127,8 @@ impl<'d> Fits<'d> {
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
     pub fn of_rows(design: &'d Design, loss: Loss, parts: Vec<balance::Part>) -> Result<Self> {
-        let fits = Fits::of_folds(design, loss, Folds::single(design.rows()), parts)?;
-        Ok(Fits { leaves_one_out: true, ..fits })
+        let fits = Fits::of_folds(design, loss, Round::single(design.rows()), parts)?;
+        Ok(Fits { are_independent: true, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset, which is decomposed.
@@ -106,20 +139,11 @@ impl<'d> Fits<'d> {
         // A subset that fits every row leaves nothing of 1 − leverage.
         let fits_every_row = self.leaves_one_out && subset.len() + 2 >= self.design.rows();
         let can_be = !fits_every_row && !self.rows.is_standardized();
-        let is_decomposed = can_be && are_decomposed(self.parts.len(), self.rows.folds().count());
+        let is_decomposed = can_be && are_decomposed(self.parts.len(), self.held_out);
         let parts = if is_decomposed { &self.parts[..] } else { &[] };
         let decompositions = parts.par_iter().map(|part| Decomposition::new(&part.rows, subset));
         let decompositions = decompositions.collect::<std::result::Result<_, _>>().map_err(failed)?;
         Ok(Fit { of: self, subset: subset.to_vec(), decompositions, refitted: OnceLock::new(), empty: OnceLock::new() })
-    }
-
-    /// The score of a subset.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`].
-    pub fn scored(&self, subset: &[Feature]) -> Result<Scored> {
-        let fit = self.fit(subset)?;
-        self.lowest(|lambda| fit.residuals(lambda))
     }
 
     /// The score of a subset by decomposing it; `None` where that is unreliable for a λ.
@@ -132,25 +156,12 @@ impl<'d> Fits<'d> {
             return Ok(None);
         }
         let mut is_reliable = true;
-        let scored = self.lowest(|lambda| {
+        let scored = Scored::lowest(self.design, |lambda| {
             let (residuals, conditioning) = fit.decomposed(lambda).unwrap_or_default();
             is_reliable &= !is_unreliable(conditioning);
-            Ok(residuals)
+            Ok((self.scorer.loss(&residuals), residuals))
         })?;
         Ok(is_reliable.then_some(scored))
-    }
-
-    fn lowest(&self, mut residuals: impl FnMut(f64) -> Result<Residuals>) -> Result<Scored> {
-        let (mut lowest, mut best) = (f64::INFINITY, Residuals::new());
-        let score = self.design.best_lambda(|lambda| {
-            let residuals = residuals(lambda.unwrap_or_default())?;
-            let loss = self.scorer.loss(&residuals);
-            if loss < lowest {
-                (lowest, best) = (loss, residuals);
-            }
-            Ok(loss)
-        })?;
-        Ok(Scored { score: score.checked()?, residuals: best })
     }
 
     /// Whether a subset is one decomposition, which tries its removals.
@@ -158,9 +169,14 @@ impl<'d> Fits<'d> {
         matches!(&self.parts[..], [part] if part.is_whole) && !self.rows.is_standardized()
     }
 
+    /// Whether the losses of rows tell the standard error, not those of folds.
+    pub fn is_of_rows(&self) -> bool {
+        self.are_independent
+    }
+
     /// The standard error of a mean loss over rows, or folds whose rows share their model.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
-        match self.leaves_one_out {
+        match self.are_independent {
             true => self.scorer.standard_error(residuals),
             false => self.scorer.standard_error_over(self.rows.folds(), residuals),
         }
@@ -246,7 +262,7 @@ impl Fit<'_, '_> {
             self.subset.iter().for_each(|&feature| basis.add(feature));
             return Ok(residuals_after(&basis, &[Change::None]).pop().unwrap_or_default());
         }
-        let refitted = self.refitted.get_or_init(|| Refitted::new(rows, &self.subset));
+        let refitted = self.refitted.get_or_init(|| Refitted::of_first(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
     }
 }

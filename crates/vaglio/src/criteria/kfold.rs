@@ -7,23 +7,25 @@ mod evaluator;
 mod folds;
 mod hold_out;
 mod moments;
+mod splits;
 
 use super::balance;
 use super::decomposed::Decomposed;
 use super::fits::{Fits, are_decomposed};
 use super::linear::Linear;
+use super::round::{Round, Rounds, mean_of};
 use cost::choose;
-use engine::{FoldEngine, Kind};
+use engine::{EveryRound, FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
 use hold_out::HoldOutEngine;
 use moments::MomentEngine;
-use ndarray::Array2;
+use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use splits::Splits;
 use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
 };
-use vaglio_kernels::Folds;
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
 ///
@@ -48,6 +50,8 @@ pub struct KFold {
     pub by: Option<By>,
     /// The column of the data that gives every row its fold.
     pub assignment: Option<String>,
+    /// Rows that are held out otherwise than once each, in place of all the above but `stratified`.
+    pub splits: Option<Splits>,
     /// What is averaged over the rows held out.
     pub loss: Loss,
     /// How the scores are computed; it changes none of them.
@@ -87,38 +91,62 @@ vaglio_core::describe!(
 #[typetag::serde(name = "kfold")]
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let folds = Folds::new(&self.folds_of(design)?);
+        let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect();
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
-            let mut predictions = Array2::zeros((outputs, rows));
-            for fold in 0..folds.count() {
-                let held_out = folds.held_out(fold);
-                let predicted = design.retrain(&folds.training(fold), held_out, subset, lambda)?;
-                for (&row, column) in held_out.iter().zip(predicted.columns()) {
-                    predictions.column_mut(row).assign(&column);
+            let predictions = |round: &Round| {
+                let mut predictions = Array2::zeros((outputs, rows));
+                for fold in 0..round.held_out {
+                    let held_out = round.folds.held_out(fold);
+                    let predicted = design.retrain(&round.folds.training(fold), held_out, subset, lambda)?;
+                    for (&row, column) in held_out.iter().zip(predicted.columns()) {
+                        predictions.column_mut(row).assign(&column);
+                    }
                 }
-            }
-            Ok(design.loss(self.loss, predictions.view()))
+                Ok(predictions)
+            };
+            let predictions: Vec<Array2<f64>> = rounds.iter().map(predictions).collect::<Result<_>>()?;
+            Ok(self.pooled(design, &rounds, &predictions))
         })
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
-        let folds = Folds::new(&self.folds_of(design)?);
-        let parts = balance::parts(design, &folds, folds.count());
-        let (kind, _) = choose(self, design, &folds, parts.as_ref().map(Vec::len), outline);
-        let mut parts = parts.unwrap_or_default();
-        if kind != Kind::HoldOut && (design.is_standardized_in_folds() || !are_decomposed(parts.len(), folds.count())) {
-            parts.clear();
+        let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect();
+        if !self.is_mean_of(&rounds) {
+            return Ok(None);
         }
-        let fits = Fits::of_folds(design, self.loss, folds, parts)?;
+        let (mut kinds, mut fits, mut engines) = (Vec::new(), Vec::new(), Vec::new());
         let lambdas = readout.lambdas.clone();
-        let engine: Box<dyn FoldEngine + 'd> = match kind {
-            Kind::Decomposition => return Ok(Some(Decomposed::shortcut(fits))),
-            Kind::Moments => Box::new(MomentEngine::new(moments::of(self, design, &fits.rows)?, &lambdas)),
-            Kind::HoldOut => Box::new(HoldOutEngine::new(design, self.loss, &fits, &lambdas)),
+        for round in rounds {
+            let parts = balance::parts(design, &round, round.held_out);
+            let (kind, _) = choose(self, design, &round, parts.as_ref().map(Vec::len), outline);
+            // What serves one round serves all.
+            let kind = *kinds.first().unwrap_or(&kind);
+            kinds.push(kind);
+            let mut parts = parts.unwrap_or_default();
+            let are_refitted = design.is_standardized_in_folds() || !are_decomposed(parts.len(), round.held_out);
+            if kind != Kind::HoldOut && are_refitted {
+                parts.clear();
+            }
+            let own = Fits::of_folds(design, self.loss, round.clone(), parts)?;
+            let engine: Option<Box<dyn FoldEngine + 'd>> = match kind {
+                Kind::Decomposition => None,
+                Kind::Moments => {
+                    Some(Box::new(MomentEngine::new(moments::of(self, design, &own.rows, round.held_out)?, &lambdas)))
+                }
+                Kind::HoldOut => Some(Box::new(HoldOutEngine::new(design, self.loss, &own, &lambdas))),
+            };
+            engines.extend(engine);
+            fits.push(own);
+        }
+        let (Some(kind), rounds) = (kinds.first(), Rounds::new(design, fits)) else { return Ok(None) };
+        let engine: Box<dyn FoldEngine + 'd> = match engines.len() {
+            0 => return Ok(Some(Decomposed::shortcut(rounds))),
+            1 => engines.remove(0),
+            _ => Box::new(EveryRound(engines)),
         };
-        Ok(Some(Shortcut::new(kind.name(), KFoldEvaluator::new(Shared { fits, lambdas }, engine))))
+        Ok(Some(Shortcut::new(kind.name(), KFoldEvaluator::new(Shared { rounds, lambdas }, engine))))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
@@ -126,11 +154,18 @@ impl Criterion for KFold {
     }
 
     fn folds(&self, design: &Design) -> Result<HeldOut> {
-        self.folds_of(design).map(HeldOut::Folds)
+        self.rounds_of(design).map(HeldOut::Folds)
     }
 
     fn assignment(&self) -> Option<&str> {
-        self.assignment.as_deref()
+        match &self.splits {
+            Some(Splits::Given { column }) => Some(column),
+            _ => self.assignment.as_deref(),
+        }
+    }
+
+    fn assignment_words(&self) -> &'static [&'static str] {
+        if matches!(self.splits, Some(Splits::Given { .. })) { &splits::WORDS } else { &[] }
     }
 
     fn check(&self, design: &Design) -> Result<()> {
@@ -150,28 +185,63 @@ impl Criterion for KFold {
                 "moments know the errors of folds, not of the units over which predictions are averaged; use `dual` or `auto`",
             ));
         }
-        self.folds_of(design).map(|_| ())
+        self.rounds_of(design).map(|_| ())
     }
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        let folds = Folds::new(&self.folds_of(design).unwrap_or_default());
-        if design.readout().is_some() {
-            let parts = balance::parts(design, &folds, folds.count()).map(|parts| parts.len());
-            return choose(self, design, &folds, parts, outline).1;
+        let rounds: Vec<Round> =
+            self.rounds_of(design).unwrap_or_default().iter().map(|round| Round::new(round)).collect();
+        let folds: usize = rounds.iter().map(|round| round.held_out).sum();
+        let (is_mean, has_readout) = (self.is_mean_of(&rounds), design.readout().is_some());
+        if let (true, true, Some(round)) = (is_mean, has_readout, rounds.first()) {
+            let parts = balance::parts(design, round, round.held_out).map(|parts| parts.len());
+            let (times, one) = (rounds.len() as f64, choose(self, design, round, parts, outline).1);
+            return Estimate { flops: times * one.flops, bytes: times * one.bytes, ..one };
         }
+        let reason = match has_readout {
+            true => "auc is of the rows of all repeats together, so every fold of every subset is refitted",
+            false => "the learner has no linear form, so every fold of every subset is refitted",
+        };
         Estimate {
             engine: "refit",
-            reason: "the learner has no linear form, so every fold of every subset is refitted".into(),
-            flops: outline.trials
-                * folds.count() as f64
-                * design.rows() as f64
-                * 2.0
-                * (outline.largest as f64).powi(2),
-            bytes: 8.0 * (design.rows() * outline.largest * folds.count()) as f64,
+            reason: reason.into(),
+            flops: outline.trials * folds as f64 * design.rows() as f64 * 2.0 * (outline.largest as f64).powi(2),
+            bytes: 8.0 * (design.rows() * outline.largest * folds) as f64,
         }
     }
 
     fn loss(&self) -> Option<Loss> {
         Some(self.loss)
+    }
+}
+
+impl KFold {
+    /// Whether the loss of several rounds is the mean of theirs, as it is of rows and not of their order.
+    fn is_mean_of(&self, rounds: &[Round]) -> bool {
+        rounds.len() == 1 || self.loss != Loss::Auc
+    }
+
+    /// The loss of the rows held out in all rounds together.
+    fn pooled(&self, design: &Design, rounds: &[Round], predictions: &[Array2<f64>]) -> f64 {
+        if self.is_mean_of(rounds) && rounds.iter().all(Round::is_partition) {
+            let losses: Vec<f64> = predictions.iter().map(|own| design.loss(self.loss, own.view())).collect();
+            return mean_of(&losses).unwrap_or(f64::NAN);
+        }
+        let held_out: Vec<Vec<usize>> = rounds
+            .iter()
+            .map(|round| (0..round.held_out).flat_map(|fold| round.folds.held_out(fold)).copied().collect())
+            .collect();
+        let of_rounds = |of_round: &dyn Fn(usize) -> Array2<f64>| {
+            let all: Vec<Array2<f64>> =
+                (0..rounds.len()).map(|at| of_round(at).select(Axis(1), &held_out[at])).collect();
+            concatenate(Axis(1), &all.iter().map(|part| part.view()).collect::<Vec<_>>())
+        };
+        let (targets, predictions) =
+            (of_rounds(&|_| design.targets().to_owned()), of_rounds(&|at| predictions[at].clone()));
+        let weights = design.weights().map(|w| held_out.iter().flatten().map(|&row| w[row]).collect::<Vec<f64>>());
+        match (targets, predictions) {
+            (Ok(targets), Ok(predictions)) => self.loss.mean(targets.view(), predictions.view(), weights.as_deref()),
+            _ => f64::NAN,
+        }
     }
 }

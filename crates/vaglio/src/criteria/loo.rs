@@ -11,6 +11,7 @@ use super::balance;
 use super::decomposed::{Decomposed, ENGINE};
 use super::fits::Fits;
 use super::linear::Linear;
+use super::round::Rounds;
 use common::{Common, MOST_PARTS, parts_of};
 use evaluator::LooEvaluator;
 use ndarray::Array2;
@@ -70,7 +71,7 @@ impl Criterion for Loo {
         let has_states = !readout.refine && parts.as_ref().is_some_and(|parts| parts.len() <= MOST_PARTS);
         let fits = Fits::of_rows(design, self.loss, parts.unwrap_or_default())?;
         if !has_states {
-            return Ok(Some(Decomposed::shortcut(fits)));
+            return Ok(Some(Decomposed::shortcut(Rounds::new(design, vec![fits]))));
         }
         let mut common = Common::new(design, self.loss, fits, &readout.lambdas);
         common.bounded &= !self.full_pass;

@@ -8,9 +8,10 @@ mod kfold;
 mod linear;
 mod loo;
 mod nhsic;
+mod round;
 mod settle;
 
-pub use kfold::{By, Engine, KFold};
+pub use kfold::{By, Engine, KFold, Splits};
 pub use loo::Loo;
 #[cfg(feature = "files")]
 pub(crate) use loo::predicted_left_out;

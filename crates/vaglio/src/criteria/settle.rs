@@ -24,6 +24,16 @@ impl Outcome {
         Outcome { loss, is_unreliable, lower_bound }
     }
 
+    /// The mean of outcomes, as reliable as the least of them.
+    pub fn mean(outcomes: &[Outcome]) -> Self {
+        let mean = |f: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(f).sum::<f64>() / outcomes.len() as f64;
+        Outcome {
+            loss: mean(&|outcome| outcome.loss),
+            is_unreliable: outcomes.iter().any(|outcome| outcome.is_unreliable),
+            lower_bound: mean(&|outcome| outcome.lower_bound),
+        }
+    }
+
     /// A mean of squares with its conditioning, `empty` being that of the empty subset.
     pub fn of_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
         if !is_unreliable(conditioning) {

@@ -8,6 +8,9 @@ use vaglio_core::{Error, Place, Result};
 /// Keys that the format names and this version does not do, with what to do instead.
 const LATER_KEYS: &[(&str, &str)] = &[("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has")];
 
+/// Kinds of `criterion.splits` that the format names and this version does not do.
+const LATER_SPLITS: [&str; 2] = ["forward", "monte_carlo"];
+
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
 
@@ -45,6 +48,14 @@ fn refuse_later(document: &Document) -> Result<()> {
                 place: document.place(key),
             });
         }
+    }
+    let splits = document.kind("criterion.splits");
+    if let Some((kind, place)) = splits.filter(|(kind, _)| LATER_SPLITS.contains(kind)) {
+        return Err(Error::NotAvailable {
+            what: format!("`splits: {{kind: {kind}}}`"),
+            instead: "`repeated` and `given` are, and `assignment` takes any folds".into(),
+            place: Some(place),
+        });
     }
     Ok(())
 }

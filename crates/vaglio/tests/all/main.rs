@@ -15,6 +15,7 @@ mod linfa_api;
 mod nhsic;
 mod properties;
 mod searches;
+mod splits;
 mod standard_errors;
 mod walks_loo;
 

@@ -53,8 +53,10 @@ fn folds_have_the_jackknife_of_pooled_losses() {
         for loss in [Loss::BalancedError, Loss::Auc] {
             for engine in [Engine::Auto, Engine::Dual] {
                 let criterion = KFold { folds: Some(4), stratified: true, loss, engine, ..KFold::default() };
-                let HeldOut::Folds(of_row) = criterion.folds(&design).unwrap() else { panic!("folds") };
-                let members = |fold: u32| (0..of_row.len()).filter(|&row| of_row[row] == fold).collect::<Vec<_>>();
+                let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("folds") };
+                let of_row = &rounds[0];
+                let members =
+                    |fold: u32| (0..of_row.len()).filter(|&row| of_row[row] == Some(fold)).collect::<Vec<_>>();
                 let folds: Vec<Vec<usize>> = (0..4).map(members).collect();
                 let predicted = predictions(&design, &folds, &[1, 2]);
                 let without = |gone: &Vec<usize>| {

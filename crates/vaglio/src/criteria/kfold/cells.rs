@@ -1,11 +1,11 @@
 //! Moments of parts of the rows from cells that they have in common: a cell lies in one fold of every part, or outside.
 
-use super::KFold;
 use super::folds::renumbered;
+use super::{By, KFold};
 use crate::criteria::balance;
 use crate::criteria::fits::failed;
 use std::sync::Arc;
-use vaglio_core::{Column, Design, Feature, Result};
+use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Cells, Moments, Rows};
 
@@ -54,8 +54,11 @@ impl KFold {
     /// The cell of each row of a design that has parts, counted from 0: rows that are in the same parts, and there in the
     /// same fold by what the user gave. `None` where folds are dealt anew in every part.
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
-        let given = if self.assignment.is_some() { design.assignment() } else { design.groups() };
-        let given = given.filter(|_| self.assignment.is_some() || self.by.is_some())?;
+        let given = match (self.assignment().is_some(), self.by) {
+            (true, _) => design.assignment()?,
+            (false, Some(By::Groups)) => design.groups()?,
+            (false, None) => return None,
+        };
         let (of_row, count) = renumbered(design.parts()?.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = Cells::bytes(count, classes, design.candidates().len(), design.targets().nrows());
@@ -104,8 +107,9 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::criteria::kfold::{By, Engine};
-    use vaglio_core::{Criterion, Outline, Problem, Readout, Score, Subset};
+    use crate::criteria::kfold::{Engine, Splits};
+    use crate::criteria::round::Round;
+    use vaglio_core::{Outline, Problem, Readout, Score, Subset};
     use vaglio_testkit::data::{binary, regression};
 
     fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
@@ -121,8 +125,8 @@ mod tests {
         let one = |fold: usize| {
             let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
             let part = part(&rows).part_of(whole, &rows);
-            let folds = Folds::new(&criterion.folds_of(&part).unwrap());
-            let found = moments(criterion, &part, &balance::rows_of(&part, folds).unwrap()).unwrap();
+            let round = Round::new(&criterion.rounds_of(&part).unwrap()[0]);
+            let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
             let mut subset = Subset::open(criterion, &part, &Outline::forward(part.features(), 3)).unwrap();
             assert_eq!(subset.engine().name, "primal");
             subset.add(2).unwrap();
@@ -144,6 +148,7 @@ mod tests {
         let by_groups = KFold { by: Some(By::Groups), ..KFold::default() };
         let few = KFold { folds: Some(3), ..by_groups.clone() };
         let given = KFold { assignment: Some("part".into()), ..KFold::default() };
+        let validation = KFold { splits: Some(Splits::Given { column: "part".into() }), ..KFold::default() };
         let recipe = regression(200, 7, 3).groups(8).outputs(2).duplicates(2).constants(1).bytes();
         let folds: Vec<u32> = (0..200).map(|row| row % 5).collect();
         for (weighted, intercept, anew) in (0..8).map(|k| (k & 1 > 0, k & 2 > 0, k & 4 > 0)) {
@@ -153,7 +158,7 @@ mod tests {
                 let design = design(problem, intercept, false);
                 if anew { design.standardizing_in_folds() } else { design }
             };
-            for criterion in [&by_groups, &few, &given] {
+            for criterion in [&by_groups, &few, &given, &validation] {
                 let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));
                 assert_eq!(found, [true; 3], "{criterion:?}");
             }

@@ -4,8 +4,8 @@ use super::engine::Kind;
 use super::{Engine, KFold, moments};
 use crate::criteria::balance;
 use crate::criteria::fits::are_decomposed;
+use crate::criteria::round::Round;
 use vaglio_core::{Design, Estimate, Loss, Outline};
-use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Backward, Moments};
 
 /// What a search works on.
@@ -56,26 +56,27 @@ fn of_loss(loss: Loss, rows: f64) -> f64 {
 pub(super) fn choose(
     criterion: &KFold,
     design: &Design,
-    folds: &Folds,
+    round: &Round,
     parts: Option<usize>,
     outline: &Outline,
 ) -> (Kind, Estimate) {
-    let largest = (0..folds.count()).map(|fold| folds.held_out(fold).len()).max().unwrap_or(0);
+    let folds = &round.folds;
+    let largest = (0..round.held_out).map(|fold| folds.held_out(fold).len()).max().unwrap_or(0);
     let classes = balance::classes_of(design);
     let is_balanced = classes.is_some();
-    let pairs = folds.count() * classes.map_or(1, |classes| classes.names.len());
+    let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
     let extent = Extent {
         rows: design.rows() as f64,
         columns: design.candidates().len() as f64,
-        folds: folds.count() as f64,
+        folds: round.held_out as f64,
         lambdas: design.lambdas().len() as f64,
         outputs: design.targets().nrows() as f64,
         training: design.rows() - largest,
-        parts: parts.unwrap_or(folds.count()) as f64,
+        parts: parts.unwrap_or(round.held_out) as f64,
         pairs: pairs as f64,
         is_standardized: design.is_standardized_in_folds(),
         is_decomposed: !design.is_standardized_in_folds()
-            && parts.is_some_and(|parts| are_decomposed(parts, folds.count())),
+            && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(criterion.loss, design.rows() as f64),
         pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
     };

@@ -45,8 +45,8 @@ pub(super) trait FoldEngine: Send {
     /// No state is left.
     fn reset(&mut self);
 
-    /// What tells how the loss spreads over folds, for the λ at a place, where a state tells the loss.
-    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Spread>;
+    /// What tells how the loss spreads over the folds of each round, for the λ at a place, where a state tells the loss.
+    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Vec<Spread>>;
 
     /// The root of a depth-first search of a subset with any of the columns `later`.
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_>;
@@ -69,4 +69,74 @@ pub(super) enum Spread {
     /// Sums of squared errors of each fold.
     Folds(Vec<f64>),
     Residuals(Residuals),
+}
+
+/// The engines of several rounds: outcomes are means over them.
+pub(super) struct EveryRound<'d>(pub Vec<Box<dyn FoldEngine + 'd>>);
+
+/// Trials, λ × subsets, of every round made one.
+fn means(of_rounds: &[Vec<Vec<Outcome>>]) -> Vec<Vec<Outcome>> {
+    let Some(first) = of_rounds.first() else { return Vec::new() };
+    let mean = |l: usize, k: usize| Outcome::mean(&of_rounds.iter().map(|round| round[l][k]).collect::<Vec<_>>());
+    first.iter().enumerate().map(|(l, of_lambda)| (0..of_lambda.len()).map(|k| mean(l, k)).collect()).collect()
+}
+
+impl FoldEngine for EveryRound<'_> {
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Outcome>>> {
+        let of_rounds: Vec<_> = self.0.iter_mut().map(|engine| engine.current(subset)).collect::<Result<_>>()?;
+        Ok(of_one(of_rounds))
+    }
+
+    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+        means(&self.0.iter_mut().map(|engine| engine.additions(subset, candidates)).collect::<Vec<_>>())
+    }
+
+    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+        means(&self.0.iter_mut().map(|engine| engine.removals(subset, candidates)).collect::<Vec<_>>())
+    }
+
+    fn add(&mut self, feature: Feature) {
+        self.0.iter_mut().for_each(|engine| engine.add(feature));
+    }
+
+    fn remove(&mut self, feature: Feature) {
+        self.0.iter_mut().for_each(|engine| engine.remove(feature));
+    }
+
+    fn reset(&mut self) {
+        self.0.iter_mut().for_each(|engine| engine.reset());
+    }
+
+    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
+        let of_rounds = self.0.iter_mut().map(|engine| engine.spread(subset, lambda));
+        Ok(of_rounds.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {
+        Box::new(NodeOfRounds(self.0.iter_mut().map(|engine| engine.tree(subset, later)).collect()))
+    }
+}
+
+/// The same node of every round.
+struct NodeOfRounds<'e>(Vec<Box<dyn Node + 'e>>);
+
+impl Node for NodeOfRounds<'_> {
+    fn current(&mut self) -> Option<Vec<Outcome>> {
+        of_one(self.0.iter_mut().map(|node| node.current()).collect())
+    }
+
+    fn additions(&mut self, places: &[usize]) -> Vec<Vec<Outcome>> {
+        means(&self.0.iter_mut().map(|node| node.additions(places)).collect::<Vec<_>>())
+    }
+
+    fn child(&mut self, place: usize) -> Box<dyn Node + '_> {
+        Box::new(NodeOfRounds(self.0.iter_mut().map(|node| node.child(place)).collect()))
+    }
+}
+
+/// The outcomes of one subset for each λ, where every round knows them.
+fn of_one(of_rounds: Vec<Option<Vec<Outcome>>>) -> Option<Vec<Outcome>> {
+    let of_rounds: Vec<Vec<Vec<Outcome>>> =
+        of_rounds.into_iter().map(|round| Some(vec![round?])).collect::<Option<_>>()?;
+    means(&of_rounds).pop()
 }

@@ -1,15 +1,16 @@
 //! The evaluator of k-fold cross-validation: trials by an engine, and refitting where these are unreliable.
 
 use super::engine::{FoldEngine, Node, Spread};
-use crate::criteria::fits::{Fit, Fits, Scored};
+use crate::criteria::fits::{Fits, Residuals, Scored};
 use crate::criteria::kernel::lowest;
+use crate::criteria::round::{Rounds, mean_of};
 use crate::criteria::settle::{Outcome, in_order_of_bounds};
 use rayon::prelude::*;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, smaller};
 
 /// What the nodes of a search share.
 pub(super) struct Shared<'d> {
-    pub fits: Fits<'d>,
+    pub rounds: Rounds<'d>,
     pub lambdas: Vec<f64>,
 }
 
@@ -44,8 +45,8 @@ impl Shared<'_> {
             tracing::trace!(subsets = open.len(), "refitted from the rows");
         }
         let refit = |open: &Open| -> Result<Vec<f64>> {
-            let fit = self.fits.fit(&subset(open.place))?;
-            open.lambdas.iter().map(|&l| fit.loss(self.lambdas[l], open.lowest)).collect()
+            let fits = self.rounds.fit(&subset(open.place))?;
+            open.lambdas.iter().map(|&l| Rounds::loss(&fits, self.lambdas[l], open.lowest)).collect()
         };
         let losses: Vec<Vec<f64>> = open.par_iter().map(refit).collect::<Result<_>>()?;
         for (open, losses) in open.iter().zip(losses) {
@@ -57,7 +58,7 @@ impl Shared<'_> {
 
     /// A constant column has no part in any state.
     fn has_constant(&self, subset: &[Feature]) -> bool {
-        subset.iter().any(|&f| !self.fits.rows.is_active(f))
+        subset.iter().any(|&f| !self.rounds.is_active(f))
     }
 
     /// What is known of `candidates` where an engine tries those of `subset` that are not constant.
@@ -71,7 +72,7 @@ impl Shared<'_> {
             return vec![vec![Outcome::UNKNOWN; candidates.len()]; self.lambdas.len()];
         }
         let mut trials = outcomes();
-        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.fits.rows.is_active(**f)) {
+        for (k, _) in candidates.iter().enumerate().filter(|(_, f)| !self.rounds.is_active(**f)) {
             trials.iter_mut().for_each(|of_lambda| of_lambda[k] = Outcome::UNKNOWN);
         }
         trials
@@ -87,8 +88,8 @@ impl Shared<'_> {
         let mut trials = self.tried(subset, candidates, || engine.removals(subset, candidates));
         // One decomposition of the subset costs about as much as refitting without one of its columns.
         let are_many = (0..candidates.len()).filter_map(|place| Open::new(&trials, place)).nth(1).is_some();
-        if are_many && self.fits.are_whole() {
-            let fit: Fit<'_, '_> = self.fits.fit(subset)?;
+        if are_many && let Some(fits) = self.rounds.only().filter(|fits| fits.are_whole()) {
+            let fit = fits.fit(subset)?;
             let unreliable = |of_lambda: &Vec<Outcome>| of_lambda.iter().any(|outcome| outcome.is_unreliable);
             let concerned = trials.iter_mut().zip(&self.lambdas).filter(|(of_lambda, _)| unreliable(of_lambda));
             for (of_lambda, &lambda) in concerned {
@@ -123,7 +124,7 @@ pub(super) struct KFoldEvaluator<'d> {
     shared: Shared<'d>,
     engine: Box<dyn FoldEngine + 'd>,
     /// The score of the current subset once it is known, with its residuals where no state told it.
-    scored: Option<Scored>,
+    scored: Option<Scored<Vec<Residuals>>>,
 }
 
 impl<'d> KFoldEvaluator<'d> {
@@ -147,7 +148,7 @@ impl Evaluator for KFoldEvaluator<'_> {
             return Ok(scored.score);
         }
         let scored = match self.current(subset)? {
-            None => self.shared.fits.scored(subset)?,
+            None => self.shared.rounds.scored(subset)?,
             Some(outcomes) => {
                 let score = self.shared.settle(one_subset(outcomes), 1, |_| subset.to_vec())?[0];
                 Scored { score, residuals: Vec::new() }
@@ -199,18 +200,22 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let score = self.score(subset)?;
         if let Some(scored) = self.scored.as_ref().filter(|scored| !scored.residuals.is_empty()) {
-            return Ok(self.shared.fits.standard_error(&scored.residuals));
+            return Ok(self.shared.rounds.standard_error(&scored.residuals));
         }
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_reliable = self.current(subset)?.is_some_and(|outcomes| !outcomes[place].is_unreliable);
-        let Shared { fits, lambdas } = &self.shared;
-        if !is_reliable {
-            return Ok(fits.standard_error(&fits.fit(subset)?.residuals(lambdas[place])?));
+        let Shared { rounds, lambdas } = &self.shared;
+        if !is_reliable || rounds.iter().any(Fits::is_of_rows) {
+            let residuals =
+                rounds.fit(subset)?.iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
+            return Ok(rounds.standard_error(&residuals));
         }
-        Ok(match self.engine.spread(subset, place)? {
+        let error = |(fits, spread): (&Fits<'_>, Spread)| match spread {
             Spread::Folds(sums) => Some(fits.scorer.error_over_folds(&sums, fits.rows.folds())),
             Spread::Residuals(residuals) => fits.standard_error(&residuals),
-        })
+        };
+        let errors = rounds.iter().zip(self.engine.spread(subset, place)?).map(error);
+        Ok(errors.collect::<Option<Vec<f64>>>().and_then(|errors| mean_of(&errors)))
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
@@ -232,7 +237,7 @@ impl Branch for KFoldNode<'_, '_> {
     fn score(&mut self) -> Result<Score> {
         let current = if self.shared.has_constant(&self.subset) { None } else { self.node.current() };
         match current {
-            None => Ok(self.shared.fits.scored(&self.subset)?.score),
+            None => Ok(self.shared.rounds.scored(&self.subset)?.score),
             Some(outcomes) => Ok(self.shared.settle(one_subset(outcomes), 1, |_| self.subset.clone())?[0]),
         }
     }

@@ -1,5 +1,6 @@
 //! Which rows are held out together.
 
+use super::splits::Splits;
 use super::{By, KFold};
 use crate::shuffle::shuffled;
 use std::collections::HashMap;
@@ -10,22 +11,36 @@ use vaglio_core::{Classes, Design, Error, Result, Task};
 const FOLDS: usize = 10;
 
 impl KFold {
-    /// The fold of each row, counted from 0, checked: none is empty, none can be predicted from one class alone.
+    /// The fold of each row, counted from 0, in every round, checked: none is empty, none can be predicted from one class
+    /// alone. A row without a fold is trained on in every one.
     ///
     /// # Errors
     /// [`Error::Setting`] on the setting that is at fault, with fold and class; folds count from 1 in messages.
-    pub(super) fn folds_of(&self, design: &Design) -> Result<Vec<u32>> {
+    pub(super) fn rounds_of(&self, design: &Design) -> Result<Vec<Vec<Option<u32>>>> {
         self.check_settings(design)?;
         let classes = design.classes();
-        let folds = match (&self.assignment, self.by) {
-            (Some(name), _) => given(design, name)?,
-            (None, Some(By::Groups)) => self.of_groups(design)?,
-            (None, None) => self.of_rows(design, classes.as_ref())?,
+        let rounds = match &self.splits {
+            Some(splits) => splits.rounds(self, design, classes.as_ref())?,
+            None => vec![self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect()],
         };
         if let Some(classes) = &classes {
-            self.check_classes(&folds, classes)?;
+            for folds in rounds.iter().filter_map(|round| round.iter().copied().collect::<Option<Vec<u32>>>()) {
+                self.check_classes(&folds, classes)?;
+            }
         }
-        Ok(folds)
+        Ok(rounds)
+    }
+
+    fn folds_of(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<u32>> {
+        let order = |count: usize| if self.shuffle { shuffled(count, design.seed()) } else { (0..count).collect() };
+        match (&self.assignment, self.by) {
+            (Some(name), _) => given(design, name),
+            (None, Some(By::Groups)) => {
+                let no_groups = || Error::setting("by", "the data have no groups; name their column in `data.groups`");
+                self.of_groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
+            }
+            (None, None) => self.of_rows(design, classes, self.folds.unwrap_or(FOLDS), order),
+        }
     }
 
     fn check_settings(&self, design: &Design) -> Result<()> {
@@ -45,6 +60,26 @@ impl KFold {
                 if given {
                     return clash(field, "assignment");
                 }
+            }
+        }
+        if self.splits.is_some() {
+            let repeats = matches!(self.splits, Some(Splits::Repeated { .. }));
+            for (field, given) in [
+                ("assignment", self.assignment.is_some()),
+                ("by", self.by.is_some()),
+                ("folds", self.folds.is_some()),
+                ("shuffle", self.shuffle),
+                ("stratified", self.stratified && !repeats),
+            ] {
+                if given {
+                    return clash(field, "splits");
+                }
+            }
+            if self.stratified && design.groups().is_some() {
+                return Err(Error::setting(
+                    "stratified",
+                    "the data have groups, whose rows stay together; leave `stratified` out",
+                ));
             }
         }
         if self.stratified && self.by.is_some() {
@@ -70,16 +105,22 @@ impl KFold {
         }
     }
 
-    fn of_rows(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<u32>> {
+    /// Folds of rows, dealt in an order that is made for a number of them.
+    pub(super) fn of_rows(
+        &self,
+        design: &Design,
+        classes: Option<&Classes>,
+        count: usize,
+        order: impl Fn(usize) -> Vec<usize>,
+    ) -> Result<Vec<u32>> {
         let rows = design.rows();
-        let count = self.folds.unwrap_or(FOLDS);
         if count > rows {
             return Err(Error::setting(
                 "folds",
                 format!("{count} folds of {rows} rows leave fold {} empty; use at most {rows} folds", rows + 1),
             ));
         }
-        let order: Vec<usize> = if self.shuffle { shuffled(rows, design.seed()) } else { (0..rows).collect() };
+        let order = order(rows);
         let mut folds = vec![0; rows];
         let Some(classes) = classes.filter(|_| self.stratified) else {
             deal(&order, count, 0, &mut folds);
@@ -95,12 +136,15 @@ impl KFold {
         Ok(folds)
     }
 
-    fn of_groups(&self, design: &Design) -> Result<Vec<u32>> {
-        let Some(groups) = design.groups() else {
-            return Err(Error::setting("by", "the data have no groups; name their column in `data.groups`"));
-        };
+    /// Folds of whole groups, likewise; by default one for each.
+    pub(super) fn of_groups(
+        &self,
+        groups: &[u32],
+        count: Option<usize>,
+        order: impl Fn(usize) -> Vec<usize>,
+    ) -> Result<Vec<u32>> {
         let (groups, there) = renumbered(groups);
-        let count = self.folds.unwrap_or(there);
+        let count = count.unwrap_or(there);
         if count > there {
             return Err(Error::setting(
                 "folds",
@@ -110,9 +154,8 @@ impl KFold {
         if there < 2 {
             return Err(Error::setting("by", "all rows are in one group, so no rows are left to train on"));
         }
-        let order = if self.shuffle { shuffled(there, design.seed()) } else { (0..there).collect() };
         let mut of_group = vec![0; there];
-        deal(&order, count, 0, &mut of_group);
+        deal(&order(there), count, 0, &mut of_group);
         Ok(groups.iter().map(|&g| of_group[g as usize]).collect())
     }
 
@@ -124,11 +167,12 @@ impl KFold {
         let field = match (&self.assignment, self.by) {
             (Some(_), _) => "assignment",
             (None, Some(_)) => "by",
+            (None, None) if self.splits.is_some() => "splits",
             (None, None) => "folds",
         };
         let advice = match (field, self.stratified) {
-            ("folds", false) => "use `stratified: true`, or fewer folds",
-            ("folds", true) => "use fewer folds",
+            ("folds" | "splits", false) => "use `stratified: true`, or fewer folds",
+            ("folds" | "splits", true) => "use fewer folds",
             _ => "spread the class over more folds",
         };
         for (fold, counts) in table.iter().enumerate() {

@@ -32,7 +32,7 @@ struct Parts<'d> {
 impl<'d> Parts<'d> {
     fn new(design: &Design, loss: Loss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
         let order = fits.rows.folds().order();
-        let permuted = scorer(design, Arc::new(fits.rows.targets().permuted(order)), loss, Some(order));
+        let permuted = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
         let parts = fits.parts.iter().map(|part| {
             let (rows, scorer) = (Arc::clone(&part.rows), part.scorer.clone());
             let permuted = part.permuted(&permuted);
@@ -131,13 +131,13 @@ impl FoldEngine for HoldOutEngine<'_> {
         self.states.clear();
     }
 
-    fn spread(&mut self, _: &[Feature], lambda: usize) -> Result<Spread> {
+    fn spread(&mut self, _: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
         let (parts, targets) = (&self.parts.parts, self.parts.permuted.targets());
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
         for (part, state) in parts.iter().zip(&mut self.states[lambda * parts.len()..]) {
             part.scorer.place(&state.residuals(), &mut all);
         }
-        Ok(Spread::Residuals(all))
+        Ok(vec![Spread::Residuals(all)])
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {

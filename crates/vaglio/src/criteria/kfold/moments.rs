@@ -9,31 +9,39 @@ use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
 
-/// Moments with the folds that they are of.
-struct Kept {
-    folds: Folds,
-    moments: Arc<Moments>,
+/// Moments of each round with the folds that they are of.
+#[derive(Clone, Default)]
+struct Kept(Vec<(Folds, Arc<Moments>)>);
+
+impl Kept {
+    fn of(&self, folds: &Folds) -> Option<&Arc<Moments>> {
+        self.0.iter().find(|(own, _)| own == folds).map(|(_, moments)| moments)
+    }
 }
 
 /// Whether a design has kept its moments in folds.
 pub(super) fn are_kept(design: &Design, folds: &Folds) -> bool {
-    design.kept::<Kept>().is_some_and(|kept| kept.folds == *folds)
+    design.kept::<Kept>().is_some_and(|kept| kept.of(folds).is_some())
 }
 
-/// The moments of a design in folds, which the design keeps for other λ; from cells of rows where it is one of several
+/// The moments of a design in folds, of which the first are held out, which the design keeps for other λ; from cells of rows where it is one of several
 /// parts that have these in common.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn of(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Result<Arc<Moments>> {
-    if let Some(kept) = design.kept::<Kept>().filter(|kept| kept.folds == *rows.folds()) {
-        return Ok(Arc::clone(&kept.moments));
+pub(super) fn of(criterion: &KFold, design: &Design, rows: &Rows<'_>, held_out: usize) -> Result<Arc<Moments>> {
+    let kept = design.kept::<Kept>();
+    if let Some(moments) = kept.as_ref().and_then(|kept| kept.of(rows.folds())) {
+        return Ok(Arc::clone(moments));
     }
-    let moments = Arc::new(match cells::moments(criterion, design, rows)? {
+    let moments = match cells::moments(criterion, design, rows)? {
         Some(moments) => moments,
         None => Moments::new(rows).map_err(failed)?,
-    });
-    design.keep(Arc::new(Kept { folds: rows.folds().clone(), moments: Arc::clone(&moments) }));
+    };
+    let moments = Arc::new(moments.holding_out(rows, held_out));
+    let mut all = kept.map_or_else(Kept::default, |kept| Kept::clone(&kept));
+    all.0.push((rows.folds().clone(), Arc::clone(&moments)));
+    design.keep(Arc::new(all));
     Ok(moments)
 }
 
@@ -127,15 +135,15 @@ impl FoldEngine for MomentEngine {
         (self.forward, self.backward, self.spectrum) = (None, None, None);
     }
 
-    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Spread> {
-        Ok(Spread::Folds(match (&self.forward, &self.backward) {
+    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
+        Ok(vec![Spread::Folds(match (&self.forward, &self.backward) {
             (Some(forward), _) => forward.of_folds(lambda),
             (None, Some(backward)) => backward.of_folds(lambda),
             (None, None) => {
                 let lambda = self.lambdas[lambda];
                 self.spectrum(subset)?.of_folds(lambda)
             }
-        }))
+        })])
     }
 
     /// Columns that were selected before come first in the tree.

@@ -2,10 +2,11 @@
 
 use crate::criteria::balance;
 use crate::criteria::fits::{self, FOLDS_A_PART, Fits};
+use crate::criteria::round::Round;
 use std::sync::Arc;
 use vaglio_core::{Design, Loss};
 use vaglio_kernels::loo::Basis;
-use vaglio_kernels::{Data, Folds, Scorer};
+use vaglio_kernels::{Data, Scorer};
 
 /// Rows that are left out of the same states.
 pub(super) struct Part<'d> {
@@ -37,7 +38,7 @@ const MOST: usize = 1 << 23;
 pub(super) fn parts_of(design: &Design) -> Option<Vec<balance::Part>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
-    balance::parts(design, &Folds::single(design.rows()), decomposed.max(MOST_PARTS))
+    balance::parts(design, &Round::single(design.rows()), decomposed.max(MOST_PARTS))
 }
 
 impl<'d> Common<'d> {

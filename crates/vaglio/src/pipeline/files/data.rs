@@ -46,7 +46,8 @@ pub struct Prepared {
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let roles = Roles { spec, assignment: settings.criterion.assignment() };
+    let criterion = &settings.criterion;
+    let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
     let train_path = folder.join(&spec.train);
     let header = read_header(&train_path)?;
     roles.check_names(&header)?;
@@ -87,6 +88,8 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let mut test_source = None;
     let test = match test {
         Some(table) => {
+            // What gives rows their fold says nothing of test rows.
+            let roles = Roles { words: &[], ..roles };
             let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
             let alone = |rows: Rows| Rows { groups: None, assignment: None, ..rows };
             let problem = rows.and_then(|rows| {
@@ -124,7 +127,7 @@ impl Parts {
         let spec = roles.spec;
         // A column may give the series, the groups and the folds alike.
         let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
-        let (assignment, groups) = (numbers(roles.assignment), numbers(roles.groups()));
+        let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
         let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {

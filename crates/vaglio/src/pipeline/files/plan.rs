@@ -134,30 +134,32 @@ const LISTED: usize = 25;
 
 /// The table of folds: rows held out and trained on, and the rows of each class.
 fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<String>> {
-    let of_row = match criterion.folds(design)? {
+    let rounds = match criterion.folds(design)? {
         HeldOut::Nothing => return Ok(vec!["none".into()]),
         HeldOut::EachRow => {
             let (rows, avoided) = (design.rows(), count(trials * design.rows() as f64));
             return Ok(vec![format!("every one of {rows} rows is left out once; fits avoided: {avoided}")]);
         }
-        HeldOut::Folds(of_row) => of_row,
+        HeldOut::Folds(rounds) => rounds,
     };
-    let folds = vaglio_kernels::Folds::new(&of_row);
-    let sizes: Vec<usize> = (0..folds.count()).map(|fold| folds.held_out(fold).len()).collect();
+    let first = rounds.first().map_or(&[][..], |round| &round[..]);
+    let held_out = |fold: usize| first.iter().enumerate().filter(move |(_, own)| **own == Some(fold as u32));
+    let folds = first.iter().flatten().max().map_or(0, |fold| *fold as usize + 1);
+    let sizes: Vec<usize> = (0..folds).map(|fold| held_out(fold).count()).collect();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
     let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
-    let avoided = count(trials * folds.count() as f64 * design.lambdas().len() as f64);
-    let mut lines = vec![format!("{} of {rows} each; fits avoided: {avoided}", folds.count())];
-    if folds.count() > LISTED {
+    let avoided = count(trials * (folds * rounds.len()) as f64 * design.lambdas().len() as f64);
+    let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };
+    let mut lines = vec![format!("{times}{folds} of {rows} each; fits avoided: {avoided}")];
+    if folds > LISTED || rounds.len() > 1 {
         return Ok(lines);
     }
     let classes = design.classes();
-    for (fold, held_out) in sizes.iter().enumerate() {
-        let mut text =
-            format!("fold {:<3} {held_out} rows held out, {} to train on", fold + 1, design.rows() - held_out);
+    for (fold, size) in sizes.iter().enumerate() {
+        let mut text = format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, design.rows() - size);
         for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
-            let is_member = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.of_row[**row] == k);
-            let members = folds.held_out(fold).iter().filter(is_member).count();
+            let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
+            let members = held_out(fold).filter(|(row, _)| is_member(*row)).count();
             let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
         }
         lines.push(text);

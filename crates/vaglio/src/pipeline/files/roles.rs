@@ -1,16 +1,19 @@
 //! What the columns of a table mean beside features.
 
-use super::series::Order;
+use super::series::{Order, numbers_of};
 use crate::pipeline::{DataSpec, Target};
 use crate::read::{ColumnFilter, read_header, read_table};
 use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// What the columns of a table mean.
+#[derive(Clone, Copy)]
 pub(super) struct Roles<'p> {
     pub spec: &'p DataSpec,
     /// The column that gives every row its fold.
     pub assignment: Option<&'p str>,
+    /// The words that it may have, if it has words.
+    pub words: &'static [&'static str],
 }
 
 impl Roles<'_> {
@@ -22,7 +25,7 @@ impl Roles<'_> {
             ("data.groups", groups.as_deref()),
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
-            ("criterion.assignment", self.assignment),
+            (self.assigning(), self.assignment),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
     }
@@ -30,6 +33,36 @@ impl Roles<'_> {
     /// The column whose values are the groups.
     pub fn groups(&self) -> Option<&str> {
         self.spec.groups.as_deref().or(self.spec.series.as_deref())
+    }
+
+    /// The setting that names the column of folds.
+    fn assigning(&self) -> &'static str {
+        if self.words.is_empty() { "criterion.assignment" } else { "criterion.splits.column" }
+    }
+
+    /// The number of each row in the column that gives it its fold.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a word that is none of those that it may have, with its row.
+    pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+        let Some((name, cells)) = self.assignment.and_then(|name| Some((name, table.get(name)?))) else {
+            return Ok(None);
+        };
+        if self.words.is_empty() {
+            return Ok(Some(numbers_of(cells)));
+        }
+        let number = |row: usize| {
+            let found = cells.label(row);
+            self.words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
+                let words = self.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+                let row = table.origin(row) + 1;
+                Error::setting(
+                    self.assigning(),
+                    format!("row {row} of the column `{name}` reads `{found}`; it is {words}"),
+                )
+            })
+        };
+        (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
     }
 
     pub fn order(&self) -> Order<'_> {

@@ -1,0 +1,60 @@
+//! Validation sets and repeated folds, from the command line.
+
+use crate::common::{Folder, pipeline, table};
+use serde_json::Value;
+
+fn part(row: usize) -> &'static str {
+    if row % 3 == 1 { "validation" } else { "train" }
+}
+
+fn ran(folder: &Folder, text: &str) -> Value {
+    folder.write("p.yaml", text);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
+    assert_eq!(ran.code, Some(0), "{text}\n{}", ran.err);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// The rows of the table that a part has, without the column of parts.
+fn rows_of(text: &str, word: &str) -> String {
+    let kept = text.lines().enumerate().filter(|(line, text)| *line == 0 || text.ends_with(&format!(",{word}")));
+    kept.map(|(_, text)| format!("{}\n", text.rsplit_once(',').unwrap().0)).collect()
+}
+
+#[test]
+fn a_validation_set_is_judged_by_a_model_of_the_other_rows() {
+    let folder = Folder::new("given");
+    let text = table(40, 6, &[("part", &|row, _| part(row).into())]);
+    folder.write("train.csv", &text);
+    let search = "search: {kind: greedy, max_features: 3, choose: last}\n";
+    let given =
+        ran(&folder, &pipeline(&format!("{search}criterion: {{kind: kfold, splits: {{kind: given, column: part}}}}")));
+    assert_eq!(given["data"]["features"], 6);
+    let names: Vec<&str> = given["selected"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    folder.write("train.csv", rows_of(&text, "train"));
+    folder.write("test.csv", rows_of(&text, "validation"));
+    let forced = format!("search: {{kind: greedy, max_features: 3, choose: last, forced: [{}]}}", names.join(", "));
+    let apart = ran(&folder, &pipeline(&forced).replace("train: train.csv", "train: train.csv, test: test.csv"));
+    let (score, loss) = (given["score"].as_f64().unwrap(), apart["test"]["loss"].as_f64().unwrap());
+    assert!((score / loss - 1.0).abs() < 1e-10, "{score} is not {loss}");
+}
+
+#[test]
+fn plans_and_errors_name_what_is_held_out() {
+    let folder = Folder::new("given-errors");
+    let lines = "criterion: {kind: kfold, splits: {kind: given, column: part}}";
+    folder.write("train.csv", table(40, 6, &[("part", &|row, _| part(row).into())]));
+    folder.write("p.yaml", pipeline(lines));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert!(ran.out.contains("fold 1   13 rows held out, 27 to train on"), "{ran:?}");
+    folder.write("p.yaml", pipeline("criterion: {kind: kfold, splits: {kind: repeated, folds: 4, repeats: 2}}"));
+    let plain = folder.vaglio(&["plan", "p.yaml", "--set", "data.exclude=[part]"]);
+    assert!(plain.out.contains("2 times 4 of 10 rows each"), "{plain:?}");
+    folder.write(
+        "train.csv",
+        table(40, 6, &[("part", &|row, _| if row == 7 { "test".into() } else { part(row).into() })]),
+    );
+    folder.write("p.yaml", pipeline(lines));
+    let ran = folder.vaglio(&["run", "p.yaml"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("row 8 of the column `part` reads `test`; it is `train` or `validation`"), "{}", ran.err);
+}

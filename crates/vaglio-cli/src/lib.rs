@@ -14,6 +14,8 @@ mod progress;
 
 #[cfg(feature = "beam")]
 use vaglio_beam as _;
+#[cfg(feature = "dependence")]
+use vaglio_dependence as _;
 #[cfg(feature = "elm")]
 use vaglio_elm as _;
 #[cfg(feature = "information")]

@@ -76,7 +76,7 @@ fn power(k: f64) -> f64 {
 }
 
 #[inline(always)]
-fn exp_of(x: f64) -> f64 {
+pub(crate) fn exp_of(x: f64) -> f64 {
     // Comparisons in this form are selections; a NaN passes through them and stays one.
     let x = if x > LARGEST { LARGEST } else { x };
     let x = if x < SMALLEST { SMALLEST } else { x };

@@ -29,8 +29,8 @@ const LEARNERS: [(&str, &str); 6] = [
     ("reservoir", "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
     ("knn", "neighbours: 3"),
 ];
-const CRITERIA: [&str; 5] =
-    ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr", "{kind: information, measure: training}"];
+const CRITERIA: [&str; 6] =
+    ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr", "{kind: information, measure: training}", "hsic"];
 const SEARCHES: [&str; 9] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "random", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
@@ -205,7 +205,7 @@ fn the_cells_are_all_that_there_are() {
     let mut searches = SEARCHES;
     searches.sort_unstable();
     assert_eq!(linked(Role::Search), searches);
-    assert_eq!(linked(Role::Criterion), ["information", "kfold", "loo", "mrmr", "nhsic"]);
+    assert_eq!(linked(Role::Criterion), ["hsic", "information", "kfold", "loo", "mrmr", "nhsic"]);
 }
 
 /// One thread or two, the same bits.
@@ -214,7 +214,7 @@ fn the_number_of_threads_changes_nothing() {
     let folder = Folder::new("cells-threads");
     tables(&folder);
     for (kind, _) in LEARNERS {
-        for criterion in ["loo", "{kind: kfold, by: groups}", "nhsic"] {
+        for criterion in ["loo", "{kind: kfold, by: groups}", "nhsic", "hsic"] {
             let on = format!("{kind} x {criterion}");
             let bits = |threads: usize| {
                 vaglio::pipeline::pool(threads).unwrap().install(|| {

@@ -10,6 +10,7 @@ mod common;
 mod compare;
 mod contract;
 mod data_settings;
+mod dependence;
 mod describe;
 mod empty;
 mod folds_and_searches;

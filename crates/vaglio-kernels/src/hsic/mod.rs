@@ -8,12 +8,14 @@ mod cholesky;
 mod classes;
 mod factor;
 mod landmarks;
+mod pairs;
 mod quadratic;
 
 pub use cholesky::gaussian;
 pub use classes::classes;
 pub use factor::Factor;
 pub use landmarks::Landmarks;
+pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;
 
 /// Row weights divided by their sum; equal shares without weights.

@@ -1,0 +1,251 @@
+//! One Gaussian kernel on several columns: entries for pairs of rows, and sums over all pairs.
+//!
+//! L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, JMLR 13
+//! (2012). The book, *Dependence that is not linear*, "One kernel on the whole subset".
+
+use crate::Level;
+use crate::elementary::exp_of;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+type Chunk = [f64; Wide::WIDTH];
+
+/// The entries of a column in whole chunks, zeros after the last.
+#[derive(Debug, Clone)]
+pub struct Padded(Vec<Chunk>);
+
+impl Padded {
+    /// Cost O(m).
+    pub fn new(values: &[f64]) -> Self {
+        let chunk = |part: &[f64]| std::array::from_fn(|l| part.get(l).copied().unwrap_or(0.0));
+        Padded(values.chunks(Wide::WIDTH).map(chunk).collect())
+    }
+
+    #[inline(always)]
+    fn get(&self, row: usize) -> f64 {
+        self.0[row / Wide::WIDTH][row % Wide::WIDTH]
+    }
+}
+
+/// A number for every pair of rows j > k, row by row, each row filled up to whole chunks; memory about 4m² bytes.
+///
+/// What is filled up is 0 where the numbers are weights of a sum, and finite elsewhere.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    rows: usize,
+    chunks: Vec<Chunk>,
+}
+
+/// The chunks of row j.
+const fn length(row: usize) -> usize {
+    row.div_ceil(Wide::WIDTH)
+}
+
+impl Pairs {
+    /// `entry(j, k)` for k < j. Cost O(m²).
+    pub fn new(rows: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let mut chunks = Vec::with_capacity((1..rows).map(length).sum());
+        for j in 1..rows {
+            for start in (0..j).step_by(Wide::WIDTH) {
+                chunks.push(std::array::from_fn(|l| if start + l < j { entry(j, start + l) } else { 0.0 }));
+            }
+        }
+        Pairs { rows, chunks }
+    }
+
+    /// Zeros. Cost O(m²).
+    pub fn zeros(rows: usize) -> Self {
+        Pairs { rows, chunks: vec![[0.0; Wide::WIDTH]; (1..rows).map(length).sum()] }
+    }
+
+    /// Calls `f` with j, k and the entry of every pair, in order. Cost O(m²).
+    pub fn for_each(&self, mut f: impl FnMut(usize, usize, f64)) {
+        let mut rest = &self.chunks[..];
+        for j in 1..self.rows {
+            let (row, later) = rest.split_at(length(j));
+            row.as_flattened()[..j].iter().enumerate().for_each(|(k, value)| f(j, k, *value));
+            rest = later;
+        }
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Every entry to what `f` makes of j, k and the entry. Cost O(m²).
+    pub fn update(&mut self, f: impl Fn(usize, usize, f64) -> f64) {
+        let mut rest = &mut self.chunks[..];
+        for j in 1..self.rows {
+            let (row, later) = rest.split_at_mut(length(j));
+            let (pairs, filled) = row.as_flattened_mut().split_at_mut(j);
+            pairs.iter_mut().enumerate().for_each(|(k, value)| *value = f(j, k, *value));
+            filled.fill(0.0);
+            rest = later;
+        }
+    }
+
+    /// Adds (u_j − u_k)². Cost O(m²).
+    pub fn add_distances(&mut self, level: Level, column: &Padded) {
+        level.run(Add(self, column));
+    }
+
+    /// The numbers times exp(`scale`·d_jk). Cost O(m²).
+    #[must_use]
+    pub fn times_exp(&self, level: Level, distances: &Pairs, scale: f64) -> Pairs {
+        let mut product = self.clone();
+        level.run(Times(&mut product, distances, scale));
+        product
+    }
+
+    /// Σ over j > k of the numbers times exp(`scale`·(u_j − u_k)²). Cost O(m²).
+    pub fn sum(&self, level: Level, column: &Padded, scale: f64) -> f64 {
+        level.run(Sum(self, column, scale))
+    }
+
+    /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
+    pub fn sum_without(&self, level: Level, distances: &Pairs, column: &Padded, scale: f64) -> f64 {
+        level.run(Without(self, distances, column, scale))
+    }
+
+    /// Σ over j > k of the numbers. Cost O(m²).
+    pub fn total(&self) -> f64 {
+        let mut lanes = Wide::ZERO;
+        self.chunks.iter().for_each(|chunk| lanes = lanes + Wide::load(chunk));
+        lanes.sum()
+    }
+}
+
+struct Add<'k>(&'k mut Pairs, &'k Padded);
+
+impl NullaryFnOnce for Add<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Add(pairs, column) = self;
+        let mut rest = &mut pairs.chunks[..];
+        for j in 1..pairs.rows {
+            let (row, later) = rest.split_at_mut(length(j));
+            let own = column.get(j);
+            for (chunk, u) in row.iter_mut().zip(&column.0) {
+                for l in 0..Wide::WIDTH {
+                    chunk[l] += (u[l] - own) * (u[l] - own);
+                }
+            }
+            rest = later;
+        }
+    }
+}
+
+struct Times<'k>(&'k mut Pairs, &'k Pairs, f64);
+
+impl NullaryFnOnce for Times<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Times(pairs, distances, scale) = self;
+        for (chunk, distance) in pairs.chunks.iter_mut().zip(&distances.chunks) {
+            for l in 0..Wide::WIDTH {
+                chunk[l] *= exp_of(scale * distance[l]);
+            }
+        }
+    }
+}
+
+struct Sum<'k>(&'k Pairs, &'k Padded, f64);
+
+impl NullaryFnOnce for Sum<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Sum(weights, column, scale) = self;
+        let mut lanes = [0.0; Wide::WIDTH];
+        let mut rest = &weights.chunks[..];
+        for j in 1..weights.rows {
+            let (row, later) = rest.split_at(length(j));
+            let own = column.get(j);
+            for (weight, u) in row.iter().zip(&column.0) {
+                for l in 0..Wide::WIDTH {
+                    let apart = u[l] - own;
+                    lanes[l] += weight[l] * exp_of(scale * (apart * apart));
+                }
+            }
+            rest = later;
+        }
+        lanes.iter().sum()
+    }
+}
+
+struct Without<'k>(&'k Pairs, &'k Pairs, &'k Padded, f64);
+
+impl NullaryFnOnce for Without<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Without(weights, distances, column, scale) = self;
+        let mut lanes = [0.0; Wide::WIDTH];
+        let (mut rest, mut apart) = (&weights.chunks[..], &distances.chunks[..]);
+        for j in 1..weights.rows {
+            let (row, later) = rest.split_at(length(j));
+            let (distance, after) = apart.split_at(length(j));
+            let own = column.get(j);
+            for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
+                for l in 0..Wide::WIDTH {
+                    let left = distance[l] - (u[l] - own) * (u[l] - own);
+                    lanes[l] += weight[l] * exp_of(scale * left);
+                }
+            }
+            (rest, apart) = (later, after);
+        }
+        lanes.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(m: usize, by: f64) -> Vec<f64> {
+        (0..m).map(|j| (j as f64 * by).sin() * 2.0).collect()
+    }
+
+    #[test]
+    fn sums_are_plain_loops_with_the_same_bits_on_every_level() {
+        for m in [1, 2, 8, 9, 17, 60] {
+            let (u, v) = (column(m, 1.3), column(m, 0.7));
+            let weight = |j: usize, k: usize| ((j * 5 + k * 3) % 11) as f64 - 4.0;
+            let apart = |x: &[f64], j: usize, k: usize| (x[j] - x[k]) * (x[j] - x[k]);
+            let plain = |term: &dyn Fn(usize, usize) -> f64| -> f64 {
+                (0..m).flat_map(|j| (0..j).map(move |k| (j, k))).map(|(j, k)| term(j, k)).sum()
+            };
+            let both = plain(&|j, k| weight(j, k) * (-0.4 * (apart(&u, j, k) + apart(&v, j, k))).exp());
+            let one = plain(&|j, k| weight(j, k) * (-0.4 * apart(&v, j, k)).exp());
+            let mut bits = Vec::new();
+            for level in Level::available() {
+                let weights = Pairs::new(m, weight);
+                let (u, v) = (Padded::new(&u), Padded::new(&v));
+                let mut distances = Pairs::zeros(m);
+                distances.add_distances(level, &u);
+                let kernel = weights.times_exp(level, &distances, -0.4);
+                let added = kernel.sum(level, &v, -0.4);
+                distances.add_distances(level, &v);
+                let whole = weights.times_exp(level, &distances, -0.4).total();
+                let left = weights.sum_without(level, &distances, &u, -0.4);
+                let size = (m * m) as f64;
+                for (found, expected) in [(added, both), (whole, both), (left, one)] {
+                    assert!((found - expected).abs() <= 1e-13 * size, "{m} rows: {found} is not {expected}");
+                }
+                bits.push([added, whole, left].map(f64::to_bits));
+            }
+            assert!(bits.iter().all(|b| *b == bits[0]), "{m} rows");
+        }
+    }
+
+    #[test]
+    fn every_pair_is_told_with_its_entry() {
+        let mut found = Vec::new();
+        Pairs::new(4, |j, k| (10 * j + k) as f64).for_each(|j, k, value| found.push((j, k, value)));
+        let expected = [(1, 0, 10.0), (2, 0, 20.0), (2, 1, 21.0), (3, 0, 30.0), (3, 1, 31.0), (3, 2, 32.0)];
+        assert_eq!(found, expected);
+    }
+}

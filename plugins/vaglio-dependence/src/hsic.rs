@@ -1,0 +1,153 @@
+//! Hilbert–Schmidt independence of the whole subset: FOHSIC and BAHSIC.
+
+mod definition;
+mod evaluator;
+mod weights;
+
+use crate::target::{Output, check};
+use evaluator::Distances;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "distances";
+/// Rows beyond which the matrices of pairs of rows, 12m² bytes, are refused: 4.8 GB.
+const MOST_ROWS: usize = 20_000;
+/// A kernel so wide is constant to rounding.
+const WIDEST: f64 = 1e3;
+
+/// Dependence between the target and all columns of a subset together, by one kernel on the subset.
+///
+/// With columns standardized, K_jk = exp(−‖x_j − x_k‖²/2σ²) over the columns of the subset S, L the kernel matrix of the
+/// target and H = I − 11ᵀ/m, the score is −tr(KHLH)/m². Lower is better; 0, the score of the empty subset, is
+/// independence. σ² is `bandwidth`²·|S|, since distances grow with the columns, or `bandwidth`² without `adapt`.
+///
+/// `unbiased` takes the paper's estimate, whose mean is the dependence itself: with K̃ and L̃ of diagonal 0,
+/// −(tr(K̃L̃) + 1ᵀK̃1·1ᵀL̃1/((m−1)(m−2)) − 2·1ᵀK̃L̃1/(m−2))/(m(m−3)).
+///
+/// Under `greedy` it is FOHSIC, under `backward` BAHSIC with columns removed one at a time. Other than `nhsic`, which adds up
+/// a kernel for each column, it sees columns that matter only together, and does not see that one repeats another. Numeric
+/// targets are standardized and have a Gaussian kernel of width `bandwidth`, several as one vector; classes have a kernel
+/// that is 0 between them. A row of weight 2 equals that row twice. Constant columns take no part, nor do learner and λ.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::Hsic;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// assert!(Hsic::default().evaluate(&design, &[0, 1])?.loss < 0.0);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, Journal of
+/// Machine Learning Research 13, 2012.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hsic {
+    /// The kernels of subset and target.
+    pub kernel: HsicKernel,
+    /// How dependence is estimated from the rows.
+    pub estimator: Estimator,
+}
+
+/// The kernels of subset and target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HsicKernel {
+    /// The kernel of the target.
+    pub output: Output,
+    /// σ of the Gaussian kernels, in standard deviations of a column.
+    pub bandwidth: f64,
+    /// Whether σ grows with the root of the number of columns.
+    pub adapt: bool,
+}
+
+impl Default for HsicKernel {
+    fn default() -> Self {
+        HsicKernel { output: Output::Auto, bandwidth: 1.0, adapt: true }
+    }
+}
+
+/// How dependence is estimated from the rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimator {
+    /// tr(KHLH)/m², which is never negative.
+    #[default]
+    Biased,
+    /// That of mean 0 under independence; it counts rows by their weights, of which it needs more than 3.
+    Unbiased,
+}
+
+describe!(
+    Criterion,
+    Hsic,
+    "hsic",
+    "dependence of any form between target and subset, by one kernel on all of its columns: FOHSIC, BAHSIC",
+    "criterion: {kind: hsic, kernel: {bandwidth: 1.0}}",
+    "HSIC"
+);
+
+impl HsicKernel {
+    /// −1/2σ² for a subset of so many columns that are not constant.
+    fn scale(&self, columns: usize) -> f64 {
+        let columns = if self.adapt { columns.max(1) } else { 1 };
+        -0.5 / (self.bandwidth * self.bandwidth * columns as f64)
+    }
+}
+
+#[typetag::serde(name = "hsic")]
+impl Criterion for Hsic {
+    /// The definition: m × m kernel matrices. Cost O(|S|·m²), memory O(m²).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        definition::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        Ok(Some(Shortcut::new(ENGINE, Distances::new(*self, design))))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        let bandwidth = self.kernel.bandwidth;
+        if !(bandwidth > 0.0 && bandwidth <= WIDEST) {
+            return Err(Error::setting(
+                "kernel.bandwidth",
+                format!("{bandwidth} is not a positive number up to {WIDEST}"),
+            ));
+        }
+        check(self.kernel.output, design)?;
+        let rows = design.rows();
+        if rows > MOST_ROWS {
+            let message = format!(
+                "one kernel on the whole subset is kept for all pairs of rows, which is done for at most {MOST_ROWS} rows, and \
+                 there are {rows}; use `nhsic`, or fewer rows"
+            );
+            return Err(Error::setting("kind", message));
+        }
+        let weight = design.weights().map_or(rows as f64, |weights| weights.iter().sum());
+        if self.estimator == Estimator::Unbiased && weight <= 3.0 {
+            return Err(Error::setting(
+                "estimator",
+                format!("`unbiased` needs more than 3 rows, and their weight is {weight}"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// One pass over all pairs of rows a trial.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let rows = design.rows() as f64;
+        let pairs = rows * (rows + 8.0) / 2.0;
+        let steps = outline.steps.max(outline.largest - outline.start) as f64;
+        Estimate {
+            engine: ENGINE,
+            reason: "distances of all pairs of rows are kept, one pass over them a trial".into(),
+            // About forty operations for an exponential.
+            flops: 45.0 * pairs * (outline.trials + steps) + 3.0 * pairs * outline.largest as f64 * steps,
+            bytes: 24.0 * pairs + 8.0 * rows * design.features() as f64,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What every pair of rows weighs in the estimates, which are linear in the kernel matrix of the subset.
+
+use super::{Estimator, Hsic};
+use crate::target::Target;
+use vaglio_core::Design;
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::Pairs;
+
+/// W of Σ_jk W_jk K_jk: the dependence of a subset with kernel matrix K.
+pub(super) struct Weights {
+    /// 2 W_jk of every pair, W being symmetric.
+    pub pairs: Pairs,
+    /// Σ W_jj, as K_jj = 1.
+    pub own: f64,
+}
+
+impl Weights {
+    /// Cost O(m²).
+    pub fn new(hsic: &Hsic, level: Level, design: &Design, shares: &[f64]) -> Self {
+        let rows = design.rows();
+        let target = Target::of(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);
+        let kernels = target.kernels(level, rows);
+        let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
+        match hsic.estimator {
+            Estimator::Biased => biased(&kernels, &own, shares),
+            Estimator::Unbiased => {
+                let ones = vec![1.0; rows];
+                unbiased(&kernels, &own, design.weights().unwrap_or(&ones))
+            }
+        }
+    }
+}
+
+/// Σ_k r_k L_jk of every row j.
+fn sums(kernels: &Pairs, own: &[f64], weights: &[f64]) -> Vec<f64> {
+    let mut sums: Vec<f64> = own.iter().zip(weights).map(|(l, r)| r * l).collect();
+    kernels.for_each(|j, k, l| {
+        sums[j] += weights[k] * l;
+        sums[k] += weights[j] * l;
+    });
+    sums
+}
+
+fn total(values: &[f64], weights: &[f64]) -> f64 {
+    values.iter().zip(weights).map(|(v, r)| r * v).sum()
+}
+
+/// W_jk = p_j p_k (HLHᵀ)_jk.
+fn biased(kernels: &Pairs, own: &[f64], shares: &[f64]) -> Weights {
+    let means = sums(kernels, own, shares);
+    let grand = total(&means, shares);
+    let weight = |j: usize, k: usize, l: f64| shares[j] * shares[k] * (l - means[j] - means[k] + grand);
+    Weights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
+}
+
+/// With l = L̃1: W_jk = r_j r_k (L_jk + 1ᵀL̃1/((n−1)(n−2)) − (l_j + l_k)/(n−2))/(n(n−3)), and for a row with its copies
+/// r_j(r_j − 1) in place of r_j r_k.
+fn unbiased(kernels: &Pairs, own: &[f64], weights: &[f64]) -> Weights {
+    let n: f64 = weights.iter().sum();
+    let sums: Vec<f64> = sums(kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();
+    let level = total(&sums, weights) / ((n - 1.0) * (n - 2.0));
+    let inner = |j: usize, k: usize, l: f64| (l + level - (sums[j] + sums[k]) / (n - 2.0)) / (n * (n - 3.0));
+    let weight = |j: usize, k: usize, l: f64| weights[j] * weights[k] * inner(j, k, l);
+    let of_row = |(j, l): (usize, &f64)| weights[j] * (weights[j] - 1.0) * inner(j, j, *l);
+    Weights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(of_row).sum() }
+}
+
+/// Twice the weight of every pair.
+fn each(kernels: &Pairs, weight: &dyn Fn(usize, usize, f64) -> f64) -> Pairs {
+    let mut pairs = kernels.clone();
+    pairs.update(|j, k, l| 2.0 * weight(j, k, l));
+    pairs
+}

@@ -1,0 +1,85 @@
+//! The target as kernels take it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Design, Error, Result, Task};
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::{Padded, Pairs, standardized};
+
+/// The kernel of the target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// `gaussian` for numbers, `delta` for classes.
+    #[default]
+    Auto,
+    /// Gaussian on the standardized targets; classes count as numbers.
+    Gaussian,
+    /// One over the class's share of the rows inside a class, 0 between classes.
+    Delta,
+    /// 1 inside a class, 0 between classes.
+    SameClass,
+}
+
+/// Of a target what its kernel needs.
+pub(crate) enum Target {
+    /// The standardized targets that are not constant, and σ.
+    Numbers(Vec<Vec<f64>>, f64),
+    /// The class of each row, and the kernel inside each class.
+    Classes(Vec<usize>, Vec<f64>),
+}
+
+impl Target {
+    /// Cost O(m).
+    pub fn of(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
+        match (output, design.classes()) {
+            (Output::Auto | Output::Delta | Output::SameClass, Some(classes)) => {
+                let mut inside = vec![0.0; classes.names.len()];
+                classes.of_row.iter().zip(shares).for_each(|(class, share)| inside[*class] += share);
+                let kernel = |share: &f64| if output == Output::SameClass { 1.0 } else { 1.0 / share };
+                let inside = inside.iter().map(kernel).collect();
+                Target::Classes(classes.of_row, inside)
+            }
+            _ => {
+                let rows = design.targets();
+                let unit = |y: Vec<f64>| standardized(&y, shares);
+                Target::Numbers(rows.rows().into_iter().filter_map(|y| unit(y.to_vec())).collect(), bandwidth)
+            }
+        }
+    }
+
+    /// The kernel of two rows. Cost O(outputs).
+    pub fn kernel(&self, j: usize, k: usize) -> f64 {
+        match self {
+            Target::Numbers(targets, bandwidth) => {
+                let apart: f64 = targets.iter().map(|y| (y[j] - y[k]) * (y[j] - y[k])).sum();
+                (-apart / (2.0 * bandwidth * bandwidth)).exp()
+            }
+            Target::Classes(class, inside) if class[j] == class[k] => inside[class[j]],
+            Target::Classes(..) => 0.0,
+        }
+    }
+
+    /// The kernels of all pairs of rows. Cost O(m²).
+    pub fn kernels(&self, level: Level, rows: usize) -> Pairs {
+        let Target::Numbers(targets, bandwidth) = self else { return Pairs::new(rows, |j, k| self.kernel(j, k)) };
+        let mut distances = Pairs::zeros(rows);
+        targets.iter().for_each(|y| distances.add_distances(level, &Padded::new(y)));
+        Pairs::new(rows, |_, _| 1.0).times_exp(level, &distances, -0.5 / (bandwidth * bandwidth))
+    }
+}
+
+/// Refuses targets on which nothing can depend, and kernels of classes for numbers.
+pub(crate) fn check(output: Output, design: &Design) -> Result<()> {
+    if let Some(bias) = design.bias() {
+        return Err(Error::setting("kind", design.without_spread(bias)));
+    }
+    if matches!(output, Output::Delta | Output::SameClass) && *design.task() == Task::Regression {
+        return Err(Error::setting("kernel.output", "the target is numeric and has no classes; use `gaussian`"));
+    }
+    let targets = design.targets();
+    if !targets.rows().into_iter().any(|y| y.iter().any(|v| Some(v) != y.first())) {
+        return Err(Error::setting("kind", "the target has a single value, on which nothing can depend"));
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Dependence of the whole subset.
+
+use crate::{design, holds, score};
+use vaglio_core::{Criterion, Outline, Subset, Task};
+use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
+use vaglio_testkit::{
+    Near, check_criterion, check_criterion_on_standard_data, check_criterion_that_counts_rows, criterion, data, rebuild,
+};
+
+fn of(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
+    Hsic { kernel: HsicKernel { bandwidth, adapt, output: Output::Auto }, estimator }
+}
+
+fn kinds() -> [Hsic; 3] {
+    [Hsic::default(), of(1.5, false, Estimator::Biased), of(1.0, true, Estimator::Unbiased)]
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for hsic in kinds() {
+        if hsic.estimator == Estimator::Biased {
+            holds(check_criterion_on_standard_data(&hsic, 1e-9));
+        }
+        for (name, design) in data::standard_designs() {
+            holds(check_criterion_that_counts_rows(&hsic, &design, 1e-9).map_err(|broken| broken.within(name)));
+        }
+    }
+}
+
+#[test]
+fn every_law_holds_for_every_kernel_of_classes() {
+    for output in [Output::Gaussian, Output::Delta, Output::SameClass] {
+        let kernel = HsicKernel { output, ..HsicKernel::default() };
+        for recipe in [data::binary(25, 6, 1), data::multiclass(25, 6, 3, 2).weighted()] {
+            let hsic = Hsic { kernel, ..Hsic::default() };
+            holds(check_criterion(&hsic, &recipe.design(&[1.0], true), 1e-9));
+        }
+    }
+}
+
+#[test]
+fn long_walks_stay_on_the_definition() {
+    for hsic in kinds() {
+        let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
+        holds(criterion::walk(&hsic, &design, 300, 3, 1e-9));
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for hsic in kinds() {
+            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
+                let (found, expected) = (score(&hsic, &weighted, subset), score(&hsic, &repeated, subset));
+                Near { tolerance: 1e-12, least: 1e-2 }.assert(expected, found, format!("{hsic:?} of {subset:?}"));
+            }
+        }
+    }
+}
+
+/// x = ±1 and two classes of the same rows: K and L have two values, and HLH/4 is ±½ for the delta kernel.
+#[test]
+fn the_values_are_those_worked_out_by_hand() {
+    let (x, other) = ([1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]);
+    let task = Task::Binary { negative: None, positive: "yes".into() };
+    let problem = data::given(&[&x, &other, &[3.0; 4]], &[&x], task).unwrap();
+    let near = |found: f64, expected: f64| Near::relative(1e-14).assert(expected, found, "a score");
+    let far = |squared: f64, columns: f64| (-squared / (2.0 * columns)).exp();
+    // 8 entries of each sign: Σ K∘HLH/16 = (8·1 − 8·e⁻²)·1/16, as HLH is ±1.
+    let alone = (1.0 - far(4.0, 1.0)) / 2.0;
+    let hsic = Hsic::default();
+    near(score(&hsic, &problem, &[0]), -alone);
+    near(score(&hsic, &problem, &[2, 0]), -alone);
+    assert_eq!(score(&hsic, &problem, &[]), 0.0);
+    assert_eq!(score(&hsic, &problem, &[2]), 0.0);
+    assert!(score(&hsic, &problem, &[1]).abs() < 1e-16);
+    let both = (1.0 + far(4.0, 2.0) - far(4.0, 2.0) - far(8.0, 2.0)) / 4.0;
+    near(score(&hsic, &problem, &[0, 1]), -both);
+    let fixed = (1.0 - far(8.0, 1.0)) / 4.0;
+    near(score(&of(1.0, false, Estimator::Biased), &problem, &[1, 0]), -fixed);
+}
+
+/// A target that is the product of two columns has nothing to do with either, and all with both.
+#[test]
+fn columns_that_matter_only_together_are_seen_together() {
+    let mut random = vaglio_testkit::Random::new(3);
+    let columns: Vec<Vec<f64>> = (0..5).map(|_| (0..120).map(|_| random.normal()).collect()).collect();
+    let y: Vec<f64> = columns[1].iter().zip(&columns[3]).map(|(a, b)| (a * b).signum()).collect();
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&columns, &[&y], Task::Binary { negative: None, positive: "+".into() }).unwrap();
+    let hsic = Hsic::default();
+    let pairs = (0..5).flat_map(|i| (0..i).map(move |k| [k, i]));
+    let best = pairs.min_by(|a, b| score(&hsic, &problem, a).total_cmp(&score(&hsic, &problem, b)));
+    assert_eq!(best, Some([1, 3]));
+    // Backward elimination starts where both are there.
+    let design = design(&problem);
+    let mut subset = Subset::open(&hsic, &design, &Outline::backward(5, 2)).unwrap();
+    subset.reset(&[0, 1, 2, 3, 4]).unwrap();
+    while subset.selected().len() > 2 {
+        let all = subset.selected().to_vec();
+        let worst = subset.best_removal(&all).unwrap().unwrap();
+        subset.remove(worst.feature).unwrap();
+    }
+    assert_eq!(subset.selected(), [1, 3]);
+}
+
+/// Under independence the biased estimate is above 0 and the unbiased one about it.
+#[test]
+fn the_unbiased_estimate_is_about_nothing_where_there_is_nothing() {
+    let mut total = [0.0; 2];
+    for seed in 0..40 {
+        let mut random = vaglio_testkit::Random::new(seed);
+        let mut draw = || (0..20).map(|_| random.normal()).collect::<Vec<f64>>();
+        let (a, b, y) = (draw(), draw(), draw());
+        let problem = data::given(&[&a, &b], &[&y], Task::Regression).unwrap();
+        for (sum, estimator) in total.iter_mut().zip([Estimator::Biased, Estimator::Unbiased]) {
+            *sum -= score(&of(1.0, true, estimator), &problem, &[0, 1]) / 40.0;
+        }
+    }
+    assert!(total[0] > 0.01 && total[1].abs() < 0.1 * total[0], "{total:?}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let problem = data::regression(12, 3, 3).problem();
+    let refused = |hsic: Hsic| hsic.check(&design(&problem)).unwrap_err().to_string();
+    assert!(refused(of(0.0, true, Estimator::Biased)).contains("0 is not a positive number up to 1000"));
+    let kernel = HsicKernel { output: Output::Delta, ..HsicKernel::default() };
+    assert!(refused(Hsic { kernel, ..Hsic::default() }).contains("the target is numeric and has no classes"));
+    let light = problem.with_weights(vec![0.2; 12]).unwrap();
+    let found = of(1.0, true, Estimator::Unbiased).check(&design(&light)).unwrap_err().to_string();
+    assert!(found.contains("`unbiased` needs more than 3 rows"), "{found}");
+    let many: Vec<f64> = (0..20_001).map(f64::from).collect();
+    let many = data::given(&[&many], &[&many], Task::Regression).unwrap();
+    let found = Hsic::default().check(&design(&many)).unwrap_err().to_string();
+    assert!(found.contains("at most 20000 rows, and there are 20001; use `nhsic`"), "{found}");
+}

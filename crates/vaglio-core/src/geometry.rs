@@ -22,6 +22,11 @@ pub trait Geometry: Send {
     /// Which signs the coefficients may have.
     fn signs(&self) -> Signs;
 
+    /// Whether it is the correlation of the columns, so that coefficients are those of a linear model.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
     /// The coefficients at which a criterion's score of a subset is reached, in its order, where the score is such a
     /// minimum.
     ///
@@ -79,6 +84,10 @@ impl Geometry for Correlation {
 
     fn signs(&self) -> Signs {
         Signs::Any
+    }
+
+    fn is_linear(&self) -> bool {
+        true
     }
 }
 

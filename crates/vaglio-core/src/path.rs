@@ -51,6 +51,9 @@ pub struct PathEntry {
     pub score: Score,
     /// The standard error of the score as a mean over rows, where it is one.
     pub standard_error: Option<f64>,
+    /// Coefficients of the subset's columns about their means and divided by their norms, of a target likewise, where the
+    /// path's own make the model; otherwise the readout is trained.
+    pub coefficients: Option<Vec<f64>>,
 }
 
 /// Why a search ended.

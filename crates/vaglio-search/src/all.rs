@@ -73,7 +73,7 @@ impl SearchStrategy for All {
         all.sort_unstable();
         subset.reset(&all)?;
         let (score, standard_error) = (subset.score()?, subset.standard_error()?);
-        path.entries.push(PathEntry { subset: all, score, standard_error });
+        path.entries.push(PathEntry { subset: all, score, standard_error, coefficients: None });
         path.chosen = Some(0);
         if let Answer::Stop(reason) = observer.visited(1.0, 1.0) {
             path.stop_reason = reason;

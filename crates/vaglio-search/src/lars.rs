@@ -1,6 +1,8 @@
 //! Least angle regression.
 
 use crate::{Flow, Space, Walk, run};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Choose, Criterion, Design, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext,
     SearchStrategy, Signs, Step, StopReason,
@@ -33,7 +35,21 @@ crate::settings! {
     pub struct Lars {
         /// Whether a feature whose coefficient comes back to 0 leaves; the geometry's rule where no coefficient is negative.
         lasso: bool = true,
+        /// Whose coefficients the model has: those of the readout, trained on the columns, or the path's own.
+        coefficients: PathCoefficients = PathCoefficients::Refit,
     }
+}
+
+/// Whose coefficients the model of a least-angle path has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PathCoefficients {
+    /// Those of the readout, trained on the columns that the path chose.
+    #[default]
+    Refit,
+    /// Those of the path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
+    /// stays that of the readout; what the whole search loses on rows held out is the path's.
+    Path,
 }
 
 vaglio_core::describe!(
@@ -62,6 +78,9 @@ impl Lars {
     fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
         let settings = self.settings();
         settings.refuse(&["tolerance", "patience", "forced", "blocks"], ONE_PATH)?;
+        if self.coefficients == PathCoefficients::Path {
+            settings.refuse(&["polish"], "an exchange leaves the path, whose coefficients the model is to have")?;
+        }
         let space = Space::new(settings, design)?;
         match design.bias().filter(|bias| space.group_of(*bias).is_some()) {
             Some(bias) => Err(Error::setting("kind", design.without_spread(bias))),
@@ -78,7 +97,11 @@ impl SearchStrategy for Lars {
 
     fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
         self.space(design)?;
-        criterion.geometry(design).map(drop)
+        let geometry = criterion.geometry(design)?;
+        match self.coefficients {
+            PathCoefficients::Refit => Ok(()),
+            PathCoefficients::Path => has_own_model(&*geometry, design),
+        }
     }
 
     /// The steps are what the path is followed for at most.
@@ -99,7 +122,7 @@ impl SearchStrategy for Lars {
             loop {
                 let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
                 match path.advance(&mut gram)? {
-                    Ok(knot) => follow(walk, knot)?,
+                    Ok(knot) => self.follow(walk, knot)?,
                     Err(end) => return Ok(stop_reason(end, walk)),
                 }
                 if walk.size() >= self.most() {
@@ -144,19 +167,48 @@ fn stop_reason(end: lars::End, walk: &Walk<'_, '_>) -> StopReason {
     }
 }
 
-/// Lets the walk follow an event.
-fn follow(walk: &mut Walk<'_, '_>, knot: lars::Knot) -> Flow {
-    let lars::Knot { feature, enters, tied, mu, alpha, .. } = knot;
-    let subset = &mut walk.context.subset;
-    if enters {
-        subset.add(feature)?
-    } else {
-        subset.remove(feature)?
-    };
-    let score = subset.score()?;
-    if let Some(group) = walk.space.group_of(feature) {
-        walk.inside[group] = enters;
+impl Lars {
+    /// Lets the walk follow an event.
+    fn follow(&self, walk: &mut Walk<'_, '_>, knot: lars::Knot) -> Flow {
+        let lars::Knot { feature, enters, tied, mu, alpha, .. } = knot;
+        let subset = &mut walk.context.subset;
+        if enters {
+            subset.add(feature)?
+        } else {
+            subset.remove(feature)?
+        };
+        let score = subset.score()?;
+        if let Some(group) = walk.space.group_of(feature) {
+            walk.inside[group] = enters;
+        }
+        let action = if enters { Action::Add } else { Action::Remove };
+        let own = (self.coefficients == PathCoefficients::Path).then(|| alpha.clone());
+        let knot = Some(Knot { mu, alpha });
+        let next = walk.step(Step { action, feature, with: Vec::new(), score, size: 0, tied, knot });
+        let selected = walk.context.subset.selected();
+        if let Some(entry) = walk.entries.iter_mut().find(|entry| entry.subset == selected) {
+            entry.coefficients = own;
+        }
+        next
     }
-    let action = if enters { Action::Add } else { Action::Remove };
-    walk.step(Step { action, feature, with: Vec::new(), score, size: 0, tied, knot: Some(Knot { mu, alpha }) })
+}
+
+/// Refuses a design whose model the path's coefficients are not.
+fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
+    let refused = |why: &str| Err(Error::setting("coefficients", why));
+    let Some(readout) = design.readout() else {
+        return refused(
+            "the learner has no linear readout, of which the path could have the coefficients; use `refit`",
+        );
+    };
+    if !geometry.is_linear() {
+        return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
+    }
+    if readout.lambdas.len() > 1 || readout.refine {
+        return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
+    }
+    if readout.balanced || !readout.intercept {
+        return refused("the path is that of a readout with an intercept and without balanced classes; use `refit`");
+    }
+    Ok(())
 }

@@ -41,7 +41,7 @@ pub use chain::Chain;
 pub use exhaustive::Exhaustive;
 pub use floating::Floating;
 pub use greedy::Greedy;
-pub use lars::Lars;
+pub use lars::{Lars, PathCoefficients};
 pub use moves::Move;
 pub use random::Random;
 pub use rank::Rank;

@@ -247,7 +247,8 @@ impl<'w, 'c> Walk<'w, 'c> {
             return Ok(());
         }
         let subset = self.context.subset.selected().to_vec();
-        let entry = PathEntry { subset, score, standard_error: self.context.subset.standard_error()? };
+        let entry =
+            PathEntry { subset, score, standard_error: self.context.subset.standard_error()?, coefficients: None };
         match place {
             Ok(at) => self.entries[at] = entry,
             Err(at) => self.entries.insert(at, entry),

@@ -2,12 +2,12 @@
 
 use crate::learners::Rls;
 use crate::resample::{self, Chosen, Picked, Sample, Warning};
-use crate::train::train;
+use crate::train::{of_path, train};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     Criterion, Design, Engine, Error, HeldOut, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext,
-    SearchStrategy, Subset,
+    SearchStrategy, Subset, Trained,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -243,7 +243,13 @@ impl ValidSelector {
         let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
         let Searched { path, engine, approximation, alpha, seconds } = searched;
         let (subset, lambda) = path.result().map_or((&[][..], path.empty.lambda), |e| (&e.subset[..], e.score.lambda));
-        let model = train(design, subset, lambda.or(chosen.lambda))?;
+        let model = match path.result().and_then(|entry| entry.coefficients.as_deref()) {
+            Some(own) => {
+                let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
+                design.model(subset, Trained { lambda, coefficients: of_path(design, subset, own) })?
+            }
+            None => train(design, subset, lambda.or(chosen.lambda))?,
+        };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();
         Ok(Selection {

@@ -1,6 +1,7 @@
 //! The final fit.
 
 use crate::criteria::Loo;
+use ndarray::Array2;
 use vaglio_core::{Coefficients, Design, Error, Feature, Model, Outline, Result, Subset, Trained};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
@@ -31,6 +32,28 @@ pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) ->
         return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
     }
     design.model(subset, Trained { lambda, coefficients })
+}
+
+/// The model of coefficients of columns about their means and divided by their norms, for a target likewise. Cost
+/// O(rows · columns).
+pub(crate) fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
+    let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
+    let total: f64 = (0..design.rows()).map(weight).sum();
+    let frame = |value: &dyn Fn(usize) -> f64| {
+        let mean = (0..design.rows()).map(|row| weight(row) * value(row)).sum::<f64>() / total;
+        let squares: f64 = (0..design.rows()).map(|row| weight(row) * (value(row) - mean) * (value(row) - mean)).sum();
+        (mean, squares.sqrt())
+    };
+    let targets = design.targets();
+    let (mut intercept, norm) = frame(&|row| targets[[0, row]]);
+    let mut weights = Array2::zeros((subset.len(), 1));
+    for (k, (&feature, coefficient)) in subset.iter().zip(coefficients).enumerate() {
+        let column = design.column(feature);
+        let (mean, own) = frame(&|row| column.get(row));
+        weights[[k, 0]] = coefficient * norm / own;
+        intercept -= weights[[k, 0]] * mean;
+    }
+    Coefficients { weights, intercept: vec![intercept] }
 }
 
 /// The λ of lowest squared leave-one-out error.

@@ -50,6 +50,10 @@ impl Geometry for Linear<'_> {
     fn signs(&self) -> Signs {
         Signs::Any
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

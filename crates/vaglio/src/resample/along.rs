@@ -2,7 +2,7 @@
 
 use super::rows::unscale;
 use super::tally::Compared;
-use crate::train::train;
+use crate::train::{of_path, train};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::{
@@ -109,7 +109,9 @@ pub(crate) fn predictions_along(
     for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
         let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
         let count = places.len();
-        let predictions = if places.iter().all(|&place| place < count) {
+        let predictions = if let Some(own) = &entry.coefficients {
+            predicted(&of_path(design, &entry.subset, own), &features.select(&places))?
+        } else if places.iter().all(|&place| place < count) {
             let triangle = match prefixes.entry(lambda.to_bits()) {
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
                 std::collections::hash_map::Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),

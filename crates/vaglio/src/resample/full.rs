@@ -29,7 +29,7 @@ pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, lo
     let mut tallies = Vec::with_capacity(lambdas.len());
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
-        let all = [PathEntry { subset: design.candidates(), score, standard_error: None }];
+        let all = [PathEntry { subset: design.candidates(), score, standard_error: None, coefficients: None }];
         predictions_along(design, &all, score, held, |index, model, predictions| {
             if index.is_some() {
                 tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared)));

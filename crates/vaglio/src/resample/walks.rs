@@ -28,7 +28,16 @@ pub(crate) struct Trail {
 struct Walked {
     empty: Score,
     order: Vec<Feature>,
-    entries: Vec<(Score, Option<Vec<Feature>>)>,
+    entries: Vec<Own>,
+}
+
+/// What an entry of a walk has of its own.
+#[derive(Debug)]
+struct Own {
+    score: Score,
+    coefficients: Option<Vec<f64>>,
+    /// A subset that is not the first features.
+    subset: Option<Vec<Feature>>,
 }
 
 impl Walked {
@@ -38,7 +47,7 @@ impl Walked {
             order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
         let own = |entry: PathEntry| {
             let is_first = entry.subset.iter().all(|feature| place[feature] < entry.subset.len());
-            (entry.score, (!is_first).then_some(entry.subset))
+            Own { score: entry.score, coefficients: entry.coefficients, subset: (!is_first).then_some(entry.subset) }
         };
         let entries = path.entries.into_iter().map(own).collect();
         Walked { empty: path.empty, order, entries }
@@ -141,12 +150,17 @@ impl Trail {
 
     /// That subset, with its score alone.
     pub fn entry(&self, size: usize) -> PathEntry {
-        let (subset, score) = match self.place(size).map(|place| (self.sizes[place].0, &self.walked.entries[place])) {
-            None => (Vec::new(), self.walked.empty),
-            Some((_, (score, Some(own)))) => (own.clone(), *score),
-            Some((size, (score, None))) => (self.walked.order[..size].to_vec(), *score),
+        let Some(place) = self.place(size) else {
+            return PathEntry {
+                subset: Vec::new(),
+                score: self.walked.empty,
+                standard_error: None,
+                coefficients: None,
+            };
         };
-        PathEntry { subset, score, standard_error: None }
+        let (size, own) = (self.sizes[place].0, &self.walked.entries[place]);
+        let subset = own.subset.clone().unwrap_or_else(|| self.walked.order[..size].to_vec());
+        PathEntry { subset, score: own.score, standard_error: None, coefficients: own.coefficients.clone() }
     }
 
     fn place(&self, size: usize) -> Option<usize> {

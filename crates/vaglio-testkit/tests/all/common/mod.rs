@@ -79,7 +79,12 @@ impl SearchStrategy for Forward {
             let Some(winner) = context.subset.best_addition(&free)? else { break StopReason::NoCandidates };
             context.subset.add(winner.feature)?;
             let (size, score) = (context.subset.selected().len(), winner.score);
-            entries.push(PathEntry { subset: context.subset.selected().to_vec(), score, standard_error: None });
+            entries.push(PathEntry {
+                subset: context.subset.selected().to_vec(),
+                score,
+                standard_error: None,
+                coefficients: None,
+            });
             steps.push(Step {
                 action: Action::Add,
                 feature: winner.feature,
@@ -116,7 +121,12 @@ impl SearchStrategy for Shrink {
         }
         context.subset.reset(&all)?;
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
-        entries.push(PathEntry { subset: all, score: context.subset.score()?, standard_error: None });
+        entries.push(PathEntry {
+            subset: all,
+            score: context.subset.score()?,
+            standard_error: None,
+            coefficients: None,
+        });
         let stop_reason = loop {
             let inside = context.subset.selected().to_vec();
             if inside.len() == 1 {
@@ -127,7 +137,15 @@ impl SearchStrategy for Shrink {
             let Some(winner) = vaglio_core::Winner::among(&inside, &scores) else { break StopReason::NoCandidates };
             context.subset.remove(winner.feature)?;
             let (size, score) = (inside.len() - 1, winner.score);
-            entries.insert(0, PathEntry { subset: context.subset.selected().to_vec(), score, standard_error: None });
+            entries.insert(
+                0,
+                PathEntry {
+                    subset: context.subset.selected().to_vec(),
+                    score,
+                    standard_error: None,
+                    coefficients: None,
+                },
+            );
             let step = Step {
                 action: Action::Remove,
                 feature: winner.feature,

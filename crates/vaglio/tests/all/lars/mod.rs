@@ -1,6 +1,7 @@
 //! Least-angle paths against the lasso and its conditions, and ranking.
 
 mod common;
+mod own_coefficients;
 mod paths;
 mod rank;
 mod settings;

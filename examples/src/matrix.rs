@@ -17,7 +17,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix")
 }
 
-/// One pipeline for every pair of a criterion and a search that are linked in, in alphabetical order.
+/// One pipeline for every pair of a criterion and a search that are linked in, in the alphabetical order of their files.
 /// The components of the example programs are left out.
 pub fn cells() -> Vec<Cell> {
     // The program's plug-ins are part of the matrix.
@@ -47,5 +47,6 @@ pub fn cells() -> Vec<Cell> {
             cells.push(Cell { file: format!("{criterion}_{search}.yaml"), text });
         }
     }
+    cells.sort_by(|a, b| a.file.cmp(&b.file));
     cells
 }

@@ -29,8 +29,15 @@ const LEARNERS: [(&str, &str); 6] = [
     ("reservoir", "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
     ("knn", "neighbours: 3"),
 ];
-const CRITERIA: [&str; 6] =
-    ["loo", "{kind: kfold, by: groups}", "nhsic", "mrmr", "{kind: information, measure: training}", "hsic"];
+const CRITERIA: [&str; 7] = [
+    "loo",
+    "{kind: kfold, by: groups}",
+    "nhsic",
+    "mrmr",
+    "{kind: information, measure: training}",
+    "hsic",
+    "mrmr_information",
+];
 const SEARCHES: [&str; 9] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "random", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
@@ -205,7 +212,7 @@ fn the_cells_are_all_that_there_are() {
     let mut searches = SEARCHES;
     searches.sort_unstable();
     assert_eq!(linked(Role::Search), searches);
-    assert_eq!(linked(Role::Criterion), ["hsic", "information", "kfold", "loo", "mrmr", "nhsic"]);
+    assert_eq!(linked(Role::Criterion), ["hsic", "information", "kfold", "loo", "mrmr", "mrmr_information", "nhsic"]);
 }
 
 /// One thread or two, the same bits.

@@ -73,4 +73,48 @@ for name, target in [("diabetes", "target"), ("wine", "class")]:
         found.append([name, target, criterion, "{kind: greedy, max_features: 3}", forward(x.shape[1], 3, score)])
         least = x.shape[1] - 2
         found.append([name, target, criterion, f"{{kind: backward, min_features: {least}}}", backward(x.shape[1], least, score)])
+
+
+def bins(column, rule, count):
+    if rule == "deviation":
+        z = unit(column)
+        return np.where(z <= -1 + 1e-9, 0, np.where(z >= 1 - 1e-9, 2, 1))
+    if rule == "width":
+        low, high = column.min(), column.max()
+        return np.minimum((column - low) / (high - low) * count, count - 1).astype(int)
+    middle = np.array([np.sum(column < v) + np.sum(column == v) / 2 for v in column])
+    return np.minimum(middle / len(column) * count + 1e-9, count - 1).astype(int)
+
+
+def information(a, b):
+    total = 0.0
+    for u in sorted(set(a)):
+        for v in sorted(set(b)):
+            both = np.mean((a == u) & (b == v))
+            if both > 0:
+                total += both * np.log(both / (np.mean(a == u) * np.mean(b == v)))
+    return total
+
+
+def informations(x, y, rule, count, is_class):
+    columns = [bins(x[:, k], rule, count) for k in range(x.shape[1])]
+    target = np.array(y) if is_class else bins(np.array(y, float), rule, count)
+    q = np.array([[information(a, b) for b in columns] for a in columns])
+    return q, np.array([information(a, target) for a in columns])
+
+
+for name, target, rule in [("diabetes", "target", "deviation"), ("diabetes", "target", "frequency"), ("wine", "class", "width")]:
+    x, y = table(name, target)
+    q, f = informations(x, y, rule, 5, name == "wine")
+    for scheme in ["difference", "quotient"]:
+
+        def score(subset):
+            relevance, redundancy = f[subset].mean(), q[np.ix_(subset, subset)].mean()
+            return redundancy - relevance if scheme == "difference" else -relevance / redundancy
+
+        setting = rule if rule == "deviation" else f"{{{rule}: 5}}"
+        criterion = f"{{kind: mrmr_information, scheme: {scheme}, bins: {setting}}}"
+        found.append([name, target, criterion, "{kind: greedy, max_features: 5, choose: last}", forward(x.shape[1], 5, score)])
+        least = x.shape[1] - 3
+        found.append([name, target, criterion, f"{{kind: backward, min_features: {least}}}", backward(x.shape[1], least, score)])
 print(json.dumps(found, indent=1))

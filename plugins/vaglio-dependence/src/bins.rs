@@ -1,0 +1,149 @@
+//! Columns in bins, and their mutual information.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_kernels::hsic::{shares, standardized};
+
+/// How the entries of a column, or of a numeric target, are put into bins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bins {
+    /// Three: at least one standard deviation below the mean, at least one above, and what lies between.
+    #[default]
+    Deviation,
+    /// So many of equal width between the lowest and the highest entry.
+    Width(usize),
+    /// So many of equal weight; equal entries stay together, where their middle falls.
+    Frequency(usize),
+}
+
+/// A rounded number this near to an edge is on it.
+const ON_EDGE: f64 = 1e-9;
+
+impl Bins {
+    /// Refuses fewer than 2 bins, or more than 256.
+    ///
+    /// # Errors
+    /// [`Error::Setting`].
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Bins::Deviation => Ok(()),
+            Bins::Width(count) => Error::unless_between("bins.width", count, 2..=256),
+            Bins::Frequency(count) => Error::unless_between("bins.frequency", count, 2..=256),
+        }
+    }
+
+    /// The bin of each row. Cost O(m), of equal weight O(m log m).
+    fn of(self, values: &[f64], weights: &[f64]) -> Vec<u32> {
+        match self {
+            Bins::Deviation => by_deviation(values, weights),
+            Bins::Width(count) => by_width(values, count),
+            Bins::Frequency(count) => by_frequency(values, weights, count),
+        }
+    }
+}
+
+fn by_deviation(values: &[f64], weights: &[f64]) -> Vec<u32> {
+    let Some(units) = standardized(values, &shares(values.len(), Some(weights))) else { return vec![0; values.len()] };
+    let bin = |u: &f64| match *u {
+        u if u <= ON_EDGE - 1.0 => 0,
+        u if u >= 1.0 - ON_EDGE => 2,
+        _ => 1,
+    };
+    units.iter().map(bin).collect()
+}
+
+fn by_width(values: &[f64], count: usize) -> Vec<u32> {
+    let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+    // Halves, whose difference does not overflow.
+    let width = high / 2.0 - low / 2.0;
+    let place = |v: &f64| if width > 0.0 { (v / 2.0 - low / 2.0) / width } else { 0.0 };
+    values.iter().map(|v| ((place(v) * count as f64) as u32).min(count as u32 - 1)).collect()
+}
+
+fn by_frequency(values: &[f64], weights: &[f64], count: usize) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&j, &k| values[j].total_cmp(&values[k]));
+    let (total, mut below, mut bins) = (weights.iter().sum::<f64>(), 0.0, vec![0; values.len()]);
+    for equal in order.chunk_by(|&j, &k| values[j] == values[k]) {
+        let own: f64 = equal.iter().map(|&j| weights[j]).sum();
+        let place = (below + own / 2.0) / total * count as f64 + ON_EDGE;
+        equal.iter().for_each(|&j| bins[j] = (place as u32).min(count as u32 - 1));
+        below += own;
+    }
+    bins
+}
+
+/// A column in bins.
+pub(crate) struct Binned {
+    of_row: Vec<u32>,
+    /// The share of the rows in each bin.
+    shares: Vec<f64>,
+}
+
+impl Binned {
+    fn new(of_row: Vec<u32>, weights: &[f64]) -> Self {
+        let count = of_row.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut shares = vec![0.0; count];
+        of_row.iter().zip(weights).for_each(|(bin, r)| shares[*bin as usize] += r);
+        let total: f64 = weights.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= total);
+        Binned { of_row, shares }
+    }
+}
+
+/// Rows with their weights, and how columns are put into bins.
+pub(crate) struct Rows {
+    bins: Bins,
+    weights: Vec<f64>,
+    total: f64,
+}
+
+impl Rows {
+    pub fn new(bins: Bins, design: &Design) -> Self {
+        let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
+        let total = weights.iter().sum();
+        Rows { bins, weights, total }
+    }
+
+    /// A column in bins. Cost O(m).
+    pub fn column(&self, design: &Design, feature: Feature) -> Binned {
+        Binned::new(self.bins.of(&design.column(feature).values(), &self.weights), &self.weights)
+    }
+
+    /// The targets in bins: classes each in their own, every output of numbers by itself.
+    pub fn targets(&self, design: &Design) -> Vec<Binned> {
+        let binned = |of_row| Binned::new(of_row, &self.weights);
+        match design.classes() {
+            Some(classes) => vec![binned(classes.of_row.iter().map(|&class| class as u32).collect())],
+            None => {
+                let targets = design.targets();
+                targets.rows().into_iter().map(|y| binned(self.bins.of(&y.to_vec(), &self.weights))).collect()
+            }
+        }
+    }
+
+    /// I = Σ p_ab ln(p_ab/(p_a p_b)) over the bins of two columns; that of a column with itself is its entropy. Cost O(m) and
+    /// O(bins²).
+    pub fn information(&self, a: &Binned, b: &Binned) -> f64 {
+        let width = b.shares.len();
+        let mut table = vec![0.0; a.shares.len() * width];
+        for ((a, b), r) in a.of_row.iter().zip(&b.of_row).zip(&self.weights) {
+            table[*a as usize * width + *b as usize] += r;
+        }
+        let mut sum = 0.0;
+        for (row, of_a) in table.chunks_exact(width.max(1)).zip(&a.shares) {
+            for (both, of_b) in row.iter().zip(&b.shares).filter(|(both, _)| **both > 0.0) {
+                let both = both / self.total;
+                sum += both * (both / (of_a * of_b)).ln();
+            }
+        }
+        sum.max(0.0)
+    }
+
+    /// The mean over outputs of the information of a column about the target.
+    pub fn relevance(&self, column: &Binned, targets: &[Binned]) -> f64 {
+        targets.iter().map(|target| self.information(column, target)).sum::<f64>() / targets.len().max(1) as f64
+    }
+}

@@ -1,0 +1,120 @@
+//! Relevance and redundancy by mutual information.
+
+use crate::{design, holds, score};
+use std::f64::consts::LN_2;
+use vaglio_core::{Criterion, Problem, Task};
+use vaglio_dependence::{Bins, MrmrInformation, Scheme};
+use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+
+const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
+const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
+
+fn kinds() -> impl Iterator<Item = MrmrInformation> {
+    SCHEMES.into_iter().flat_map(|scheme| BINS.map(|bins| MrmrInformation { scheme, bins }))
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    Near { tolerance: 1e-13, least: 1.0 }.assert(expected, found, "a score");
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for criterion in kinds() {
+        holds(check_criterion_on_standard_data(&criterion, 1e-11));
+    }
+}
+
+#[test]
+fn every_law_holds_on_columns_of_very_unlike_scale() {
+    let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
+    for criterion in kinds() {
+        holds(check_criterion(&criterion, &design, 1e-11));
+    }
+}
+
+#[test]
+fn long_walks_stay_on_the_definition() {
+    let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
+    for criterion in kinds() {
+        holds(criterion::walk(&criterion, &design, 1000, 3, 1e-11));
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for criterion in kinds() {
+            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
+                near(score(&criterion, &weighted, subset), score(&criterion, &repeated, subset));
+            }
+        }
+    }
+}
+
+/// Two halves that have nothing to do with each other, a column that is one of them, and a constant one.
+fn by_hand() -> Problem {
+    let columns: [&[f64]; 4] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[5., 5., 9., 9.], &[4., 4., 4., 4.]];
+    let task = Task::Binary { negative: None, positive: "yes".into() };
+    data::given(&columns, &[&[1., 1., 1., -1.]], task).unwrap()
+}
+
+#[test]
+fn the_values_are_those_worked_out_by_hand() {
+    let problem = by_hand();
+    // Of cells ½, ¼, ¼ and marginals ½, ½ and ¾, ¼.
+    let relevant = 0.5 * (0.5f64 / (0.5 * 0.75)).ln() + 0.25 * (0.25f64 / (0.5 * 0.75)).ln() + 0.25 * LN_2;
+    for bins in BINS {
+        let [difference, quotient] = SCHEMES.map(|scheme| MrmrInformation { scheme, bins });
+        for (subset, relevance, redundancy) in [
+            (&[0][..], relevant, LN_2),
+            (&[0, 1], relevant, LN_2 / 2.0),
+            (&[1, 2], relevant, LN_2),
+            (&[2, 0, 1], relevant, 5.0 / 9.0 * LN_2),
+            (&[1, 3], relevant / 2.0, LN_2 / 4.0),
+        ] {
+            near(score(&difference, &problem, subset), redundancy - relevance);
+            near(score(&quotient, &problem, subset), -relevance / redundancy);
+        }
+        for criterion in [difference, quotient] {
+            assert_eq!(score(&criterion, &problem, &[]), 0.0);
+            assert_eq!(score(&criterion, &problem, &[3]), 0.0);
+        }
+    }
+}
+
+/// A column whose size, and not whose sign, goes with the target has no correlation with it.
+#[test]
+fn what_is_not_monotone_is_seen() {
+    let mut random = vaglio_testkit::Random::new(4);
+    let mut draw = || (0..200).map(|_| random.normal()).collect::<Vec<f64>>();
+    let (x, noise) = (draw(), draw());
+    let y: Vec<f64> = x.iter().map(|x| (x.abs() - 1.0).signum()).collect();
+    let problem = data::given(&[&noise, &x], &[&y], Task::Binary { negative: None, positive: "far".into() }).unwrap();
+    let criterion = MrmrInformation { scheme: Scheme::Quotient, bins: Bins::Deviation };
+    assert!(score(&criterion, &problem, &[1]) < 10.0 * score(&criterion, &problem, &[0]));
+}
+
+/// Whatever the shares, two values are two bins.
+#[test]
+fn a_column_of_two_values_keeps_them_apart() {
+    for ones in 1..20 {
+        let x: Vec<f64> = (0..20).map(|j| f64::from(u8::from(j < ones))).collect();
+        let problem = data::given(&[&x], &[&x], Task::Regression).unwrap();
+        for bins in [Bins::Deviation, Bins::Width(2), Bins::Width(10), Bins::Frequency(2), Bins::Frequency(10)] {
+            // The relevance of a column that is the target is its entropy, which is all its redundancy.
+            let criterion = MrmrInformation { scheme: Scheme::Quotient, bins };
+            near(score(&criterion, &problem, &[0]), -1.0);
+        }
+    }
+}
+
+#[test]
+fn bins_that_cannot_be_are_refused() {
+    let design = design(&by_hand());
+    for (bins, words) in [(Bins::Width(1), "`bins.width`: 1 is not between 2 and 256"), (Bins::Frequency(300), "300")] {
+        let found = MrmrInformation { bins, ..MrmrInformation::default() }.check(&design).unwrap_err().to_string();
+        assert!(found.contains(words), "{found}");
+    }
+}

@@ -59,6 +59,11 @@ pub trait Criterion: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether it scores with a λ for each output, where the readout has that: see [`Design::of_outputs`].
+    fn scores_each_output(&self) -> bool {
+        false
+    }
+
     /// The loss that the score is a mean of, if it is one.
     fn loss(&self) -> Option<Loss> {
         None

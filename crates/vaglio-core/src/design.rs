@@ -3,12 +3,13 @@
 use crate::decisions::Decisions;
 use crate::kept::Kept;
 use crate::model::Identity;
+use crate::outputs::OfOutputs;
 use crate::part::{Part, Parted};
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, Loss, Model, Problem, Readout, Result, Score,
     Task, Trained, lambda,
 };
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
 
 /// The classes of the rows of a [`Design`].
@@ -46,6 +47,7 @@ pub struct Design {
     bias: Option<Feature>,
     /// Shared with the designs of other λ.
     kept: Arc<Kept>,
+    pub(crate) of_outputs: OfOutputs,
     walks: usize,
     pub(crate) parted: Option<Parted>,
     pub(crate) part: Option<Arc<Part>>,
@@ -121,6 +123,7 @@ impl Design {
             standardized_in_folds: false,
             bias: problem.bias(),
             kept: Arc::default(),
+            of_outputs: OfOutputs::default(),
             walks: 1,
             parted: None,
             part: None,
@@ -164,7 +167,7 @@ impl Design {
     pub fn at_lambda(&self, lambda: Option<f64>) -> Self {
         let mut design = self.clone();
         if let (Training::Ridge(readout, _), Some(lambda)) = (&mut design.training, lambda) {
-            *readout = Readout { lambdas: vec![lambda], refine: false, ..readout.clone() };
+            *readout = Readout { lambdas: vec![lambda], refine: false, each_output: false, ..readout.clone() };
         }
         design
     }
@@ -196,6 +199,16 @@ impl Design {
     /// Keeps what was computed of columns, targets and weights alone, for the same design at other λ.
     pub fn keep<T: std::any::Any + Send + Sync>(&self, value: Arc<T>) {
         self.kept.set(value);
+    }
+
+    /// The same with one output alone, as a number to be predicted, which has what is kept to itself.
+    pub(crate) fn of_output(&self, output: usize) -> Design {
+        let targets = self.targets.slice(s![output..output + 1, ..]).to_owned();
+        let mut design = self.clone();
+        if let Training::Ridge(readout, _) = &mut design.training {
+            *readout = Readout { each_output: false, ..readout.clone() };
+        }
+        Design { targets: Arc::new(targets), task: Task::Regression, kept: Arc::default(), ..design }
     }
 
     /// Number of rows, m.

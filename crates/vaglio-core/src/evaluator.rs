@@ -67,6 +67,11 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
+    /// The λ of each output at which the current score is reached, where outputs do not share one.
+    fn lambdas(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
+
     /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
     /// nodes can share states; by default each node resets the evaluator.
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {

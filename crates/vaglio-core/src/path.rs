@@ -51,9 +51,27 @@ pub struct PathEntry {
     pub score: Score,
     /// The standard error of the score as a mean over rows, where it is one.
     pub standard_error: Option<f64>,
-    /// Coefficients of the subset's columns about their means and divided by their norms, of a target likewise, where the
-    /// path's own make the model; otherwise the readout is trained.
-    pub coefficients: Option<Vec<f64>>,
+    /// How its model is made.
+    pub fit: EntryFit,
+}
+
+impl PathEntry {
+    /// The λ of each output, where each has its own.
+    pub fn lambdas(&self) -> Option<&[f64]> {
+        if let EntryFit::Lambdas(lambdas) = &self.fit { Some(lambdas) } else { None }
+    }
+}
+
+/// How the model of an entry is made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum EntryFit {
+    /// The readout is trained at the λ of the score.
+    #[default]
+    Readout,
+    /// The readout is trained at these λ, one for each output.
+    Lambdas(Vec<f64>),
+    /// It has these coefficients of the subset's columns about their means and divided by their norms, of a target likewise.
+    Coefficients(Vec<f64>),
 }
 
 /// Why a search ended.

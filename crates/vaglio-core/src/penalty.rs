@@ -37,6 +37,8 @@ pub enum Lambda {
         /// The largest.
         to: f64,
     },
+    /// One of these for each output, by the criterion, for every subset: never of a [`Lambda::Fixed`] or of itself.
+    EachOutput(Box<Lambda>),
 }
 
 /// For what one λ of several is taken.
@@ -70,6 +72,7 @@ impl Lambda {
     pub fn per(&self) -> Option<Per> {
         match self {
             Lambda::Grid { per, .. } | Lambda::Values { per, .. } => *per,
+            Lambda::EachOutput(_) => Some(Per::Subset),
             Lambda::Fixed(_) | Lambda::Search { .. } => None,
         }
     }
@@ -86,6 +89,7 @@ impl Lambda {
             Err(Error::setting(field, format!("{value} is not a positive finite number")))
         };
         match self {
+            Lambda::EachOutput(of) => of.values(),
             Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
             Lambda::Values { values, .. } => {
                 if values.is_empty() {
@@ -116,7 +120,16 @@ impl Lambda {
 
     /// Whether λ between the values are searched as well.
     pub fn is_search(&self) -> bool {
-        matches!(self, Lambda::Search { .. })
+        match self {
+            Lambda::EachOutput(of) => of.is_search(),
+            Lambda::Fixed(_) | Lambda::Grid { .. } | Lambda::Values { .. } => false,
+            Lambda::Search { .. } => true,
+        }
+    }
+
+    /// Whether each output has its own.
+    pub fn is_of_each_output(&self) -> bool {
+        matches!(self, Lambda::EachOutput(_))
     }
 }
 
@@ -167,20 +180,39 @@ struct Several {
     search: Option<Range>,
     #[serde(skip_serializing_if = "Option::is_none")]
     per: Option<Per>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<Outputs>,
 }
 
-impl Serialize for Lambda {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+/// Whether outputs share λ.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Outputs {
+    Shared,
+    Each,
+}
+
+impl From<&Lambda> for Several {
+    fn from(lambda: &Lambda) -> Self {
         let none = Several::default();
-        match self {
-            Lambda::Fixed(value) => return serializer.serialize_f64(*value),
+        match lambda {
+            Lambda::Fixed(value) => Several { values: Some(vec![*value]), ..none },
             Lambda::Values { values, per } => Several { values: Some(values.clone()), per: *per, ..none },
             Lambda::Grid { from, to, points, per } => {
                 Several { grid: Some(Grid { from: *from, to: *to, points: *points }), per: *per, ..none }
             }
             Lambda::Search { from, to } => Several { search: Some(Range { from: *from, to: *to }), ..none },
+            Lambda::EachOutput(of) => Several { outputs: Some(Outputs::Each), ..Several::from(&**of) },
         }
-        .serialize(serializer)
+    }
+}
+
+impl Serialize for Lambda {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Lambda::Fixed(value) => serializer.serialize_f64(*value),
+            _ => Several::from(self).serialize(serializer),
+        }
     }
 }
 
@@ -213,18 +245,35 @@ impl<'de> Visitor<'de> for LambdaVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Lambda, A::Error> {
         let several = Several::deserialize(MapAccessDeserializer::new(map))?;
-        match several {
-            Several { grid: Some(Grid { from, to, points }), values: None, search: None, per } => {
+        if several.outputs == Some(Outputs::Each) {
+            if several.per == Some(Per::Path) {
+                return Err(de::Error::custom("`outputs: each` takes lambda for every subset; leave `per: path` out"));
+            }
+            return several.lambda().map(|of| Lambda::EachOutput(Box::new(of)));
+        }
+        several.lambda()
+    }
+}
+
+impl Several {
+    /// What outputs share, or each has.
+    fn lambda<E: de::Error>(self) -> std::result::Result<Lambda, E> {
+        match self {
+            Several { grid: Some(Grid { from, to, points }), values: None, search: None, per, .. } => {
                 Ok(Lambda::Grid { from, to, points, per })
             }
-            Several { grid: None, values: Some(values), search: None, per } => Ok(Lambda::Values { values, per }),
-            Several { grid: None, values: None, search: Some(Range { from, to }), per: None | Some(Per::Subset) } => {
-                Ok(Lambda::Search { from, to })
+            Several { grid: None, values: Some(values), search: None, per, .. } => Ok(Lambda::Values { values, per }),
+            Several {
+                grid: None,
+                values: None,
+                search: Some(Range { from, to }),
+                per: None | Some(Per::Subset),
+                ..
+            } => Ok(Lambda::Search { from, to }),
+            Several { search: Some(_), per: Some(Per::Path), grid: None, values: None, .. } => {
+                Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path`"))
             }
-            Several { search: Some(_), per: Some(Per::Path), grid: None, values: None } => {
-                Err(de::Error::custom("`search` finds lambda for every subset; give a grid for `per: path`"))
-            }
-            _ => Err(de::Error::custom("one of `grid`, `values` and `search` gives lambda")),
+            _ => Err(E::custom("one of `grid`, `values` and `search` gives lambda")),
         }
     }
 }
@@ -236,16 +285,16 @@ impl JsonSchema for Lambda {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let (grid, range) = (generator.subschema_for::<Grid>(), generator.subschema_for::<Range>());
-        let per = generator.subschema_for::<Per>();
+        let (per, outputs) = (generator.subschema_for::<Per>(), generator.subschema_for::<Outputs>());
         json_schema!({
-            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search) or for every subset by the criterion (`per: subset`).",
+            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
             "oneOf": [
                 {"type": "number", "exclusiveMinimum": 0},
-                {"type": "object", "properties": {"grid": grid, "per": per}, "required": ["grid"], "additionalProperties": false},
-                {"type": "object", "properties": {"search": range}, "required": ["search"], "additionalProperties": false},
+                {"type": "object", "properties": {"grid": grid, "per": per, "outputs": outputs}, "required": ["grid"], "additionalProperties": false},
+                {"type": "object", "properties": {"search": range, "outputs": outputs}, "required": ["search"], "additionalProperties": false},
                 {
                     "type": "object",
-                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}, "per": per},
+                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}, "per": per, "outputs": outputs},
                     "required": ["values"],
                     "additionalProperties": false
                 }
@@ -291,6 +340,8 @@ mod tests {
             r#"{"values":[1.0,2.0]}"#,
             r#"{"values":[1.0,2.0],"per":"subset"}"#,
             r#"{"search":{"from":0.1,"to":10.0}}"#,
+            r#"{"search":{"from":0.1,"to":10.0},"outputs":"each"}"#,
+            r#"{"values":[1.0,2.0],"per":"subset","outputs":"each"}"#,
         ] {
             let lambda: Lambda = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json::to_string(&lambda).unwrap(), text);
@@ -300,6 +351,7 @@ mod tests {
             r#"{"search":{"from":1,"to":2},"per":"path"}"#,
             r#"{"values":[1.0],"search":{"from":1,"to":2}}"#,
             r#"{"per":"path"}"#,
+            r#"{"values":[1.0],"per":"path","outputs":"each"}"#,
         ] {
             assert!(serde_json::from_str::<Lambda>(bad).is_err(), "{bad}");
         }

@@ -13,6 +13,8 @@ pub struct Readout {
     pub refine: bool,
     /// Whether there is an intercept, which is never penalized.
     pub intercept: bool,
+    /// Whether each output has its own λ, by its own part of the criterion's loss.
+    pub each_output: bool,
     /// Whether rows of each class are weighed by one over their weight in the rows that are trained on.
     pub balanced: bool,
 }
@@ -31,7 +33,7 @@ impl Readout {
         }
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
-        Ok(Readout { lambdas, per: None, refine: false, intercept, balanced: false })
+        Ok(Readout { lambdas, per: None, refine: false, intercept, each_output: false, balanced: false })
     }
 
     /// A readout over the λ that a setting gives.
@@ -39,7 +41,8 @@ impl Readout {
     /// # Errors
     /// [`Error::Setting`] on `lambda`.
     pub fn of(lambda: &Lambda, intercept: bool) -> Result<Self> {
-        let readout = Readout { per: lambda.per(), ..Readout::new(lambda.values()?, intercept)? };
+        let (per, each_output) = (lambda.per(), lambda.is_of_each_output());
+        let readout = Readout { per, each_output, ..Readout::new(lambda.values()?, intercept)? };
         Ok(if lambda.is_search() { readout.refined() } else { readout })
     }
 

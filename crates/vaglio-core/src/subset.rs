@@ -1,7 +1,8 @@
 //! The subset that a search changes, with its scores.
 
 use crate::{
-    Branch, Criterion, Design, Engine, Evaluator, Feature, Geometry, Outline, Result, Score, Shortcut, Winner,
+    Branch, Criterion, Design, Engine, EntryFit, Evaluator, Feature, Geometry, Outline, PathEntry, Result, Score,
+    Shortcut, Winner,
 };
 
 /// The current subset of a search, with its scores under a criterion.
@@ -109,6 +110,14 @@ impl<'d> Subset<'d> {
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
         let (evaluator, selected) = self.evaluator()?;
         evaluator.standard_error(selected)
+    }
+
+    /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave.
+    pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
+        let standard_error = self.standard_error()?;
+        let (evaluator, selected) = self.evaluator()?;
+        let fit = evaluator.lambdas(selected)?.map_or(EntryFit::Readout, EntryFit::Lambdas);
+        Ok(PathEntry { subset: selected.to_vec(), score, standard_error, fit })
     }
 
     /// The root of a depth-first search of the subset with any of the columns `later`.

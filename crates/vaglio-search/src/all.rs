@@ -1,9 +1,7 @@
 //! Every feature, without a selection.
 
 use crate::Space;
-use vaglio_core::{
-    Answer, Choose, Design, Feature, Outline, Path, PathEntry, Result, SearchContext, SearchStrategy, StopReason,
-};
+use vaglio_core::{Answer, Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
 
 crate::settings! {
     /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
@@ -72,8 +70,8 @@ impl SearchStrategy for All {
         let mut all: Vec<Feature> = space.groups.concat();
         all.sort_unstable();
         subset.reset(&all)?;
-        let (score, standard_error) = (subset.score()?, subset.standard_error()?);
-        path.entries.push(PathEntry { subset: all, score, standard_error, coefficients: None });
+        let score = subset.score()?;
+        path.entries.push(subset.entry(score)?);
         path.chosen = Some(0);
         if let Answer::Stop(reason) = observer.visited(1.0, 1.0) {
             path.stop_reason = reason;

@@ -4,7 +4,7 @@ use crate::{Flow, Space, Walk, run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Choose, Criterion, Design, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext,
+    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext,
     SearchStrategy, Signs, Step, StopReason,
 };
 use vaglio_kernels::Level;
@@ -182,12 +182,15 @@ impl Lars {
             walk.inside[group] = enters;
         }
         let action = if enters { Action::Add } else { Action::Remove };
-        let own = (self.coefficients == PathCoefficients::Path).then(|| alpha.clone());
+        let own = match self.coefficients {
+            PathCoefficients::Path => EntryFit::Coefficients(alpha.clone()),
+            PathCoefficients::Refit => EntryFit::Readout,
+        };
         let knot = Some(Knot { mu, alpha });
         let next = walk.step(Step { action, feature, with: Vec::new(), score, size: 0, tied, knot });
         let selected = walk.context.subset.selected();
         if let Some(entry) = walk.entries.iter_mut().find(|entry| entry.subset == selected) {
-            entry.coefficients = own;
+            entry.fit = own;
         }
         next
     }

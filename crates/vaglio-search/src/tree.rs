@@ -121,7 +121,7 @@ impl Best {
         let mut entry = |(selected, _): (Vec<Feature>, f64)| {
             subset.reset(&selected)?;
             let score = subset.score()?;
-            Ok(PathEntry { subset: selected, score, standard_error: subset.standard_error()?, coefficients: None })
+            subset.entry(score)
         };
         self.0.into_iter().flatten().map(&mut entry).collect()
     }

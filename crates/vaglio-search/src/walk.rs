@@ -246,9 +246,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         if place.is_ok_and(|at| self.entries[at].score.loss <= score.loss) {
             return Ok(());
         }
-        let subset = self.context.subset.selected().to_vec();
-        let entry =
-            PathEntry { subset, score, standard_error: self.context.subset.standard_error()?, coefficients: None };
+        let entry = self.context.subset.entry(score)?;
         match place {
             Ok(at) => self.entries[at] = entry,
             Err(at) => self.entries.insert(at, entry),

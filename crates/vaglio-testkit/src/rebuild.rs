@@ -118,7 +118,8 @@ fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> 
 
 /// The readout over other λ; it does not search between them.
 fn readout_over(readout: &Readout, lambdas: Vec<f64>) -> Result<Readout> {
-    Ok(Readout { balanced: readout.balanced, ..Readout::new(lambdas, readout.intercept)? })
+    let (each_output, balanced) = (readout.each_output, readout.balanced);
+    Ok(Readout { each_output, balanced, ..Readout::new(lambdas, readout.intercept)? })
 }
 
 fn readout(design: &Design) -> Result<Readout> {

@@ -2,12 +2,12 @@
 
 use crate::learners::Rls;
 use crate::resample::{self, Chosen, Picked, Sample, Warning};
-use crate::train::{of_path, train};
+use crate::train::{train, train_entry};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     Criterion, Design, Engine, Error, HeldOut, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext,
-    SearchStrategy, Subset, Trained,
+    SearchStrategy, Subset,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -140,6 +140,10 @@ impl ValidSelector {
         self.learner.check().map_err(|e| e.under("learner"))?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner))
             .map_err(|e| e.under("learner"))?;
+        if design.of_outputs().is_some() && !self.criterion.scores_each_output() {
+            let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
+            return Err(Error::setting("learner.lambda.outputs", why));
+        }
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
         self.search.check(&*self.criterion, &design).map_err(|e| e.under("search"))?;
         self.standardizing(design, problem)
@@ -242,13 +246,9 @@ impl ValidSelector {
         let _entered = span.enter();
         let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
         let Searched { path, engine, approximation, alpha, seconds } = searched;
-        let (subset, lambda) = path.result().map_or((&[][..], path.empty.lambda), |e| (&e.subset[..], e.score.lambda));
-        let model = match path.result().and_then(|entry| entry.coefficients.as_deref()) {
-            Some(own) => {
-                let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
-                design.model(subset, Trained { lambda, coefficients: of_path(design, subset, own) })?
-            }
-            None => train(design, subset, lambda.or(chosen.lambda))?,
+        let model = match path.result() {
+            Some(entry) => train_entry(design, entry, chosen.lambda)?,
+            None => train(design, &[], path.empty.lambda.or(chosen.lambda))?,
         };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();

@@ -2,7 +2,7 @@
 
 use crate::criteria::Loo;
 use ndarray::Array2;
-use vaglio_core::{Coefficients, Design, Error, Feature, Model, Outline, Result, Subset, Trained};
+use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
 
@@ -15,23 +15,65 @@ use vaglio_kernels::ridge::Ridge;
 /// [`Error::Numerical`] when numbers overflow; those of the learner.
 pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
-    let lambda = match lambda {
-        Some(lambda) => lambda,
-        None if readout.lambdas.len() == 1 => readout.lambdas[0],
-        None => chosen(design, subset)?.unwrap_or(readout.lambdas[0]),
+    let of = |design: &Design| match lambda {
+        Some(lambda) => Ok(lambda),
+        None if readout.lambdas.len() == 1 => Ok(readout.lambdas[0]),
+        None => Ok(chosen(design, subset)?.unwrap_or(readout.lambdas[0])),
     };
+    let lambdas = match design.of_outputs() {
+        Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
+        None => vec![of(design)?],
+    };
+    trained(design, subset, &lambdas)
+}
+
+/// The model of an entry of a path; without a λ of its own, at `lambda`.
+///
+/// # Errors
+/// See [`train`].
+pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>) -> Result<Model> {
+    match &entry.fit {
+        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda)),
+        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas),
+        EntryFit::Coefficients(own) => {
+            let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
+            let coefficients = of_path(design, &entry.subset, own);
+            design.model(&entry.subset, Trained { lambda, coefficients })
+        }
+    }
+}
+
+/// Trained at one λ, or at one for each output.
+fn trained(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Model> {
+    let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
     let failed = |failure: Failure| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let ridge = Ridge::new(design.columns().matrix(subset), design.targets(), weights.as_deref(), readout.intercept)
-        .map_err(failed)?;
-    let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
-    let coefficients = Coefficients { weights, intercept };
+    let ridge =
+        Ridge::new(design.columns().matrix(subset), design.targets(), weights.as_deref(), intercept).map_err(failed)?;
+    let coefficients = of_outputs(lambdas, |lambda| {
+        let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
+        Ok(Coefficients { weights, intercept })
+    })?;
     if !coefficients.is_finite() {
         return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
     }
-    design.model(subset, Trained { lambda, coefficients })
+    design.model(subset, Trained { lambda: lambdas[0], coefficients })
+}
+
+/// Coefficients at one λ; of several, those of each output at its own.
+///
+/// # Errors
+/// Those of `at`.
+pub(crate) fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coefficients>) -> Result<Coefficients> {
+    let mut all = at(lambdas[0])?;
+    for (output, &lambda) in lambdas.iter().enumerate().skip(1) {
+        let own = at(lambda)?;
+        all.weights.column_mut(output).assign(&own.weights.column(output));
+        all.intercept[output] = own.intercept[output];
+    }
+    Ok(all)
 }
 
 /// The model of coefficients of columns about their means and divided by their norms, for a target likewise. Cost

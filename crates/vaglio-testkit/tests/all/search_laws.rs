@@ -122,7 +122,7 @@ impl Wrong {
                 subset: context.subset.selected().to_vec(),
                 score,
                 standard_error: None,
-                coefficients: None,
+                fit: vaglio_core::EntryFit::Readout,
             });
             path.steps.push(step.clone());
             if self.fault == Fault::AddsTwice && size == 2 {
@@ -139,8 +139,12 @@ impl Wrong {
             let second = path.steps[1].feature;
             context.subset.reset(&[])?;
             let score = crate::common::addition(&mut context.subset, second)?;
-            path.entries[0] =
-                vaglio_core::PathEntry { subset: vec![second], score, standard_error: None, coefficients: None };
+            path.entries[0] = vaglio_core::PathEntry {
+                subset: vec![second],
+                score,
+                standard_error: None,
+                fit: vaglio_core::EntryFit::Readout,
+            };
         }
         path.chosen = if path.entries.is_empty() { None } else { Some(path.entries.len() - 1) };
         Ok(path)

@@ -50,7 +50,12 @@ impl SearchStrategy for BestOne {
                 _ => score.loss < b.score.loss,
             });
             if better {
-                best = Some(PathEntry { subset: vec![feature], score, standard_error: None, coefficients: None });
+                best = Some(PathEntry {
+                    subset: vec![feature],
+                    score,
+                    standard_error: None,
+                    fit: vaglio_core::EntryFit::Readout,
+                });
             }
         }
         let optimal = stopped.is_none() || self.fault == Fault::ProvesAfterAStop;
@@ -114,7 +119,7 @@ impl SearchStrategy for Pairs {
             let with = if self.forgets { Vec::new() } else { pair[1..].to_vec() };
             let step = Step { action, feature: pair[0], with, score, size, tied: Vec::new(), knot: None };
             if action == Action::Add {
-                entries.push(PathEntry { subset, score, standard_error: None, coefficients: None });
+                entries.push(PathEntry { subset, score, standard_error: None, fit: vaglio_core::EntryFit::Readout });
             }
             context.observe(&step);
             steps.push(step);

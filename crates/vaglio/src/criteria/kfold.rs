@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use splits::Splits;
 use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
+    mean_over_outputs,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -91,6 +92,9 @@ vaglio_core::describe!(
 #[typetag::serde(name = "kfold")]
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        if let Some(outputs) = design.of_outputs() {
+            return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
+        }
         let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect();
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
@@ -111,6 +115,10 @@ impl Criterion for KFold {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
+        if let Some(outputs) = design.of_outputs() {
+            let shortcuts = outputs.iter().map(|one| self.accelerate(one, outline)).collect::<Result<Option<_>>>()?;
+            return Ok(shortcuts.and_then(Shortcut::of_outputs));
+        }
         let Some(readout) = design.readout() else { return Ok(None) };
         let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect();
         if !self.is_mean_of(&rounds) {
@@ -170,6 +178,7 @@ impl Criterion for KFold {
 
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task())?;
+        design.check_outputs(self.loss)?;
         if self.engine == Engine::Primal && self.loss != Loss::Squared {
             return Err(Error::setting(
                 "engine",
@@ -189,6 +198,11 @@ impl Criterion for KFold {
     }
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        if let Some(outputs) = design.of_outputs() {
+            let one = self.estimate(&outputs[0], outline);
+            let times = outputs.len() as f64;
+            return Estimate { flops: times * one.flops, bytes: times * one.bytes, ..one };
+        }
         let rounds: Vec<Round> =
             self.rounds_of(design).unwrap_or_default().iter().map(|round| Round::new(round)).collect();
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
@@ -208,6 +222,10 @@ impl Criterion for KFold {
             flops: outline.trials * folds as f64 * design.rows() as f64 * 2.0 * (outline.largest as f64).powi(2),
             bytes: 8.0 * (design.rows() * outline.largest * folds) as f64,
         }
+    }
+
+    fn scores_each_output(&self) -> bool {
+        true
     }
 
     fn loss(&self) -> Option<Loss> {

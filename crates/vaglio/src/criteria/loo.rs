@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
+    mean_over_outputs,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -52,20 +53,9 @@ vaglio_core::describe!(
     "leave-one-out"
 );
 
-#[typetag::serde(name = "loo")]
-impl Criterion for Loo {
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let (outputs, rows) = design.targets().dim();
-        design.best_lambda(|lambda| {
-            let mut predictions = Array2::zeros((outputs, rows));
-            for row in 0..rows {
-                predictions.column_mut(row).assign(&left_out(design, subset, row, lambda)?.column(0));
-            }
-            Ok(design.loss(self.loss, predictions.view()))
-        })
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+impl Loo {
+    /// Of outputs that share λ.
+    fn shortcut<'d>(&self, design: &'d Design) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let parts = parts_of(design);
         let has_states = !readout.refine && parts.as_ref().is_some_and(|parts| parts.len() <= MOST_PARTS);
@@ -77,6 +67,29 @@ impl Criterion for Loo {
         common.bounded &= !self.full_pass;
         Ok(Some(Shortcut::new("dual", LooEvaluator::new(Arc::new(common)))))
     }
+}
+
+#[typetag::serde(name = "loo")]
+impl Criterion for Loo {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        if let Some(outputs) = design.of_outputs() {
+            return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
+        }
+        let (outputs, rows) = design.targets().dim();
+        design.best_lambda(|lambda| {
+            let mut predictions = Array2::zeros((outputs, rows));
+            for row in 0..rows {
+                predictions.column_mut(row).assign(&left_out(design, subset, row, lambda)?.column(0));
+            }
+            Ok(design.loss(self.loss, predictions.view()))
+        })
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let Some(outputs) = design.of_outputs() else { return self.shortcut(design) };
+        let shortcuts = outputs.iter().map(|one| self.shortcut(one)).collect::<Result<Option<_>>>()?;
+        Ok(shortcuts.and_then(Shortcut::of_outputs))
+    }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
         Ok(Box::new(Linear::new(design)?))
@@ -84,6 +97,7 @@ impl Criterion for Loo {
 
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task())?;
+        design.check_outputs(self.loss)?;
         if design.rows() < 2 && design.readout().is_some_and(|r| r.intercept) {
             return Err(Error::setting(
                 "kind",
@@ -108,11 +122,20 @@ impl Criterion for Loo {
         Ok(HeldOut::EachRow)
     }
 
+    fn scores_each_output(&self) -> bool {
+        true
+    }
+
     fn loss(&self) -> Option<Loss> {
         Some(self.loss)
     }
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        if let Some(outputs) = design.of_outputs() {
+            let one = self.estimate(&outputs[0], outline);
+            let times = outputs.len() as f64;
+            return Estimate { flops: times * one.flops, bytes: times * one.bytes, ..one };
+        }
         let Outline { largest, trials, .. } = *outline;
         let (rows, outputs) = (design.rows() as f64, design.targets().nrows() as f64);
         let steps = largest as f64;

@@ -67,8 +67,11 @@ pub struct Record {
     /// Its score.
     #[serde(with = "infinity")]
     pub score: f64,
-    /// The penalty that its model was trained with.
+    /// The penalty that its model was trained with, where outputs share one.
     pub lambda: Option<f64>,
+    /// The penalty of each output, where each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambdas: Option<Vec<f64>>,
     /// The intercept of its model, if that is linear.
     pub intercept: Option<PerOutput>,
     /// Columns that could not be selected.

@@ -57,6 +57,9 @@ pub struct EntryRecord {
     pub standard_error: Option<f64>,
     /// Its λ.
     pub lambda: Option<f64>,
+    /// The λ of each output, where each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambdas: Option<Vec<f64>>,
     /// The cross-validated loss of the whole selection cut at this size.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
@@ -143,6 +146,7 @@ impl EntryRecord {
             score: entry.score.loss,
             standard_error: entry.standard_error,
             lambda: entry.score.lambda,
+            lambdas: entry.lambdas().map(<[f64]>::to_vec),
             cross_validated: None,
             cross_validated_error: None,
             train: None,

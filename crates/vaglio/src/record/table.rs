@@ -34,7 +34,13 @@ impl Record {
             let (method, count) = (tuned.method.name(), tuned.evaluations);
             out.push_str(&format!("tuned by {method}, {count} evaluations: {}\n", values.join(", ")));
         }
-        let lambda = self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default();
+        let lambda = match &self.lambdas {
+            Some(lambdas) => {
+                let each: Vec<String> = lambdas.iter().map(f64::to_string).collect();
+                format!(", lambda {} (of each output)", each.join(", "))
+            }
+            None => self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default(),
+        };
         out.push_str(&format!("score {:.6} (no columns: {:.6}){lambda}\n", self.score, self.empty_score));
         self.honest(&mut out);
         if let Some(certificate) = &self.certificate {

@@ -2,11 +2,13 @@
 
 use super::rows::unscale;
 use super::tally::Compared;
-use crate::train::{of_path, train};
+use crate::train::{of_outputs, of_path, train, train_entry};
 use ndarray::Array2;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, Model, PathEntry, Problem, Result, Score, TargetScale, Trained,
+    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Result, Score, TargetScale,
+    Trained,
 };
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
@@ -74,7 +76,7 @@ pub(crate) fn predictions_along(
         let model = train(design, &[], empty.lambda)?;
         each(None, &model, held.predicted(&model)?)?;
         for (index, entry) in entries.iter().enumerate() {
-            let model = train(design, &entry.subset, entry.score.lambda)?;
+            let model = train_entry(design, entry, None)?;
             each(Some(index), &model, held.predicted(&model)?)?;
         }
         return Ok(());
@@ -109,17 +111,27 @@ pub(crate) fn predictions_along(
     for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
         let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
         let count = places.len();
-        let predictions = if let Some(own) = &entry.coefficients {
-            predicted(&of_path(design, &entry.subset, own), &features.select(&places))?
-        } else if places.iter().all(|&place| place < count) {
-            let triangle = match prefixes.entry(lambda.to_bits()) {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
-            };
-            predicted(&coefficients(triangle.coefficients(count).map_err(failed)?), &features)?
-        } else {
-            let own = coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?);
-            predicted(&own, &features.select(&places))?
+        let is_first = places.iter().all(|&place| place < count);
+        let own = match &entry.fit {
+            EntryFit::Coefficients(own) => of_path(design, &entry.subset, own),
+            fit => {
+                let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
+                of_outputs(lambdas, |lambda| {
+                    if !is_first {
+                        return Ok(coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?));
+                    }
+                    let triangle = match prefixes.entry(lambda.to_bits()) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+                    };
+                    Ok(coefficients(triangle.coefficients(count).map_err(failed)?))
+                })?
+            }
+        };
+        let is_refitted = !matches!(entry.fit, EntryFit::Coefficients(_));
+        let predictions = match is_first && is_refitted {
+            true => predicted(&own, &features)?,
+            false => predicted(&own, &features.select(&places))?,
         };
         each(Some(index), &model, predictions)?;
     }

@@ -4,7 +4,7 @@ use super::along::{Held, predictions_along};
 use super::table::{Cell, Table};
 use super::tally::Tally;
 use super::warning::{Warning, WarningKind};
-use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score};
+use vaglio_core::{Design, EntryFit, Loss, PathEntry, Result, Rule, Score};
 
 /// Multiply-adds that the fits of all folds and λ may take.
 const MOST_WORK: f64 = 3e10;
@@ -29,7 +29,7 @@ pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, lo
     let mut tallies = Vec::with_capacity(lambdas.len());
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
-        let all = [PathEntry { subset: design.candidates(), score, standard_error: None, coefficients: None }];
+        let all = [PathEntry { subset: design.candidates(), score, standard_error: None, fit: EntryFit::Readout }];
         predictions_along(design, &all, score, held, |index, model, predictions| {
             if index.is_some() {
                 tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared)));

@@ -7,7 +7,7 @@ use super::tally::Tally;
 use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Feature, Loss, Path, PathEntry, Result, Score};
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Walked {
 #[derive(Debug)]
 struct Own {
     score: Score,
-    coefficients: Option<Vec<f64>>,
+    fit: EntryFit,
     /// A subset that is not the first features.
     subset: Option<Vec<Feature>>,
 }
@@ -47,7 +47,7 @@ impl Walked {
             order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
         let own = |entry: PathEntry| {
             let is_first = entry.subset.iter().all(|feature| place[feature] < entry.subset.len());
-            Own { score: entry.score, coefficients: entry.coefficients, subset: (!is_first).then_some(entry.subset) }
+            Own { score: entry.score, fit: entry.fit, subset: (!is_first).then_some(entry.subset) }
         };
         let entries = path.entries.into_iter().map(own).collect();
         Walked { empty: path.empty, order, entries }
@@ -155,12 +155,12 @@ impl Trail {
                 subset: Vec::new(),
                 score: self.walked.empty,
                 standard_error: None,
-                coefficients: None,
+                fit: EntryFit::Readout,
             };
         };
         let (size, own) = (self.sizes[place].0, &self.walked.entries[place]);
         let subset = own.subset.clone().unwrap_or_else(|| self.walked.order[..size].to_vec());
-        PathEntry { subset, score: own.score, standard_error: None, coefficients: own.coefficients.clone() }
+        PathEntry { subset, score: own.score, standard_error: None, fit: own.fit.clone() }
     }
 
     fn place(&self, size: usize) -> Option<usize> {

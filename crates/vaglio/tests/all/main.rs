@@ -5,6 +5,7 @@ mod all_lambdas;
 mod conformance;
 mod crrr;
 mod decisions;
+mod each_output;
 mod exactness;
 mod folds;
 mod hard_cells;

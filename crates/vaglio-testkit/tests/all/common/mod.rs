@@ -83,7 +83,7 @@ impl SearchStrategy for Forward {
                 subset: context.subset.selected().to_vec(),
                 score,
                 standard_error: None,
-                coefficients: None,
+                fit: vaglio_core::EntryFit::Readout,
             });
             steps.push(Step {
                 action: Action::Add,
@@ -125,7 +125,7 @@ impl SearchStrategy for Shrink {
             subset: all,
             score: context.subset.score()?,
             standard_error: None,
-            coefficients: None,
+            fit: vaglio_core::EntryFit::Readout,
         });
         let stop_reason = loop {
             let inside = context.subset.selected().to_vec();
@@ -143,7 +143,7 @@ impl SearchStrategy for Shrink {
                     subset: context.subset.selected().to_vec(),
                     score,
                     standard_error: None,
-                    coefficients: None,
+                    fit: vaglio_core::EntryFit::Readout,
                 },
             );
             let step = Step {

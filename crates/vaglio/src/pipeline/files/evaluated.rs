@@ -11,7 +11,7 @@ use crate::resample::{self, Held, Outer, Pooled, Warning, WarningKind, Watcher, 
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
 use std::time::Instant;
-use vaglio_core::{Design, Loss, Model, Observer, Result};
+use vaglio_core::{Design, EntryFit, Loss, Model, Observer, Result};
 
 /// What was computed beside the selection.
 #[derive(Default)]
@@ -169,6 +169,9 @@ fn left_out(prepared: &Prepared, design: &Design, selection: &Selection) -> Opti
         return None;
     }
     let entry = selection.path.result();
+    if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+        return None;
+    }
     let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
     // What cannot be computed is refused when it is asked for.
     let predictions = predicted_left_out(design, subset, lambda.or(selection.model.lambda())).ok().flatten()?;

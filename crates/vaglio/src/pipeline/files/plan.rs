@@ -94,7 +94,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
                 format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
             }
             [first, .., last] => {
-                let what = if walks.lambdas > 1 { "one for the whole walk" } else { "the best for every subset" };
+                let what = match (walks.lambdas > 1, design.of_outputs().is_some()) {
+                    (true, _) => "one for the whole walk",
+                    (false, false) => "the best for every subset",
+                    (false, true) => "the best for every subset and output",
+                };
                 format!("{} values from {first} to {last}, {what}", lambdas.len())
             }
         },

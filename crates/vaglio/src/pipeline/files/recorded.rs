@@ -42,6 +42,7 @@ pub(super) fn record(
         reason: "constant".into(),
     });
     let result = path.result().map_or(path.empty, |entry| entry.score);
+    let lambdas = path.result().and_then(|entry| entry.lambdas()).map(<[f64]>::to_vec);
     let status = if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete };
     Ok(Record {
         schema: SCHEMA.into(),
@@ -71,7 +72,8 @@ pub(super) fn record(
         },
         selected: selected(selector, prepared, design, selection, subset)?,
         score: result.loss,
-        lambda: result.lambda.or(model.lambda()),
+        lambda: result.lambda.or(model.lambda()).filter(|_| lambdas.is_none()),
+        lambdas,
         intercept: model.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),

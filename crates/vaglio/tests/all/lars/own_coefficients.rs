@@ -1,7 +1,7 @@
 //! Models with the coefficients of the path: conditions of the lasso, least squares at the end, honest losses.
 
 use vaglio::Selector;
-use vaglio::core::{Choose, CrossValidation, Error, Lambda, Problem, Rule, Silent, standardized};
+use vaglio::core::{Choose, CrossValidation, EntryFit, Error, Lambda, Problem, Rule, Silent, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Lars, PathCoefficients};
@@ -45,7 +45,7 @@ fn models_keep_the_conditions_of_the_lasso() {
             let correlations: Vec<f64> = columns.iter().map(|x| along(x, &own)).collect();
             let entry = selection.path.result().unwrap();
             assert_eq!(entry.subset.len(), size);
-            let alpha = entry.coefficients.as_ref().unwrap();
+            let EntryFit::Coefficients(alpha) = &entry.fit else { panic!("{entry:?}") };
             let common = correlations[entry.subset[0]].abs();
             for (feature, correlation) in correlations.iter().enumerate() {
                 match entry.subset.iter().position(|f| *f == feature) {

@@ -1,0 +1,173 @@
+//! A λ for each output: one subset, scored for each output by itself.
+
+use crate::{Branch, Design, Error, Evaluator, Feature, Loss, Result, Score, Shortcut};
+use std::sync::OnceLock;
+
+/// The designs of single outputs, made when they are first asked for; a copy of a design makes its own.
+#[derive(Debug, Default)]
+pub(crate) struct OfOutputs(OnceLock<Vec<Design>>);
+
+impl Clone for OfOutputs {
+    fn clone(&self) -> Self {
+        OfOutputs::default()
+    }
+}
+
+impl Design {
+    /// The designs of single outputs, where there are several and each has its own λ.
+    pub fn of_outputs(&self) -> Option<&[Design]> {
+        let outputs = self.targets().nrows();
+        if outputs < 2 || !self.readout().is_some_and(|readout| readout.each_output) {
+            return None;
+        }
+        Some(self.of_outputs.0.get_or_init(|| (0..outputs).map(|output| self.of_output(output)).collect()))
+    }
+
+    /// Refuses a λ for each output with a loss that is not a mean over outputs.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `loss`.
+    pub fn check_outputs(&self, loss: Loss) -> Result<()> {
+        let refused = |why: &str| {
+            Err(Error::setting(
+                "loss",
+                format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
+            ))
+        };
+        let Some(readout) = self.readout().filter(|_| self.of_outputs().is_some()) else { return Ok(()) };
+        if !matches!(loss, Loss::Squared | Loss::Absolute) {
+            return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
+        }
+        if readout.balanced {
+            return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
+        }
+        match self.decisions() {
+            Some(_) => refused("predictions are averaged over rows here; share lambda"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The mean over outputs of the scores that `evaluate` gives on the design of each.
+///
+/// # Errors
+/// The first that `evaluate` gives.
+pub fn mean_over_outputs(outputs: &[Design], evaluate: impl FnMut(&Design) -> Result<Score>) -> Result<Score> {
+    mean(outputs.iter().map(evaluate))
+}
+
+fn mean(scores: impl Iterator<Item = Result<Score>>) -> Result<Score> {
+    let losses = scores.map(|score| Ok(score?.loss)).collect::<Result<Vec<f64>>>()?;
+    Ok(Score { loss: losses.iter().sum::<f64>() / losses.len() as f64, lambda: None })
+}
+
+/// Means over outputs of scores of the same subsets: outputs × subsets.
+fn means(of_outputs: &[Vec<Score>], scores: &mut [Score]) -> Result<()> {
+    for (k, score) in scores.iter_mut().enumerate() {
+        *score = mean(of_outputs.iter().map(|of_output| Ok(of_output[k])))?;
+    }
+    Ok(())
+}
+
+impl<'d> Shortcut<'d> {
+    /// Of the shortcuts of single outputs, of which there is at least one: scores are means, each at its own λ.
+    pub fn of_outputs(shortcuts: Vec<Shortcut<'d>>) -> Option<Shortcut<'d>> {
+        let engine = shortcuts.first()?.engine;
+        let evaluators = shortcuts.into_iter().map(|shortcut| shortcut.evaluator).collect();
+        Some(Shortcut { engine, evaluator: Box::new(EachOutput { evaluators }), geometry: None })
+    }
+}
+
+/// The evaluators of single outputs.
+struct EachOutput<'d> {
+    evaluators: Vec<Box<dyn Evaluator + 'd>>,
+}
+
+impl Evaluator for EachOutput<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        mean(self.evaluators.iter_mut().map(|evaluator| evaluator.score(subset)))
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let mut of_outputs = vec![vec![Score::WORST; candidates.len()]; self.evaluators.len()];
+        for (evaluator, own) in self.evaluators.iter_mut().zip(&mut of_outputs) {
+            evaluator.score_additions(subset, candidates, own)?;
+        }
+        means(&of_outputs, scores)
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let mut of_outputs = vec![vec![Score::WORST; candidates.len()]; self.evaluators.len()];
+        for (evaluator, own) in self.evaluators.iter_mut().zip(&mut of_outputs) {
+            evaluator.score_removals(subset, candidates, own)?;
+        }
+        means(&of_outputs, scores)
+    }
+
+    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        self.evaluators.iter_mut().try_for_each(|evaluator| evaluator.add(subset, feature))
+    }
+
+    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        self.evaluators.iter_mut().try_for_each(|evaluator| evaluator.remove(subset, feature))
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.evaluators.iter_mut().try_for_each(|evaluator| evaluator.reset(subset))
+    }
+
+    /// The mean of those of the outputs, which no correlation of their losses exceeds.
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let errors = self.evaluators.iter_mut().map(|evaluator| evaluator.standard_error(subset));
+        let errors = errors.collect::<Result<Option<Vec<f64>>>>()?;
+        Ok(errors.map(|errors| errors.iter().sum::<f64>() / errors.len() as f64))
+    }
+
+    fn lambdas(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        self.evaluators.iter_mut().map(|evaluator| Ok(evaluator.score(subset)?.lambda)).collect()
+    }
+
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        let nodes = self.evaluators.iter_mut().map(|evaluator| evaluator.tree(subset, later));
+        Ok(Box::new(NodeOfOutputs { nodes: nodes.collect::<Result<_>>()? }))
+    }
+
+    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+        let count = self.evaluators.len() as f64;
+        let bounds = self.evaluators.iter_mut().map(|evaluator| evaluator.bound(subset, later));
+        Ok(bounds.sum::<Result<f64>>()? / count)
+    }
+}
+
+/// The same node of every output.
+struct NodeOfOutputs<'e> {
+    nodes: Vec<Box<dyn Branch + 'e>>,
+}
+
+impl Branch for NodeOfOutputs<'_> {
+    fn score(&mut self) -> Result<Score> {
+        mean(self.nodes.iter_mut().map(|node| node.score()))
+    }
+
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        let mut of_outputs = vec![vec![Score::WORST; places.len()]; self.nodes.len()];
+        for (node, own) in self.nodes.iter_mut().zip(&mut of_outputs) {
+            node.score_additions(places, own)?;
+        }
+        means(&of_outputs, scores)
+    }
+
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
+        let nodes = self.nodes.iter_mut().map(|node| node.child(place)).collect::<Result<_>>()?;
+        Ok(Box::new(NodeOfOutputs { nodes }))
+    }
+
+    fn moves_caches(&self) -> bool {
+        self.nodes.iter().any(|node| node.moves_caches())
+    }
+
+    fn bound(&mut self, place: usize) -> Result<f64> {
+        let count = self.nodes.len() as f64;
+        Ok(self.nodes.iter_mut().map(|node| node.bound(place)).sum::<Result<f64>>()? / count)
+    }
+}

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Design, Error, Result, Task};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Padded, Pairs, standardized};
+use vaglio_kernels::hsic::{Factor, Padded, Pairs, classes, gaussian, standardized};
 
 /// The kernel of the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +45,15 @@ impl Target {
                 let unit = |y: Vec<f64>| standardized(&y, shares);
                 Target::Numbers(rows.rows().into_iter().filter_map(|y| unit(y.to_vec())).collect(), bandwidth)
             }
+        }
+    }
+
+    /// The factor of the centered kernel matrix. Cost O(m·rank²).
+    pub fn factor(&self, level: Level, shares: &[f64]) -> Factor {
+        match self {
+            Target::Numbers(targets, _) if targets.is_empty() => Factor::default(),
+            Target::Numbers(targets, bandwidth) => gaussian(level, shares, targets, *bandwidth),
+            Target::Classes(class, inside) => classes(level, shares, class, inside.iter().any(|v| *v != 1.0)),
         }
     }
 

@@ -29,7 +29,7 @@ const LEARNERS: [(&str, &str); 6] = [
     ("reservoir", "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
     ("knn", "neighbours: 3"),
 ];
-const CRITERIA: [&str; 7] = [
+const CRITERIA: [&str; 8] = [
     "loo",
     "{kind: kfold, by: groups}",
     "nhsic",
@@ -37,6 +37,7 @@ const CRITERIA: [&str; 7] = [
     "{kind: information, measure: training}",
     "hsic",
     "mrmr_information",
+    "qpfs",
 ];
 const SEARCHES: [&str; 9] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "random", "beam"];
 
@@ -212,7 +213,10 @@ fn the_cells_are_all_that_there_are() {
     let mut searches = SEARCHES;
     searches.sort_unstable();
     assert_eq!(linked(Role::Search), searches);
-    assert_eq!(linked(Role::Criterion), ["hsic", "information", "kfold", "loo", "mrmr", "mrmr_information", "nhsic"]);
+    assert_eq!(
+        linked(Role::Criterion),
+        ["hsic", "information", "kfold", "loo", "mrmr", "mrmr_information", "nhsic", "qpfs"]
+    );
 }
 
 /// One thread or two, the same bits.

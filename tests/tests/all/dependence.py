@@ -117,4 +117,53 @@ for name, target, rule in [("diabetes", "target", "deviation"), ("diabetes", "ta
         found.append([name, target, criterion, "{kind: greedy, max_features: 5, choose: last}", forward(x.shape[1], 5, score)])
         least = x.shape[1] - 3
         found.append([name, target, criterion, f"{{kind: backward, min_features: {least}}}", backward(x.shape[1], least, score)])
+
+
+def lowest(q, f, alpha):
+    """The quadratic program by every support, of which the best value is that of the minimum."""
+    count, best, weights = len(f), np.inf, None
+    for chosen in range(1, 2**count):
+        s = [k for k in range(count) if chosen >> k & 1]
+        bordered = np.block([[(1 - alpha) * q[np.ix_(s, s)], np.ones((len(s), 1))], [np.ones((1, len(s))), np.zeros((1, 1))]])
+        x = np.linalg.solve(bordered, np.append(alpha * f[s], 1))[:-1]
+        value = (1 - alpha) / 2 * x @ q[np.ix_(s, s)] @ x - alpha * f[s] @ x
+        if x.min() >= 0 and value < best:
+            best, weights = value, np.zeros(count)
+            weights[s] = x
+    return weights
+
+
+def normalized(k):
+    h = np.eye(len(k)) - 1 / len(k)
+    k = h @ k @ h
+    return k / np.linalg.norm(k)
+
+
+def kernels(x, y, is_class):
+    columns = [normalized(gaussian(unit(x[:, [k]]), 1)) for k in range(x.shape[1])]
+    target = normalized(delta(y) if is_class else gaussian(unit(np.array(y, float)[:, None]), 1))
+    return np.array([[np.sum(a * b) for b in columns] for a in columns]), np.array([np.sum(a * target) for a in columns])
+
+
+def correlations(x, y, is_class):
+    q = np.abs(np.corrcoef(x.T))
+    codes = [(y.count(c) / len(y), [float(v == c) for v in y]) for c in sorted(set(y))] if is_class else [(1, np.array(y, float))]
+    return q, np.array([sum(p * abs(np.corrcoef(x[:, k], code)[0, 1]) for p, code in codes) for k in range(x.shape[1])])
+
+
+for name, target in [("diabetes", "target"), ("wine", "class")]:
+    x, y = table(name, target)
+    is_class = name == "wine"
+    for similarity, (q, f) in {
+        "mutual_information": informations(x, y, "deviation", 0, is_class),
+        "correlation": correlations(x, y, is_class),
+        "nhsic": kernels(x, y, is_class),
+    }.items():
+        for alpha in ["auto", 0.3]:
+            share = q.mean() / (q.mean() + f.mean()) if alpha == "auto" else alpha
+            x_of = lowest(q, f, share)
+            order = [int(k) for k in np.argsort(-x_of, kind="stable") if x_of[k] > 0]
+            path = [[order[: k + 1], -x_of[order[: k + 1]].sum()] for k in range(len(order))]
+            criterion = f"{{kind: qpfs, similarity: {similarity}, alpha: {alpha}}}"
+            found.append([name, target, criterion, f"{{kind: rank, max_features: {len(order)}, choose: last}}", path])
 print(json.dumps(found, indent=1))

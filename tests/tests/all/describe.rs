@@ -75,6 +75,7 @@ fn the_list_names_every_component() {
         ("criterion", "information", "vaglio-information"),
         ("criterion", "mrmr", "vaglio-mrmr"),
         ("criterion", "mrmr_information", "vaglio-dependence"),
+        ("criterion", "qpfs", "vaglio-dependence"),
         ("search", "greedy", "vaglio-search"),
         ("learner", "rls", "vaglio"),
         ("map", "constant", "vaglio"),
@@ -121,7 +122,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold information hsic mrmr mrmr_information greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant".split(' ') {
+    for kind in "loo kfold information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {

@@ -4,6 +4,7 @@
 
 mod hsic;
 mod mrmr;
+mod qpfs;
 
 use vaglio_core::{Criterion, Design, Feature, Problem, Readout};
 use vaglio_testkit::{Broken, registry};
@@ -27,5 +28,5 @@ fn score(criterion: &dyn Criterion, problem: &Problem, subset: &[Feature]) -> f6
 fn they_are_registered_and_written_as_they_are_read() {
     holds(registry::check_registry(&[]));
     let all = registry::every_criterion(&[]).unwrap();
-    assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["hsic", "mrmr_information"]);
+    assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["hsic", "mrmr_information", "qpfs"]);
 }

@@ -1,0 +1,202 @@
+//! Quadratic programming feature selection.
+
+mod program;
+mod similarities;
+
+use crate::bins::Bins;
+use crate::target::{Output, check};
+use program::Program;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use similarities::Similarities;
+use std::sync::Arc;
+use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, describe};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "program";
+/// Columns beyond which the matrix Q, 8n² bytes, is refused: 3.2 GB.
+const MOST_COLUMNS: usize = 20_000;
+
+/// What columns weigh in the program that sets the relevance of all against the redundancy among all.
+///
+/// min over x ≥ 0 with Σ x = 1 of ½(1 − α) xᵀQx − α Fᵀx, where Q_ij is the similarity of two columns and F_i that of a column
+/// with the target; the score of a subset is −Σ x_i. Lower is better, and 0, the score of the empty subset, is that of columns
+/// without weight. `search: rank` takes the columns by their weight. `alpha` is F's share, by default
+/// q̄/(q̄ + f̄) with the means of all Q_ij and F_i, which makes both parts count alike.
+///
+/// | `similarity` | Q_ij and F_i |
+/// |---|---|
+/// | `mutual_information` | mutual information of columns in `bins`; of a column with itself its entropy |
+/// | `correlation` | absolute correlation; with classes F_i is the mean over one against the rest, by the classes' shares |
+/// | `nhsic` | inner product of centered and normalized Gaussian kernels, as in `nhsic` |
+///
+/// The program is solved until the conditions of Karush, Kuhn and Tucker hold to 10⁻¹² of its largest entry: no slope of a column is
+/// further below that of a column with weight. Where Q is positive semidefinite, as with `nhsic`, this is the minimum. Matrices of
+/// absolute correlations or mutual information need not be; then it is a point of rest, found from the best single column. Of columns that are alike
+/// (Q_ii + Q_jj = 2Q_ij), one is in the program and all have its weight. Constant columns have none. A row of weight 2 equals
+/// that row twice. The learner and λ play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::Qpfs;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// let all = Qpfs::default().evaluate(&design, &[0, 1, 2, 3, 4])?.loss;
+/// assert!((all + 1.0).abs() < 1e-12);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// I. Rodriguez-Lujan, R. Huerta, C. Elkan and C. Santa Cruz, *Quadratic programming feature selection*, Journal of Machine
+/// Learning Research 11, 2010. The exchanges are those of R.-E. Fan, P.-H. Chen and C.-J. Lin, *Working set selection using
+/// second order information for training support vector machines*, Journal of Machine Learning Research 6, 2005.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Qpfs {
+    /// How two columns, and a column and the target, are compared.
+    pub similarity: Similarity,
+    /// The weight of relevance, from 0 to 1.
+    pub alpha: Alpha,
+    /// How columns are put into bins for mutual information.
+    pub bins: Bins,
+}
+
+/// How two columns, and a column and the target, are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Similarity {
+    /// Mutual information of columns in bins.
+    #[default]
+    MutualInformation,
+    /// Absolute correlation.
+    Correlation,
+    /// Normalized Hilbert–Schmidt independence.
+    Nhsic,
+}
+
+/// The weight of relevance.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected `auto` or a number from 0 to 1")]
+pub enum Alpha {
+    /// By a rule.
+    Rule(AlphaRule),
+    /// This number, from 0 to 1.
+    Value(f64),
+}
+
+impl Default for Alpha {
+    fn default() -> Self {
+        Alpha::Rule(AlphaRule::Auto)
+    }
+}
+
+/// A rule for the weight of relevance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AlphaRule {
+    /// q̄/(q̄ + f̄), by which relevance and redundancy count alike.
+    Auto,
+}
+
+describe!(
+    Criterion,
+    Qpfs,
+    "qpfs",
+    "weights of a quadratic program of relevance and redundancy over all columns; with `search: rank`",
+    "criterion: {kind: qpfs, similarity: mutual_information}\nsearch: {kind: rank, max_features: 10, choose: last}",
+    "QPFS"
+);
+
+/// What columns weigh under some settings, kept with a design.
+struct Weighed(Qpfs, Vec<f64>);
+
+impl Qpfs {
+    /// What every column weighs; 0 for constant ones. Cost O(n² m) and that of the program.
+    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
+        let members = members(design);
+        let similarities = Similarities::new(self, design, &members);
+        let alpha = match self.alpha {
+            Alpha::Value(alpha) => alpha,
+            Alpha::Rule(AlphaRule::Auto) => similarities.balance(),
+        };
+        let program = Program::new(similarities, alpha);
+        let mut weights = vec![0.0; design.features()];
+        members.into_iter().zip(program.solve()?).for_each(|(feature, x)| weights[feature] = x);
+        Ok(weights)
+    }
+}
+
+#[typetag::serde(name = "qpfs")]
+impl Criterion for Qpfs {
+    /// The definition: the program of all columns. Cost O(n² m) whatever the subset, memory O(n²).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        score(&self.weights(design)?, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let kept = design.kept::<Weighed>().filter(|kept| kept.0 == *self);
+        let weighed = match kept {
+            Some(weighed) => weighed,
+            None => {
+                let weighed = Arc::new(Weighed(*self, self.weights(design)?));
+                design.keep(Arc::clone(&weighed));
+                weighed
+            }
+        };
+        Ok(Some(Shortcut::new(ENGINE, Sums(weighed))))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.bins.check()?;
+        if let Alpha::Value(alpha) = self.alpha {
+            Error::unless_between("alpha", alpha, 0.0..=1.0)?;
+        }
+        check(Output::Auto, design)?;
+        let columns = members(design).len();
+        if columns > MOST_COLUMNS {
+            let message = format!(
+                "the program compares every column with every other, which is done for at most {MOST_COLUMNS} columns, and \
+                 there are {columns}; leave some out, or use `mrmr_information`"
+            );
+            return Err(Error::setting("kind", message));
+        }
+        Ok(())
+    }
+
+    /// The similarities of all pairs of columns, once; a trial is a sum.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let (rows, columns) = (design.rows() as f64, members(design).len() as f64);
+        let (pair, column) = match self.similarity {
+            Similarity::MutualInformation => (8.0, 4.0),
+            Similarity::Correlation => (2.0, 8.0),
+            // Thin factors of about 26 columns.
+            Similarity::Nhsic => (2.0 * 26.0 * 26.0, 8.0 * 26.0),
+        };
+        Estimate {
+            engine: ENGINE,
+            reason: "one quadratic program on the similarities of all columns gives every score".into(),
+            flops: pair * rows * columns * columns / 2.0 + 1000.0 * columns * columns + outline.trials,
+            bytes: 12.0 * columns * columns + column * rows * columns,
+        }
+    }
+}
+
+/// The columns of the program: all that are not constant, wherever a search may go among them.
+fn members(design: &Design) -> Vec<Feature> {
+    (0..design.features()).filter(|&feature| !design.is_constant(feature)).collect()
+}
+
+/// −Σ x_i over a subset.
+fn score(weights: &[f64], subset: &[Feature]) -> Result<Score> {
+    Score::of(0.0 - subset.iter().map(|&feature| weights[feature]).sum::<f64>()).checked()
+}
+
+/// The evaluator of [`Qpfs`]: a sum of weights a trial.
+struct Sums(Arc<Weighed>);
+
+impl Evaluator for Sums {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        score(&self.0.1, subset)
+    }
+}

@@ -1,0 +1,206 @@
+//! The quadratic program over the simplex.
+
+use super::similarities::Similarities;
+use vaglio_core::{Error, Result};
+
+/// The conditions of an optimum hold to this part of the largest entry.
+const EXACT: f64 = 1e-12;
+/// Columns are alike where Q_ii + Q_jj − 2Q_ij is at most this part of Q_ii + Q_jj.
+const ALIKE: f64 = 1e-9;
+/// Exchanges after which slopes are computed anew.
+const FRESH: usize = 1000;
+
+/// min over x ≥ 0, Σ x = 1 of ½ xᵀAx − bᵀx with A = (1 − α)Q and b = αF.
+pub(super) struct Program {
+    a: Vec<Vec<f64>>,
+    b: Vec<f64>,
+    /// The lowest column that each is alike.
+    alike: Vec<usize>,
+}
+
+impl Program {
+    /// Cost O(n²).
+    pub fn new(similarities: Similarities, alpha: f64) -> Self {
+        let Similarities { mut matrix, relevance } = similarities;
+        let mut alike: Vec<usize> = Vec::with_capacity(relevance.len());
+        for i in 0..relevance.len() {
+            let own = |k: usize| matrix[i][i] + matrix[k][k];
+            let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * matrix[i][k] <= ALIKE * own(k);
+            alike.push((0..i).find(is_alike).unwrap_or(i));
+        }
+        matrix.iter_mut().flatten().for_each(|q| *q *= 1.0 - alpha);
+        Program { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
+    }
+
+    /// The columns of the program: one of those that are alike.
+    fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        self.alike.iter().enumerate().filter(|(i, lowest)| i == *lowest).map(|(i, _)| i)
+    }
+
+    /// x, with the same entry for columns that are alike. Cost O(n) an exchange.
+    ///
+    /// Each exchange takes weight from a column to that of the lowest slope, as much as is best: of the columns with weight
+    /// from the one whose exchange gains most. From the best single column, until no slope of a column with weight is above the
+    /// lowest.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] where slopes still differ after many exchanges.
+    pub fn solve(&self) -> Result<Vec<f64>> {
+        let mut x = vec![0.0; self.b.len()];
+        let alone = |i: &usize| self.a[*i][*i] / 2.0 - self.b[*i];
+        let Some(first) = self.members().min_by(|i, k| alone(i).total_cmp(&alone(k))) else { return Ok(x) };
+        x[first] = 1.0;
+        let most = 200_000 + 2_000 * x.len();
+        let enough = EXACT * self.size();
+        let mut slopes = self.slopes(&x);
+        for exchange in 1..=most {
+            if exchange % FRESH == 0 {
+                slopes = self.slopes(&x);
+            }
+            if self.apart(&x, &slopes) <= enough {
+                slopes = self.slopes(&x);
+                if self.apart(&x, &slopes) <= enough {
+                    return Ok(self.alike.iter().map(|&lowest| x[lowest]).collect());
+                }
+            }
+            self.exchange(&mut x, &mut slopes);
+        }
+        let apart = self.apart(&x, &self.slopes(&x));
+        Err(Error::Numerical(format!("the quadratic program: slopes differ by {apart:e} after {most} exchanges")))
+    }
+
+    /// The largest entry.
+    fn size(&self) -> f64 {
+        self.a.iter().flatten().chain(&self.b).fold(0.0, |most, v| v.abs().max(most))
+    }
+
+    /// Ax − b. Cost O(n·support).
+    fn slopes(&self, x: &[f64]) -> Vec<f64> {
+        let mut slopes: Vec<f64> = self.b.iter().map(|b| -b).collect();
+        for (row, &x) in self.a.iter().zip(x).filter(|(_, x)| **x > 0.0) {
+            slopes.iter_mut().zip(row).for_each(|(slope, a)| *slope += a * x);
+        }
+        slopes
+    }
+
+    /// How far a column with weight is from the lowest slope: 0 at an optimum.
+    fn apart(&self, x: &[f64], slopes: &[f64]) -> f64 {
+        let lowest = self.members().map(|i| slopes[i]).fold(f64::INFINITY, f64::min);
+        let highest = self.members().filter(|&i| x[i] > 0.0).map(|i| slopes[i]).fold(f64::NEG_INFINITY, f64::max);
+        highest - lowest
+    }
+
+    /// The best exchange with the column of the lowest slope.
+    fn exchange(&self, x: &mut [f64], slopes: &mut [f64]) {
+        let Some(to) = self.members().min_by(|&i, &k| slopes[i].total_cmp(&slopes[k])) else { return };
+        let curved = |from: usize| self.a[to][to] + self.a[from][from] - 2.0 * self.a[to][from];
+        let best = |from: usize| {
+            let (fall, curved) = (slopes[from] - slopes[to], curved(from));
+            if curved * x[from] > fall { fall / curved } else { x[from] }
+        };
+        let gain = |from: usize| {
+            let step = best(from);
+            step * (slopes[from] - slopes[to]) - step * step * curved(from) / 2.0
+        };
+        let givers = self.members().filter(|&from| x[from] > 0.0 && slopes[from] > slopes[to]);
+        let Some((from, _)) = givers.map(|from| (from, gain(from))).reduce(|a, b| if b.1 > a.1 { b } else { a }) else {
+            return;
+        };
+        let step = best(from);
+        x[to] += step;
+        x[from] -= step;
+        for ((slope, to), from) in slopes.iter_mut().zip(&self.a[to]).zip(&self.a[from]) {
+            *slope += step * (to - from);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::Random;
+
+    /// Q of a Gram matrix of few directions and a diagonal, F at random.
+    fn drawn(count: usize, seed: u64) -> Similarities {
+        let mut random = Random::new(seed);
+        let rows: Vec<Vec<f64>> = (0..count).map(|_| (0..4).map(|_| random.normal()).collect()).collect();
+        let dot = |i: usize, k: usize| rows[i].iter().zip(&rows[k]).map(|(a, b)| a * b).sum::<f64>();
+        let entry = |i, k| dot(i, k) + if i == k { 0.05 } else { 0.0 };
+        let matrix = (0..count).map(|i| (0..count).map(|k| entry(i, k)).collect()).collect();
+        Similarities { matrix, relevance: (0..count).map(|_| random.uniform()).collect() }
+    }
+
+    /// The solution of A_SS x = b_S + μ with Σ x = 1 by elimination.
+    fn on_support(program: &Program, support: &[usize]) -> Vec<f64> {
+        let size = support.len() + 1;
+        let entry = |i: usize, k: usize| match (support.get(i), support.get(k)) {
+            (Some(&i), Some(&k)) => program.a[i][k],
+            (None, None) => 0.0,
+            _ => 1.0,
+        };
+        let right = |i: usize| support.get(i).map_or(1.0, |&i| program.b[i]);
+        let mut rows: Vec<Vec<f64>> =
+            (0..size).map(|i| (0..size).map(|k| entry(i, k)).chain([right(i)]).collect()).collect();
+        for k in 0..size {
+            let pivot = (k..size).max_by(|&i, &l| rows[i][k].abs().total_cmp(&rows[l][k].abs())).unwrap();
+            rows.swap(k, pivot);
+            for i in (0..size).filter(|&i| i != k) {
+                let by = rows[i][k] / rows[k][k];
+                (0..=size).for_each(|l| rows[i][l] -= by * rows[k][l]);
+            }
+        }
+        (0..support.len()).map(|i| rows[i][size] / rows[i][i]).collect()
+    }
+
+    /// The lowest value over all supports.
+    fn by_supports(program: &Program) -> (f64, Vec<f64>) {
+        let count = program.b.len();
+        let mut best = (f64::INFINITY, Vec::new());
+        for chosen in 1..1u32 << count {
+            let support: Vec<usize> = (0..count).filter(|i| chosen >> i & 1 == 1).collect();
+            let mut x = vec![0.0; count];
+            support.iter().zip(on_support(program, &support)).for_each(|(&i, value)| x[i] = value);
+            let slopes = program.slopes(&x);
+            let value = (0..count).map(|i| x[i] * (slopes[i] - program.b[i]) / 2.0).sum::<f64>();
+            if x.iter().all(|x| *x >= 0.0) && value < best.0 {
+                best = (value, x);
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn the_solution_is_the_best_of_all_supports() {
+        for seed in 0..30 {
+            for alpha in [0.0, 0.3, 0.6, 0.95] {
+                let program = Program::new(drawn(7, seed), alpha);
+                let (found, (_, expected)) = (program.solve().unwrap(), by_supports(&program));
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_conditions_of_an_optimum_hold_for_many_columns() {
+        for alpha in [0.2, 0.5, 1.0] {
+            let program = Program::new(drawn(300, 5), alpha);
+            let x = program.solve().unwrap();
+            assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-12 && x.iter().all(|x| *x >= 0.0));
+            assert!(program.apart(&x, &program.slopes(&x)) <= EXACT * program.size());
+        }
+    }
+
+    #[test]
+    fn columns_that_are_alike_weigh_the_same() {
+        let mut similarities = drawn(5, 1);
+        similarities.matrix.iter_mut().for_each(|row| row.push(row[2]));
+        similarities.matrix.push(similarities.matrix[2].clone());
+        similarities.relevance = vec![0.1, 0.2, 0.9, 0.1, 0.0, 0.9];
+        let with = Program::new(similarities, 0.7);
+        let x = with.solve().unwrap();
+        assert!(x[2] > 0.1 && x[2] == x[5]);
+    }
+}

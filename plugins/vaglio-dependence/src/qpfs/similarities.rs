@@ -1,0 +1,83 @@
+//! How alike columns are to each other and to the target.
+
+use super::{Qpfs, Similarity};
+use crate::bins::{Binned, Rows};
+use crate::target::{Output, Target};
+use rayon::prelude::*;
+use vaglio_core::{Design, Feature, standardized};
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::{Factor, gaussian, shares, standardized as in_deviations};
+
+/// Q and F of some columns.
+pub(super) struct Similarities {
+    /// Q, row by row.
+    pub matrix: Vec<Vec<f64>>,
+    /// F.
+    pub relevance: Vec<f64>,
+}
+
+impl Similarities {
+    /// Cost O(n² m), with kernels O(n² m·rank²), memory O(n² + nm).
+    pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Self {
+        match qpfs.similarity {
+            Similarity::MutualInformation => {
+                let rows = Rows::new(qpfs.bins, design);
+                let targets = rows.targets(design);
+                let columns: Vec<Binned> = members.par_iter().map(|&feature| rows.column(design, feature)).collect();
+                let relevance = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
+                Similarities { matrix: matrix(&columns, |a, b| rows.information(a, b)), relevance }
+            }
+            Similarity::Correlation => by_correlation(design, members),
+            Similarity::Nhsic => by_kernels(design, members),
+        }
+    }
+
+    /// q̄/(q̄ + f̄), and all to redundancy where nothing is relevant nor redundant.
+    pub fn balance(&self) -> f64 {
+        let count = self.relevance.len() as f64;
+        let redundancy = self.matrix.iter().flatten().sum::<f64>() / (count * count);
+        let relevance = self.relevance.iter().sum::<f64>() / count;
+        let both = redundancy + relevance;
+        if both > 0.0 { redundancy / both } else { 0.0 }
+    }
+}
+
+/// The symmetric matrix of a similarity.
+fn matrix<T: Sync>(columns: &[T], similarity: impl Fn(&T, &T) -> f64 + Sync) -> Vec<Vec<f64>> {
+    let later = |i: usize| columns[i..].iter().map(|other| similarity(&columns[i], other)).collect();
+    let upper: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(later).collect();
+    let row = |i: usize| (0..columns.len()).map(|k| upper[i.min(k)][i.max(k) - i.min(k)]).collect();
+    (0..columns.len()).into_par_iter().map(row).collect()
+}
+
+fn by_correlation(design: &Design, members: &[Feature]) -> Similarities {
+    let unit = |values: &[f64]| standardized(values, design.weights());
+    let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
+    let columns: Vec<Vec<f64>> = members.par_iter().map(|&feature| unit(&design.column(feature).values())).collect();
+    let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
+    let counts = outputs_count(design);
+    let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
+    Similarities { relevance: columns.iter().map(relevance).collect(), matrix: matrix(&columns, correlation) }
+}
+
+/// What the outputs count: numbers alike, classes against the rest by their shares of the rows.
+fn outputs_count(design: &Design) -> Vec<f64> {
+    let outputs = design.targets().nrows();
+    let Some(classes) = design.classes().filter(|_| outputs > 1) else { return vec![1.0 / outputs as f64; outputs] };
+    let mut counts = vec![0.0; outputs];
+    let shares = shares(design.rows(), design.weights());
+    classes.of_row.iter().zip(shares).for_each(|(class, share)| counts[*class] += share);
+    counts
+}
+
+fn by_kernels(design: &Design, members: &[Feature]) -> Similarities {
+    let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
+    let target = Target::of(Output::Auto, 1.0, design, &shares).factor(level, &shares).normalized(level);
+    let column = |&feature: &Feature| match in_deviations(&design.column(feature).values(), &shares) {
+        Some(values) => gaussian(level, &shares, &[values], 1.0).normalized(level),
+        None => Factor::default(),
+    };
+    let columns: Vec<Factor> = members.par_iter().map(column).collect();
+    let relevance = columns.par_iter().map(|x| x.inner(level, &target)).collect();
+    Similarities { matrix: matrix(&columns, |a, b| a.inner(level, b)), relevance }
+}

@@ -1,0 +1,90 @@
+//! The quadratic program.
+
+use crate::{design, holds, score};
+use vaglio_core::{Criterion, Task};
+use vaglio_dependence::{Alpha, AlphaRule, Bins, Qpfs, Similarity};
+use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, data, rebuild};
+
+const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity::Correlation, Similarity::Nhsic];
+
+fn kinds() -> impl Iterator<Item = Qpfs> {
+    let alphas = [Alpha::Rule(AlphaRule::Auto), Alpha::Value(0.3), Alpha::Value(0.0)];
+    let of = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, bins: Bins::Deviation });
+    SIMILARITIES.into_iter().flat_map(of)
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for qpfs in kinds() {
+        holds(check_criterion_on_standard_data(&qpfs, 1e-7));
+    }
+}
+
+#[test]
+fn every_law_holds_on_columns_of_very_unlike_scale() {
+    let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
+    for qpfs in kinds() {
+        holds(check_criterion(&qpfs, &design, 1e-7));
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for qpfs in kinds() {
+            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
+                let (found, expected) = (score(&qpfs, &weighted, subset), score(&qpfs, &repeated, subset));
+                Near { tolerance: 1e-9, least: 1.0 }.assert(expected, found, "a score");
+            }
+        }
+    }
+}
+
+/// Columns that have nothing to do with each other and correlations f with the target: (1 − α)x_i − αf_i is the same for all.
+#[test]
+fn the_weights_are_those_worked_out_by_hand() {
+    let columns: [&[f64]; 3] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[4., 4., 4., 4.]];
+    let problem = data::given(&columns, &[&[3., 1., -1., -3.]], Task::Regression).unwrap();
+    let f = [4.0, 8.0].map(|along| along / 80f64.sqrt());
+    for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Rule(AlphaRule::Auto), 0.5 / (0.5 + (f[0] + f[1]) / 2.0))]
+    {
+        let qpfs = Qpfs { similarity: Similarity::Correlation, alpha, bins: Bins::Deviation };
+        let apart = share / (1.0 - share) * (f[1] - f[0]);
+        let expected = [0.5 - apart / 2.0, 0.5 + apart / 2.0];
+        for (column, expected) in expected.into_iter().enumerate() {
+            Near::relative(1e-12).assert(-expected, score(&qpfs, &problem, &[column]), "a weight");
+        }
+        Near::relative(1e-12).assert(-1.0, score(&qpfs, &problem, &[1, 0]), "all weights");
+        assert_eq!((score(&qpfs, &problem, &[2]), score(&qpfs, &problem, &[])), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn a_column_turned_round_weighs_what_it_weighs() {
+    let recipe = data::regression(40, 5, 3).problem();
+    let columns: Vec<Vec<f64>> = (0..5).map(|k| design(&recipe).column(k).values().to_vec()).collect();
+    let turned: Vec<f64> = columns[2].iter().map(|v| 7.0 - 2.0 * v).collect();
+    let y = recipe.targets().row(0).to_vec();
+    let all: Vec<&[f64]> = columns.iter().chain([&turned]).map(Vec::as_slice).collect();
+    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    for similarity in SIMILARITIES {
+        let qpfs = Qpfs { similarity, ..Qpfs::default() };
+        assert_eq!(score(&qpfs, &problem, &[2]), score(&qpfs, &problem, &[5]), "{qpfs:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let problem = data::regression(12, 3, 3).problem();
+    let refused = |qpfs: Qpfs| qpfs.check(&design(&problem)).unwrap_err().to_string();
+    let found = refused(Qpfs { alpha: Alpha::Value(1.5), ..Qpfs::default() });
+    assert!(found.contains("`alpha`: 1.5 is not between 0 and 1"), "{found}");
+    let found = refused(Qpfs { bins: Bins::Width(1), ..Qpfs::default() });
+    assert!(found.contains("`bins.width`"), "{found}");
+    let read = |text: &str| serde_json::from_str::<Qpfs>(text);
+    assert_eq!(read(r#"{"alpha": "auto"}"#).unwrap(), Qpfs::default());
+    assert_eq!(read(r#"{"alpha": 0.25}"#).unwrap().alpha, Alpha::Value(0.25));
+    let found = read(r#"{"alpha": "none"}"#).unwrap_err().to_string();
+    assert!(found.contains("expected `auto` or a number from 0 to 1"), "{found}");
+}

@@ -15,4 +15,4 @@ pub use kfold::{By, Engine, KFold, Splits};
 pub use loo::Loo;
 #[cfg(feature = "files")]
 pub(crate) use loo::predicted_left_out;
-pub use nhsic::{Approximation, Kernel, Nhsic, Output};
+pub use nhsic::{Approximation, Kernel, Nhsic, Output, OutputApproximation};

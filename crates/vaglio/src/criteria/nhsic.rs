@@ -58,8 +58,10 @@ fn with_both_spellings(schema: &mut schemars::Schema) {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Kernel {
-    /// How the kernel matrices of the columns are computed; that of the target is exact.
+    /// How the kernel matrices of the columns are computed.
     pub approximation: Approximation,
+    /// How that of the target is computed.
+    pub output_approximation: OutputApproximation,
     /// The kernel of the target.
     pub output: Output,
     /// σ of the Gaussian kernels, in standard deviations.
@@ -70,7 +72,13 @@ pub struct Kernel {
 
 impl Default for Kernel {
     fn default() -> Self {
-        Kernel { approximation: Approximation::Auto, output: Output::Auto, bandwidth: 1.0, points: 20 }
+        Kernel {
+            approximation: Approximation::Auto,
+            output_approximation: OutputApproximation::Exact,
+            output: Output::Auto,
+            bandwidth: 1.0,
+            points: 20,
+        }
     }
 }
 
@@ -85,8 +93,19 @@ pub enum Approximation {
     Exact,
     /// From the kernel between rows and a few points, which is off by about 1e-5 where entries lie within them.
     Nystrom,
-    /// Of columns with few levels; not in this version.
+    /// By a table of the values of columns with few levels, which the factors of the others stand in for; refused.
     Binned,
+}
+
+/// How the kernel matrix of the target is computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputApproximation {
+    /// Exact to rounding, by pivoted Cholesky decomposition; of classes by a column for each.
+    #[default]
+    Exact,
+    /// From the kernel between rows and `points` points, for one numeric target.
+    Nystrom,
 }
 
 /// The kernel of the target.
@@ -137,7 +156,9 @@ impl Nhsic {
         if self.kernel.approximation == Approximation::Binned {
             return Err(Error::NotAvailable {
                 what: "`kernel.approximation: binned`".into(),
-                instead: "use `auto`, `exact` or `nystrom`".into(),
+                instead: "use `auto`, `exact` or `nystrom`, whose thin factors keep m × rank numbers a column and compare two in \
+                          O(m·rank²), where a table of rounded values takes m² look-ups"
+                    .into(),
                 place: None,
             });
         }
@@ -180,6 +201,13 @@ impl Criterion for Nhsic {
             return Err(Error::setting("kind", "independence cannot be measured on one row; give more rows"));
         }
         let by_class = matches!(self.kernel.output, Output::Delta | Output::SameClass);
+        let is_sampled = self.kernel.output_approximation == OutputApproximation::Nystrom;
+        let is_numeric = self.kernel.output == Output::Gaussian || *design.task() == Task::Regression;
+        if is_sampled && !(is_numeric && design.targets().nrows() == 1) {
+            let message = "the points of `nystrom` lie along one numeric target; use `exact`, which for classes takes a \
+                           column for each";
+            return Err(Error::setting("kernel.output_approximation", message));
+        }
         if by_class && *design.task() == Task::Regression {
             return Err(Error::setting("kernel.output", "the target is numeric and has no classes; use `gaussian`"));
         }

@@ -1,7 +1,7 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
 use vaglio::core::{Columns, Criterion, Design, Error, Outline, Problem, Readout, Signs, Subset, Task};
-use vaglio::criteria::{Approximation, Kernel, Nhsic, Output};
+use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio_testkit::{Broken, Random, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 type Kept = Result<(), Broken>;
@@ -61,6 +61,23 @@ fn the_laws_hold_on_standard_data() -> Kept {
             check_criterion_on_standard_data(&with(approximation, Output::Auto, normalize), 1e-9)
                 .map_err(|b| b.within(&name))?;
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_sampled_target_keeps_the_laws_and_is_near_the_exact_one() -> Kept {
+    for approximation in [Approximation::Exact, Approximation::Nystrom] {
+        let exact = with(approximation, Output::Gaussian, true);
+        let mut sampled = exact.clone();
+        sampled.kernel.output_approximation = OutputApproximation::Nystrom;
+        check_criterion_on_standard_data(&sampled, 1e-9)?;
+        let design = data::binary(24, 6, 5).weighted().design(&[0.7], true);
+        check_criterion(&sampled, &design, 1e-9)?;
+        let design = synthetic(60, 8, 4, false);
+        let score = |nhsic: &Nhsic| nhsic.evaluate(&design, &[0, 1, 2]).unwrap().loss;
+        let apart = (score(&exact) - score(&sampled)).abs();
+        assert!(apart > 0.0 && apart < 1e-4, "{apart}");
     }
     Ok(())
 }
@@ -217,11 +234,20 @@ fn what_has_no_meaning_is_refused() {
     let design = data::regression(20, 3, 2).design(&[1.0], true);
     let refused = with(Approximation::Binned, Output::Auto, true).check(&design);
     assert!(matches!(&refused, Err(Error::NotAvailable { instead, .. }) if instead.contains("nystrom")));
+    let sentence = refused.unwrap_err().to_string();
+    assert!(sentence.contains("O(m·rank²), where a table of rounded values takes m² look-ups"), "{sentence}");
     let field = |criterion: &Nhsic, design: &Design| criterion.check(design).unwrap_err().field().map(str::to_owned);
     assert_eq!(field(&with(Approximation::Auto, Output::Delta, true), &design).as_deref(), Some("kernel.output"));
     for bandwidth in [0.0, -1.0, f64::NAN, 1e9] {
         let kernel = Kernel { bandwidth, ..Kernel::default() };
         assert_eq!(field(&Nhsic { kernel, normalize: true }, &design).as_deref(), Some("kernel.bandwidth"));
+    }
+    let mut sampled = Nhsic::default();
+    sampled.kernel.output_approximation = OutputApproximation::Nystrom;
+    for design in
+        [data::binary(20, 3, 2).design(&[1.0], true), data::regression(20, 3, 2).outputs(2).design(&[1.0], true)]
+    {
+        assert_eq!(field(&sampled, &design).as_deref(), Some("kernel.output_approximation"));
     }
     let given = |rows: usize, y: f64| {
         let mut columns = Columns::new(rows);

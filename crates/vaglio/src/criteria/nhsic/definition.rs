@@ -1,12 +1,12 @@
 //! The criterion from m × m kernel matrices.
 
-use super::Nhsic;
 use super::output::Target;
-use super::relations::landmarks;
+use super::relations::{landmarks, points};
+use super::{Nhsic, OutputApproximation};
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{shares, standardized};
+use vaglio_kernels::hsic::{Landmarks, shares, standardized};
 
 /// Every support is tried up to so many columns, coordinates are descended beyond.
 const SUPPORTS: usize = 12;
@@ -16,7 +16,7 @@ const SWEEPS: usize = 100_000;
 /// min over α ≥ 0 of ‖L̃ − Σ α_k K̃_k‖²_F.
 pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Result<Score> {
     let shares = shares(design.rows(), design.weights());
-    let target = scaled(nhsic, centered(target(nhsic, design, &shares), &shares));
+    let target = scaled(nhsic, centered(target(nhsic, design, &shares)?, &shares));
     let mut matrices = Vec::with_capacity(subset.len());
     for &feature in subset {
         let matrix = match standardized(&design.column(feature).values(), &shares) {
@@ -37,12 +37,17 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
 /// The kernel matrix of a standardized column.
 fn column(nhsic: &Nhsic, values: &[f64]) -> Result<Array2<f64>> {
     let rows = values.len();
-    if let Some(landmarks) = landmarks(nhsic, rows)? {
-        let features = landmarks.features(Level::best(), values);
-        let f = Array2::from_shape_fn((rows, features.len()), |(j, k)| features[k][j]);
-        return Ok(f.dot(&f.t()));
-    }
-    Ok(gaussian(&[values.to_vec()], rows, nhsic.kernel.bandwidth))
+    Ok(match landmarks(nhsic, rows)? {
+        Some(landmarks) => sampled(&landmarks, values),
+        None => gaussian(&[values.to_vec()], rows, nhsic.kernel.bandwidth),
+    })
+}
+
+/// The kernel matrix of standardized entries as the points tell it.
+fn sampled(landmarks: &Landmarks, values: &[f64]) -> Array2<f64> {
+    let features = landmarks.features(Level::best(), values);
+    let f = Array2::from_shape_fn((values.len(), features.len()), |(j, k)| features[k][j]);
+    f.dot(&f.t())
 }
 
 /// exp(−‖u_j − u_k‖²/2σ²).
@@ -52,9 +57,11 @@ fn gaussian(coordinates: &[Vec<f64>], rows: usize, bandwidth: f64) -> Array2<f64
 }
 
 /// The kernel matrix of the target.
-fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Array2<f64> {
+fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Result<Array2<f64>> {
     let rows = design.rows();
-    match Target::of(nhsic, design, shares) {
+    let is_sampled = nhsic.kernel.output_approximation == OutputApproximation::Nystrom;
+    Ok(match Target::of(nhsic, design, shares) {
+        Target::Numbers(targets) if is_sampled && !targets.is_empty() => sampled(&points(nhsic)?, &targets[0]),
         Target::Numbers(targets) => gaussian(&targets, rows, nhsic.kernel.bandwidth),
         Target::Classes(class, by_size) => {
             let size = |wanted: usize| (0..rows).filter(|&j| class[j] == wanted).map(|j| shares[j]).sum::<f64>();
@@ -64,7 +71,7 @@ fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Array2<f64> {
                 (true, false) => 1.0,
             })
         }
-    }
+    })
 }
 
 /// P^{½}HKHᵀP^{½} with H = I − 1pᵀ.

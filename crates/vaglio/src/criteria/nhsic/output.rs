@@ -1,7 +1,8 @@
 //! The kernel of the target.
 
-use super::{Nhsic, Output};
-use vaglio_core::{Design, Task};
+use super::relations::points;
+use super::{Nhsic, Output, OutputApproximation};
+use vaglio_core::{Design, Result, Task};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, classes, gaussian, standardized};
 
@@ -31,12 +32,20 @@ impl Target {
     }
 
     /// The factor of its centered kernel matrix.
-    pub(super) fn factor(&self, level: Level, shares: &[f64], bandwidth: f64) -> Factor {
-        match self {
-            Target::Numbers(targets) if targets.is_empty() => Factor::default(),
-            Target::Numbers(targets) => gaussian(level, shares, targets, bandwidth),
-            Target::Classes(class, by_size) => classes(level, shares, class, *by_size),
-        }
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`].
+    pub(super) fn factor(&self, nhsic: &Nhsic, level: Level, shares: &[f64]) -> Result<Factor> {
+        Ok(match (self, nhsic.kernel.output_approximation) {
+            (Target::Numbers(targets), _) if targets.is_empty() => Factor::default(),
+            (Target::Numbers(targets), OutputApproximation::Exact) => {
+                gaussian(level, shares, targets, nhsic.kernel.bandwidth)
+            }
+            (Target::Numbers(targets), OutputApproximation::Nystrom) => {
+                points(nhsic)?.factor(level, shares, &targets[0])
+            }
+            (Target::Classes(class, by_size), _) => classes(level, shares, class, *by_size),
+        })
     }
 }
 

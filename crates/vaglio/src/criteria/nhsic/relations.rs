@@ -33,8 +33,8 @@ impl Relations {
         let level = Level::best();
         let shares = shares(design.rows(), design.weights());
         let bandwidth = nhsic.kernel.bandwidth;
-        let (output, total) =
-            scaled(nhsic, level, Target::of(nhsic, design, &shares).factor(level, &shares, bandwidth));
+        let target = Target::of(nhsic, design, &shares).factor(nhsic, level, &shares)?;
+        let (output, total) = scaled(nhsic, level, target);
         let landmarks = landmarks(nhsic, design.rows())?;
         let column = |feature: Feature| {
             let Some(values) = standardized(&design.column(feature).values(), &shares) else {
@@ -113,16 +113,21 @@ impl Relations {
     }
 }
 
-/// The points of the approximation, where there is one.
+/// The points of the columns' approximation, where there is one.
 ///
 /// # Errors
 /// [`Error::Numerical`].
 pub(super) fn landmarks(nhsic: &Nhsic, rows: usize) -> Result<Option<Landmarks>> {
-    if !nhsic.is_sampled(rows) {
-        return Ok(None);
-    }
+    if nhsic.is_sampled(rows) { points(nhsic).map(Some) } else { Ok(None) }
+}
+
+/// The points that kernels are sampled at.
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub(super) fn points(nhsic: &Nhsic) -> Result<Landmarks> {
     let made = Landmarks::new(nhsic.kernel.points, nhsic.kernel.bandwidth);
-    made.map(Some).map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
+    made.map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
 }
 
 /// A factor as the setting wants it, with ‖K̃‖².

@@ -6,7 +6,6 @@ mod baselines;
 mod data;
 mod greedy;
 mod honest;
-mod lasso;
 mod markdown;
 mod redundancy;
 mod reservoir;

@@ -6,6 +6,7 @@ mod baselines;
 mod data;
 mod greedy;
 mod honest;
+mod lambda_search;
 mod markdown;
 mod redundancy;
 mod reservoir;

@@ -26,10 +26,13 @@ const WIDEST: f64 = 1e3;
 /// `unbiased` takes the paper's estimate, whose mean is the dependence itself: with K̃ and L̃ of diagonal 0,
 /// −(tr(K̃L̃) + 1ᵀK̃1·1ᵀL̃1/((m−1)(m−2)) − 2·1ᵀK̃L̃1/(m−2))/(m(m−3)).
 ///
-/// Under `greedy` it is FOHSIC, under `backward` BAHSIC with columns removed one at a time. Other than `nhsic`, which adds up
-/// a kernel for each column, it sees columns that matter only together, and does not see that one repeats another. Numeric
-/// targets are standardized and have a Gaussian kernel of width `bandwidth`, several as one vector; classes have a kernel
-/// that is 0 between them. A row of weight 2 equals that row twice. Constant columns take no part, nor do learner and λ.
+/// Under `greedy` it is FOHSIC, under `backward` BAHSIC with columns removed one at a time. Every column that tells less than
+/// the best one lowers it, so that subsets of different sizes do not compare: give their number, with `choose: last`. Unlike
+/// `nhsic`, which adds up a kernel for each column, it sees columns that matter only together, and does not see that one repeats
+/// another.
+///
+/// Numeric targets are standardized and have a Gaussian kernel of width `bandwidth`, several as one vector; classes have a
+/// kernel that is 0 between them. A row of weight 2 equals that row twice. Constant columns take no part, nor do learner and λ.
 ///
 /// # Example
 /// ```

@@ -124,31 +124,35 @@ impl Criterion for KFold {
         if !self.is_mean_of(&rounds) {
             return Ok(None);
         }
-        let (mut kinds, mut fits, mut engines) = (Vec::new(), Vec::new(), Vec::new());
+        let parts: Vec<Option<Vec<balance::Part>>> =
+            rounds.iter().map(|round| balance::parts(design, round, round.held_out)).collect();
+        let kinds = rounds.iter().zip(&parts).map(|(round, parts)| {
+            let parts = parts.as_ref().map(Vec::len);
+            choose(self, design, round, parts, outline).0
+        });
+        // What serves one round alone serves not the others; decomposing each subset always does.
+        let kind = kinds.reduce(|kind, other| if kind == other { kind } else { Kind::Decomposition });
+        let kind = kind.unwrap_or(Kind::Decomposition);
+        let (mut fits, mut engines) = (Vec::new(), Vec::new());
         let lambdas = readout.lambdas.clone();
-        for round in rounds {
-            let parts = balance::parts(design, &round, round.held_out);
-            let (kind, _) = choose(self, design, &round, parts.as_ref().map(Vec::len), outline);
-            // What serves one round serves all.
-            let kind = *kinds.first().unwrap_or(&kind);
-            kinds.push(kind);
-            let mut parts = parts.unwrap_or_default();
-            let are_refitted = design.is_standardized_in_folds() || !are_decomposed(parts.len(), round.held_out);
+        for (round, parts) in rounds.into_iter().zip(parts) {
+            let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
+            let are_refitted = design.is_standardized_in_folds() || !are_decomposed(parts.len(), held_out);
             if kind != Kind::HoldOut && are_refitted {
                 parts.clear();
             }
-            let own = Fits::of_folds(design, self.loss, round.clone(), parts)?;
+            let own = Fits::of_folds(design, self.loss, round, parts)?;
             let engine: Option<Box<dyn FoldEngine + 'd>> = match kind {
                 Kind::Decomposition => None,
                 Kind::Moments => {
-                    Some(Box::new(MomentEngine::new(moments::of(self, design, &own.rows, round.held_out)?, &lambdas)))
+                    Some(Box::new(MomentEngine::new(moments::of(self, design, &own.rows, held_out)?, &lambdas)))
                 }
                 Kind::HoldOut => Some(Box::new(HoldOutEngine::new(design, self.loss, &own, &lambdas))),
             };
             engines.extend(engine);
             fits.push(own);
         }
-        let (Some(kind), rounds) = (kinds.first(), Rounds::new(design, fits)) else { return Ok(None) };
+        let rounds = Rounds::new(design, fits);
         let engine: Box<dyn FoldEngine + 'd> = match engines.len() {
             0 => return Ok(Some(Decomposed::shortcut(rounds))),
             1 => engines.remove(0),

@@ -120,9 +120,9 @@ pub fn list(json: bool) -> Done {
     let mut text = String::new();
     for component in components.as_array().into_iter().flatten() {
         let word = |key: &str| component.get(key).and_then(|v| v.as_str()).unwrap_or_default();
-        let example = word("example").replace('\n', &format!("\n{:27}", ""));
-        text.push_str(&format!("{:<10} {:<15} {}\n", word("role"), word("kind"), word("summary")));
-        text.push_str(&format!("{:<10} {:<15} {} {}; {}\n", "", "", word("crate"), word("version"), example));
+        let example = word("example").replace('\n', &format!("\n{:29}", ""));
+        text.push_str(&format!("{:<10} {:<17} {}\n", word("role"), word("kind"), word("summary")));
+        text.push_str(&format!("{:<10} {:<17} {} {}; {}\n", "", "", word("crate"), word("version"), example));
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)

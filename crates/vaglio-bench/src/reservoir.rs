@@ -14,6 +14,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
          NARMA-10 system (A. Atiya, A. Parlos 2000) step by step.\n\n",
     );
     text += &vowels(bench)?;
+    text += &windows(bench)?;
     text += &narma(bench)?;
     Ok(text)
 }
@@ -50,6 +51,50 @@ fn vowels(bench: &Bench<'_>) -> Result<String> {
     }
     table.row(&["median".into(), number(median(scores), 2), number(median(errors), 2)]);
     Ok(table.finish())
+}
+
+/// Sets of series, their files, and how many steps back a window goes.
+const WINDOWED: [(&str, &str, usize); 2] =
+    [("Japanese Vowels", "japanese_vowels", 5), ("Basic Motions", "basic_motions", 10)];
+
+/// Class-reweighted ridge regression on windows, in place of the paper's recordings of the brain.
+fn windows(bench: &Bench<'_>) -> Result<String> {
+    let head = ["data", "method", "folds' balanced error %", "test balanced error %", "columns", "seconds"];
+    let mut table = Table::new("Class-reweighted ridge regression on windows, step by step", &head);
+    for (name, file, back) in WINDOWED {
+        let (train, test) = (format!("{file}_train"), format!("{file}_test"));
+        if !bench.has(name, &[&train, &test]) {
+            continue;
+        }
+        let lags: Vec<String> = (0..back).map(|lag| lag.to_string()).collect();
+        for (method, search) in [
+            ("RR", "{kind: all, choose: best}"),
+            ("FFS", "{kind: greedy, choose: best}"),
+            ("BFS", "{kind: backward, choose: best}"),
+        ] {
+            (bench.note)(&format!("{name}, windows: {method}"));
+            let run = bench.run(&format!(
+                "version: 1\nseed: 1\n\
+                 data: {{train: {train}.parquet, test: {test}.parquet, target: target, task: multiclass, series: series, time: t}}\n\
+                 preprocess: [{{kind: window, lags: [{}]}}, standardize]\n\
+                 learner: {{kind: crrr, lambda: {{grid: {{from: 1e-4, to: 1.0, points: 9}}}}}}\n\
+                 criterion: {{kind: kfold, by: groups, folds: 5, shuffle: true, loss: balanced_error}}\nsearch: {search}\n",
+                lags.join(", ")
+            ))?;
+            let entry = run.selection.path.result();
+            let error = run.test.and_then(|test| test.balanced_error_rate).unwrap_or(f64::NAN);
+            table.row(&[
+                name.into(),
+                method.into(),
+                number(entry.map_or(f64::NAN, |entry| 100.0 * entry.score.loss), 2),
+                number(100.0 * error, 2),
+                entry.map_or(0, |entry| entry.subset.len()).to_string(),
+                seconds(run.seconds),
+            ]);
+        }
+    }
+    Ok(table.finish()
+        + "Folds are of whole series; a step is one decision. The paper's recordings could not be had.\n\n")
 }
 
 /// Steps that train, steps of the test, and steps before the reservoir counts as driven.

@@ -190,8 +190,8 @@ fn select(problem: &Problem, selector: Selector) -> Result<Selection> {
 
 /// Rows of the timed comparison, the most for which each of the others is run, and of the curve of greedy alone.
 const TIMED: [usize; 6] = [500, 1000, 2000, 3000, 4000, 5000];
-const MOST_OF_WRAPPER: usize = 1000;
-const MOST_OF_LOW_RANK: usize = 1000;
+const MOST_OF_WRAPPER: usize = 2000;
+const MOST_OF_LOW_RANK: usize = 2000;
 const CURVE: [usize; 6] = [1000, 2000, 5000, 10_000, 20_000, 50_000];
 const COLUMNS: usize = 1000;
 const CHOSEN: usize = 50;

@@ -3,7 +3,8 @@
 use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, mean};
 use ndarray::{Array2, ArrayView2, Axis};
-use vaglio_core::{Error, Feature, Problem, Result};
+use vaglio::pipeline::load;
+use vaglio_core::{Columns, Error, Feature, Problem, Result, Silent, Task};
 use vaglio_kernels::linalg;
 
 /// Files and the redundancy that the paper's N³LARS reports.
@@ -97,7 +98,43 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
         }
     }
     text += &table.finish();
+    text += &times(bench)?;
     Ok(text)
+}
+
+/// Rows and columns of the timed paths.
+const ROWS: [usize; 3] = [100, 300, 1000];
+const COLUMNS: [usize; 3] = [500, 2000, 8000];
+
+/// Seconds of the path over rows and columns, exact and by Nyström's approximation.
+fn times(bench: &Bench<'_>) -> Result<String> {
+    if !"runtime".contains(&bench.only) {
+        return Ok(String::new());
+    }
+    let mut table =
+        Table::new("Seconds to choose 10 columns by N³LARS", &["rows", "columns", "exact", "Nyström, 20 points"]);
+    for (rows, columns) in ROWS.into_iter().flat_map(|rows| COLUMNS.map(|columns| (rows, columns))) {
+        (bench.note)(&format!("runtime: {rows} rows, {columns} columns"));
+        let (columns_of, y) = vaglio_testkit::data::sparse_linear(7, rows, columns, 10, 0.5);
+        let mut x = Columns::new(rows);
+        columns_of.into_iter().for_each(|column| x.push(column));
+        let names = (0..columns).map(|k| format!("x{k}")).collect();
+        let targets = Array2::from_shape_fn((1, rows), |(_, row)| y[row]);
+        let problem = Problem::new(x, names, targets, vec!["y".into()], Task::Regression)?;
+        let time = |approximation: &str| -> Result<f64> {
+            let (pipeline, _) = load(
+                &format!(
+                    "version: 1\ndata: {{train: none.csv, target: y}}\ncriterion: {{kind: nhsic, kernel: {{approximation: {approximation}}}}}\n\
+                     search: {{kind: lars, max_features: 10, choose: last}}\n"
+                ),
+                "pipeline",
+                &[],
+            )?;
+            Ok(pipeline.selector().select(&problem, &mut Silent)?.search_seconds)
+        };
+        table.row(&[rows.to_string(), columns.to_string(), seconds(time("exact")?), seconds(time("nystrom")?)]);
+    }
+    Ok(table.finish())
 }
 
 /// One selection on one split.

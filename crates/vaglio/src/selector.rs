@@ -6,8 +6,8 @@ use crate::train::{train, train_entry};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Engine, Error, HeldOut, InFolds, Learner, Model, Observer, Path, Problem, Result, SearchContext,
-    SearchStrategy, Subset,
+    Criterion, Design, Engine, Error, HeldOut, InFolds, Learner, Loss, Model, Observer, Path, Problem, Result,
+    SearchContext, SearchStrategy, Subset, Task,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -130,6 +130,12 @@ impl ValidSelector {
     /// What gives a subset its meaning.
     pub fn learner(&self) -> &Arc<dyn Learner> {
         &self.learner
+    }
+
+    /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
+    pub(crate) fn loss(&self, task: &Task) -> Loss {
+        let own = if *task == Task::Regression { Loss::Squared } else { Loss::ZeroOne };
+        self.criterion.loss().unwrap_or(own)
     }
 
     /// The design of the problem, with every check that can be made before the search.

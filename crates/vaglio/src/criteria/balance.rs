@@ -1,7 +1,7 @@
 //! Training weights of balanced readouts, which change with the rows that are held out.
 
 use super::kernel::kernel_data;
-use super::round::Round;
+use super::round::{Round, is_held_out};
 use std::collections::HashMap;
 use vaglio_core::{Classes, Design, Result};
 use vaglio_kernels::Folds;
@@ -74,11 +74,4 @@ fn totals(design: &Design, classes: &Classes, rows: impl Iterator<Item = usize>)
     let mut totals = vec![0.0; classes.names.len()];
     rows.for_each(|row| totals[classes.of_row[row]] += weight(design, row));
     totals
-}
-
-/// Whether each row is in one of the folds `some`.
-pub(super) fn is_held_out(some: &[usize], folds: &Folds) -> Vec<bool> {
-    let mut out = vec![false; folds.rows()];
-    some.iter().flat_map(|&fold| folds.held_out(fold)).for_each(|&row| out[row] = true);
-    out
 }

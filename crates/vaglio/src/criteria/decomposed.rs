@@ -4,7 +4,7 @@
 //! readouts whose weights differ from fold to fold. The book, *Cross-validation without refitting*.
 
 use super::fits::{Residuals, Scored};
-use super::round::Rounds;
+use super::rounds::Rounds;
 use rayon::prelude::*;
 use vaglio_core::{Evaluator, Feature, Result, Score, Shortcut, larger, smaller};
 

@@ -2,7 +2,7 @@
 
 use super::balance;
 use super::kernel::{scorer, weighing};
-use super::round::Round;
+use super::round::{Round, is_held_out};
 use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -49,7 +49,7 @@ impl Part<'_> {
             return all.clone();
         }
         let folds = self.rows.folds();
-        let is_held_out = balance::is_held_out(&self.folds, folds);
+        let is_held_out = is_held_out(&self.folds, folds);
         all.of_part(&self.rows.targets().permuted(folds.order()), |at| is_held_out[folds.order()[at]])
     }
 }
@@ -112,7 +112,7 @@ impl<'d> Fits<'d> {
                 return Ok(Part { rows, scorer, folds: part.folds, is_whole: is_partition });
             };
             let data = weighing(design, Some(&weights), intercept)?;
-            let is_held_out = balance::is_held_out(&part.folds, rows.folds());
+            let is_held_out = is_held_out(&part.folds, rows.folds());
             let scorer = scorer.of_part(data.targets(), |row| is_held_out[row]);
             let rows = Arc::new(Rows::new(data, rows.folds().clone(), intercept, false));
             Ok(Part { rows, scorer, folds: part.folds, is_whole: false })

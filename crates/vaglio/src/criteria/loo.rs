@@ -11,7 +11,7 @@ use super::balance;
 use super::decomposed::{Decomposed, ENGINE};
 use super::fits::Fits;
 use super::linear::Linear;
-use super::round::Rounds;
+use super::rounds::Rounds;
 use common::{Common, MOST_PARTS, parts_of};
 use evaluator::LooEvaluator;
 use ndarray::Array2;

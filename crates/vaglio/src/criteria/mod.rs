@@ -9,6 +9,7 @@ mod linear;
 mod loo;
 mod nhsic;
 mod round;
+mod rounds;
 mod settle;
 
 pub use kfold::{By, Engine, KFold, Splits};

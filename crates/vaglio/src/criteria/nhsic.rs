@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task};
+use vaglio_kernels::hsic::Landmarks;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
 ///
@@ -138,6 +139,15 @@ const ENGINE: &str = "gram";
 const WIDEST: f64 = 1e3;
 
 impl Nhsic {
+    /// The points that kernels are sampled at.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when their kernel matrix cannot be decomposed.
+    fn landmarks(&self) -> Result<Landmarks> {
+        let made = Landmarks::new(self.kernel.points, self.kernel.bandwidth);
+        made.map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
+    }
+
     /// Whether the columns' kernel matrices are approximated on a design with so many rows.
     fn is_sampled(&self, rows: usize) -> bool {
         match self.kernel.approximation {

@@ -10,8 +10,7 @@ use crate::selector::{Searched, ValidSelector};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Loss, Observer, Path, PathEntry, Per, Result, Rule, StopReason,
-    Task,
+    Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason,
 };
 
 /// How the result of a selection was taken from its path.
@@ -91,12 +90,6 @@ pub(crate) fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Opt
     }
 }
 
-/// The loss by which selections are compared: the criterion's, or a readout's where it has none.
-pub(crate) fn loss(selector: &ValidSelector, task: &Task) -> Loss {
-    let own = if *task == Task::Regression { Loss::Squared } else { Loss::ZeroOne };
-    selector.criterion().loss().unwrap_or(own)
-}
-
 /// Searches the design, which is that of all rows of the sample, and takes a size and a λ.
 ///
 /// # Errors
@@ -159,7 +152,7 @@ pub(crate) fn select(
         return Ok(Picked { searched, chosen, warnings, seconds });
     };
     let (place, cell) = table.pick(how.rule)?;
-    warnings.extend(full::compared(design, &all, &full, loss(selector, sample.task()), cell)?);
+    warnings.extend(full::compared(design, &all, &full, selector.loss(sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
         None => selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), observer)?,

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::criteria::Loo;
     use crate::learners::Rls;
-    use crate::resample::{Sample, loss, select};
+    use crate::resample::{Sample, select};
     use crate::search::Greedy;
     use crate::selector::Selector;
     use linfa::ParamGuard;
@@ -83,7 +83,7 @@ mod tests {
             let design = selector.design(&problem).unwrap();
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Silent).unwrap();
             let pooled = held_out(&selector, &sample, &picked.chosen, &Watcher::new(&mut Silent)).unwrap().unwrap();
-            let loss = loss(&selector, problem.task());
+            let loss = selector.loss(problem.task());
             let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
             let expected = picked.chosen.cell.unwrap().loss;
             assert!((found - expected).abs() < 1e-12 * expected, "{found} is not {expected}");

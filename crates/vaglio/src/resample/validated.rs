@@ -1,6 +1,5 @@
 //! A whole search judged on rows held out.
 
-use super::choice::loss;
 use super::full::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
@@ -56,7 +55,7 @@ pub(super) fn cross_validated(
     (lambdas, all): (&[Option<f64>], &[Option<f64>]),
     observer: &mut dyn Observer,
 ) -> Result<Option<CrossValidated>> {
-    let loss = loss(selector, sample.task());
+    let loss = selector.loss(sample.task());
     let watcher = Watcher::new(observer);
     watcher.stage("choose", how.folds * how.repeats * lambdas.len());
     let done = in_turn(how.folds * how.repeats, |job| {

@@ -3,7 +3,8 @@
 use super::engine::{FoldEngine, Node, Spread};
 use crate::criteria::fits::{Fits, Residuals, Scored};
 use crate::criteria::kernel::lowest;
-use crate::criteria::round::{Rounds, mean_of};
+use crate::criteria::round::mean_of;
+use crate::criteria::rounds::Rounds;
 use crate::criteria::settle::{Outcome, in_order_of_bounds};
 use rayon::prelude::*;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, smaller};

@@ -1,7 +1,7 @@
 //! The criterion from m × m kernel matrices.
 
 use super::output::Target;
-use super::relations::{landmarks, points};
+use super::relations::landmarks;
 use super::{Nhsic, OutputApproximation};
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
@@ -61,7 +61,7 @@ fn target(nhsic: &Nhsic, design: &Design, shares: &[f64]) -> Result<Array2<f64>>
     let rows = design.rows();
     let is_sampled = nhsic.kernel.output_approximation == OutputApproximation::Nystrom;
     Ok(match Target::of(nhsic, design, shares) {
-        Target::Numbers(targets) if is_sampled && !targets.is_empty() => sampled(&points(nhsic)?, &targets[0]),
+        Target::Numbers(targets) if is_sampled && !targets.is_empty() => sampled(&nhsic.landmarks()?, &targets[0]),
         Target::Numbers(targets) => gaussian(&targets, rows, nhsic.kernel.bandwidth),
         Target::Classes(class, by_size) => {
             let size = |wanted: usize| (0..rows).filter(|&j| class[j] == wanted).map(|j| shares[j]).sum::<f64>();

@@ -1,6 +1,5 @@
 //! The kernel of the target.
 
-use super::relations::points;
 use super::{Nhsic, Output, OutputApproximation};
 use vaglio_core::{Design, Result, Task};
 use vaglio_kernels::Level;
@@ -42,7 +41,7 @@ impl Target {
                 gaussian(level, shares, targets, nhsic.kernel.bandwidth)
             }
             (Target::Numbers(targets), OutputApproximation::Nystrom) => {
-                points(nhsic)?.factor(level, shares, &targets[0])
+                nhsic.landmarks()?.factor(level, shares, &targets[0])
             }
             (Target::Classes(class, by_size), _) => classes(level, shares, class, *by_size),
         })

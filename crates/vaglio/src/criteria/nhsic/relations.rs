@@ -4,7 +4,7 @@ use super::Nhsic;
 use super::output::Target;
 use rayon::prelude::*;
 use std::sync::OnceLock;
-use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardized};
 
@@ -28,7 +28,7 @@ impl Relations {
     /// Cost O(d·m·rank²).
     ///
     /// # Errors
-    /// [`Error::Numerical`] when the points' kernel matrix cannot be decomposed.
+    /// [`vaglio_core::Error::Numerical`] when the points' kernel matrix cannot be decomposed.
     pub(super) fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
         let level = Level::best();
         let shares = shares(design.rows(), design.weights());
@@ -116,18 +116,9 @@ impl Relations {
 /// The points of the columns' approximation, where there is one.
 ///
 /// # Errors
-/// [`Error::Numerical`].
+/// [`vaglio_core::Error::Numerical`].
 pub(super) fn landmarks(nhsic: &Nhsic, rows: usize) -> Result<Option<Landmarks>> {
-    if nhsic.is_sampled(rows) { points(nhsic).map(Some) } else { Ok(None) }
-}
-
-/// The points that kernels are sampled at.
-///
-/// # Errors
-/// [`Error::Numerical`].
-pub(super) fn points(nhsic: &Nhsic) -> Result<Landmarks> {
-    let made = Landmarks::new(nhsic.kernel.points, nhsic.kernel.bandwidth);
-    made.map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
+    if nhsic.is_sampled(rows) { nhsic.landmarks().map(Some) } else { Ok(None) }
 }
 
 /// A factor as the setting wants it, with ‖K̃‖².

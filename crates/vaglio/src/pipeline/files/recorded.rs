@@ -10,7 +10,7 @@ use crate::record::{
     ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, Parts, PerOutput, Record, SCHEMA, Seconds,
     SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, recorded,
 };
-use crate::resample::{self, Cell, Held, Warning, WarningKind};
+use crate::resample::{Cell, Held, Warning, WarningKind};
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
@@ -27,7 +27,7 @@ pub(super) fn record(
     tuned: Option<Tuned>,
 ) -> Result<Record> {
     let Selection { path, names, model, chosen, .. } = selection;
-    let loss = resample::loss(selector, prepared.train.task());
+    let loss = selector.loss(prepared.train.task());
     let subset = path.result().map_or(&[][..], |entry| &entry.subset);
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);

@@ -96,7 +96,7 @@ fn saved(
     let observed = Observed {
         targets: prepared.targets,
         weights: data.and_then(|data| data.weights.clone()),
-        loss: resample::loss(selector, &task),
+        loss: selector.loss(&task),
     };
     let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
     let Evaluated { calibration, intervals, .. } = evaluated;

@@ -1,0 +1,75 @@
+//! Fits in every round of held-out rows; a loss is the mean over them.
+
+use super::fits::{Fit, Fits, Residuals, Scored};
+use super::round::mean_of;
+use vaglio_core::{Design, Feature, Result};
+
+/// The fits of all rounds; a loss is the mean over them.
+pub(super) struct Rounds<'d> {
+    design: &'d Design,
+    rounds: Vec<Fits<'d>>,
+}
+
+impl<'d> Rounds<'d> {
+    /// There is at least one round.
+    pub fn new(design: &'d Design, rounds: Vec<Fits<'d>>) -> Self {
+        Rounds { design, rounds }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Fits<'d>> {
+        self.rounds.iter()
+    }
+
+    /// The only round, where there is no other.
+    pub fn only(&self) -> Option<&Fits<'d>> {
+        if let [only] = &self.rounds[..] { Some(only) } else { None }
+    }
+
+    /// Whether a column takes part.
+    pub fn is_active(&self, feature: Feature) -> bool {
+        self.rounds.iter().all(|fits| fits.rows.is_active(feature))
+    }
+
+    /// The fits of a subset.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`] when entries overflow.
+    pub fn fit(&self, subset: &[Feature]) -> Result<Vec<Fit<'_, 'd>>> {
+        self.rounds.iter().map(|fits| fits.fit(subset)).collect()
+    }
+
+    /// The mean loss of a subset's fits for a λ; of one that is proven to be above `lowest`, only that it is.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`].
+    pub fn loss(fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<f64> {
+        // Of several, one that is above the lowest mean may yet be outweighed.
+        let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
+        mean(fits.iter().map(|fit| fit.loss(lambda, bound)))
+    }
+
+    /// The score of a subset.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`].
+    pub fn scored(&self, subset: &[Feature]) -> Result<Scored<Vec<Residuals>>> {
+        let fits = self.fit(subset)?;
+        Scored::lowest(self.design, |lambda| {
+            let residuals: Vec<Residuals> = fits.iter().map(|fit| fit.residuals(lambda)).collect::<Result<_>>()?;
+            let losses = self.rounds.iter().zip(&residuals).map(|(fits, own)| Ok(fits.scorer.loss(own)));
+            Ok((mean(losses)?, residuals))
+        })
+    }
+
+    /// The mean over rounds of the standard errors: rounds hold out the same rows, so more of them tell no more.
+    pub fn standard_error(&self, residuals: &[Residuals]) -> Option<f64> {
+        let of_rounds = self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own));
+        mean_of(&of_rounds.collect::<Option<Vec<f64>>>()?)
+    }
+}
+
+/// The mean of values, the first error of any.
+fn mean(values: impl Iterator<Item = Result<f64>>) -> Result<f64> {
+    let values = values.collect::<Result<Vec<f64>>>()?;
+    Ok(mean_of(&values).unwrap_or(f64::NAN))
+}

@@ -136,7 +136,7 @@ impl Design {
     /// The same with the seed from which every random choice follows.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
-        Design { seed, ..self }
+        Design { seed, ..self.alone() }
     }
 
     /// The same with predictions that are averaged over the rows of each unit, and losses that are means over units.
@@ -145,14 +145,14 @@ impl Design {
     /// [`Error::Shape`] for a wrong length, or rows of one unit with unlike targets.
     pub fn deciding_by(self, units: &[u32]) -> Result<Self> {
         let decisions = Decisions::new(units, self.targets.view(), self.weights())?;
-        Ok(Design { decisions: Some(Arc::new(decisions)), ..self })
+        Ok(Design { decisions: Some(Arc::new(decisions)), ..self.alone() })
     }
 
     /// The same with columns that are standardized anew on the training rows whenever some rows are held out, which leaves
     /// nothing of a bias.
     #[must_use]
     pub fn standardizing_in_folds(self) -> Self {
-        Design { standardized_in_folds: true, bias: None, kept: Arc::default(), parted: None, part: None, ..self }
+        Design { standardized_in_folds: true, bias: None, kept: Arc::default(), ..self.alone() }
     }
 
     /// The same with columns that stay as all rows standardized them, where doing it anew in each fold would have taken
@@ -177,7 +177,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        Design { among: Some(among.into()), kept: Arc::default(), parted: None, part: None, ..self.clone() }
+        Design { among: Some(among.into()), kept: Arc::default(), ..self.clone().alone() }
     }
 
     /// The same, of which so many walks share what is kept: one for each of several λ.

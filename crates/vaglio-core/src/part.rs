@@ -1,6 +1,7 @@
 //! Designs of parts of the rows of another, which have in common what was computed of it.
 
 use crate::Design;
+use crate::outputs::OfOutputs;
 use std::sync::Arc;
 
 /// A label of each row: rows of one label are in the same parts.
@@ -25,6 +26,12 @@ impl Design {
             *numbers.entry(parts.iter().map(|part| part[row]).collect::<Vec<_>>()).or_insert(next)
         };
         self.parted = is_of_rows.then(|| (0..self.rows()).map(&mut label).collect());
+        self
+    }
+
+    /// The same without what was made of it, or it was made of: designs of its outputs, of its parts and of the whole.
+    pub(crate) fn alone(mut self) -> Self {
+        (self.parted, self.part, self.of_outputs) = (None, None, OfOutputs::default());
         self
     }
 

@@ -81,10 +81,8 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
                 .collect::<Result<_>>()?;
             let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
             let accuracies = figures(&|f| f.accuracy);
-            let first = first.get_or_insert_with(|| accuracies.clone());
-            let less: Vec<f64> = accuracies.iter().zip(&*first).map(|(own, first)| own - first).collect();
-            let error = deviation(&less) / (less.len() as f64).sqrt();
             let is_first = way == WAYS[0].0;
+            let less = less(&accuracies, first.get_or_insert_with(|| accuracies.clone()));
             table.row(&[
                 name.into(),
                 way.into(),
@@ -95,7 +93,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
                 number(mean(&figures(&|f| f.of_all)), 3),
                 number(mean(&accuracies), 3),
                 number(deviation(&accuracies), 3),
-                if is_first { String::new() } else { format!("{} ± {}", number(mean(&less), 3), number(error, 3)) },
+                if is_first { String::new() } else { less },
                 seconds(mean(&figures(&|f| f.seconds))),
             ]);
         }
@@ -104,6 +102,13 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
     text += &regression(bench)?;
     text += &times(bench)?;
     Ok(text)
+}
+
+/// The mean difference of figures of the same splits, with its standard error.
+fn less(own: &[f64], first: &[f64]) -> String {
+    let less: Vec<f64> = own.iter().zip(first).map(|(own, first)| own - first).collect();
+    let error = deviation(&less) / (less.len() as f64).sqrt();
+    format!("{} ± {}", number(mean(&less), 3), number(error, 3))
 }
 
 /// The ways of the regression table: those that are made for numbers and take seconds on twenty thousand columns.
@@ -124,16 +129,14 @@ fn regression(bench: &Bench<'_>) -> Result<String> {
         let found: Vec<Found> = chosen.collect::<Result<_>>()?;
         let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
         let errors = figures(&|f| f.accuracy);
-        let first = first.get_or_insert_with(|| errors.clone());
-        let less: Vec<f64> = errors.iter().zip(&*first).map(|(own, first)| own - first).collect();
-        let error = deviation(&less) / (less.len() as f64).sqrt();
+        let less = less(&errors, first.get_or_insert_with(|| errors.clone()));
         table.row(&[
             way.into(),
             number(mean(&figures(&|f| f.redundancy)), 3),
             number(deviation(&figures(&|f| f.redundancy)), 3),
             number(mean(&errors), 3),
             number(deviation(&errors), 3),
-            format!("{} ± {}", number(mean(&less), 3), number(error, 3)),
+            less,
             seconds(mean(&figures(&|f| f.seconds))),
         ]);
     }

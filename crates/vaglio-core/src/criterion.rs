@@ -99,6 +99,14 @@ pub enum HeldOut {
     Folds(Vec<Vec<Option<u32>>>),
 }
 
+impl Estimate {
+    /// The same work so many times.
+    #[must_use]
+    pub fn times(self, times: usize) -> Self {
+        Estimate { flops: times as f64 * self.flops, bytes: times as f64 * self.bytes, ..self }
+    }
+}
+
 /// The engine that a criterion would choose, and its cost.
 #[derive(Debug, Clone)]
 pub struct Estimate {

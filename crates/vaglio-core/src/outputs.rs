@@ -61,8 +61,14 @@ fn mean(scores: impl Iterator<Item = Result<Score>>) -> Result<Score> {
     Ok(Score { loss: losses.iter().sum::<f64>() / losses.len() as f64, lambda: None })
 }
 
-/// Means over outputs of scores of the same subsets: outputs × subsets.
-fn means(of_outputs: &[Vec<Score>], scores: &mut [Score]) -> Result<()> {
+/// Means over outputs of the scores that `trials` gives for each.
+fn means<P>(
+    outputs: &mut [P],
+    scores: &mut [Score],
+    mut trials: impl FnMut(&mut P, &mut [Score]) -> Result<()>,
+) -> Result<()> {
+    let mut of_outputs = vec![vec![Score::WORST; scores.len()]; outputs.len()];
+    outputs.iter_mut().zip(&mut of_outputs).try_for_each(|(output, own)| trials(output, own))?;
     for (k, score) in scores.iter_mut().enumerate() {
         *score = mean(of_outputs.iter().map(|of_output| Ok(of_output[k])))?;
     }
@@ -89,19 +95,11 @@ impl Evaluator for EachOutput<'_> {
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let mut of_outputs = vec![vec![Score::WORST; candidates.len()]; self.evaluators.len()];
-        for (evaluator, own) in self.evaluators.iter_mut().zip(&mut of_outputs) {
-            evaluator.score_additions(subset, candidates, own)?;
-        }
-        means(&of_outputs, scores)
+        means(&mut self.evaluators, scores, |evaluator, own| evaluator.score_additions(subset, candidates, own))
     }
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let mut of_outputs = vec![vec![Score::WORST; candidates.len()]; self.evaluators.len()];
-        for (evaluator, own) in self.evaluators.iter_mut().zip(&mut of_outputs) {
-            evaluator.score_removals(subset, candidates, own)?;
-        }
-        means(&of_outputs, scores)
+        means(&mut self.evaluators, scores, |evaluator, own| evaluator.score_removals(subset, candidates, own))
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
@@ -150,11 +148,7 @@ impl Branch for NodeOfOutputs<'_> {
     }
 
     fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
-        let mut of_outputs = vec![vec![Score::WORST; places.len()]; self.nodes.len()];
-        for (node, own) in self.nodes.iter_mut().zip(&mut of_outputs) {
-            node.score_additions(places, own)?;
-        }
-        means(&of_outputs, scores)
+        means(&mut self.nodes, scores, |node, own| node.score_additions(places, own))
     }
 
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {

@@ -35,11 +35,8 @@ impl Frame {
 impl Cells {
     /// Reads the rows once; the folds of `rows` are the cells. Cost O(m·n²).
     pub fn new(rows: &Rows<'_>) -> Self {
-        let features = rows.active();
-        let mut places = vec![None; rows.columns()];
-        features.iter().enumerate().for_each(|(place, &feature)| places[feature] = Some(place));
-        let (sums, side) = sums(rows, &features);
-        Cells { places, sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) }
+        let (sums, side) = sums(rows, &rows.active());
+        Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) }
     }
 
     /// Bytes of so many cells with rows of so many classes each.

@@ -81,8 +81,6 @@ impl Moments {
         side: usize,
     ) -> Result<Self, Failure> {
         let data = &rows.data;
-        let mut places = vec![None; data.columns()];
-        features.iter().enumerate().for_each(|(place, &feature)| places[feature] = Some(place));
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
         let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| (columns + outputs) * (side + 1)));
@@ -93,6 +91,7 @@ impl Moments {
             return Err(Failure::NoConvergence);
         }
         let divisor = data.targets().total_weight * outputs as f64;
+        let places = rows.places();
         Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor })
     }
 

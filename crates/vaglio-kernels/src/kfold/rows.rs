@@ -68,6 +68,12 @@ impl<'d> Rows<'d> {
         (0..self.columns()).filter(|&column| self.is_active(column)).collect()
     }
 
+    /// Where each column stands among the active ones, if it is one of them.
+    pub(super) fn places(&self) -> Vec<Option<usize>> {
+        let mut next = 0..;
+        (0..self.columns()).map(|column| if self.is_active(column) { next.next() } else { None }).collect()
+    }
+
     /// Whether a column takes part.
     pub fn is_active(&self, column: usize) -> bool {
         self.data.is_active(column)

@@ -96,7 +96,7 @@ impl Criterion for KFold {
         if let Some(outputs) = design.of_outputs() {
             return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
         }
-        let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect();
+        let rounds = self.rounds(design)?;
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
             let predictions = |round: &Round| {
@@ -121,7 +121,7 @@ impl Criterion for KFold {
             return Ok(shortcuts.and_then(Shortcut::of_outputs));
         }
         let Some(readout) = design.readout() else { return Ok(None) };
-        let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect();
+        let rounds = self.rounds(design)?;
         if !self.is_mean_of(&rounds) {
             return Ok(None);
         }
@@ -204,18 +204,14 @@ impl Criterion for KFold {
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         if let Some(outputs) = design.of_outputs() {
-            let one = self.estimate(&outputs[0], outline);
-            let times = outputs.len() as f64;
-            return Estimate { flops: times * one.flops, bytes: times * one.bytes, ..one };
+            return self.estimate(&outputs[0], outline).times(outputs.len());
         }
-        let rounds: Vec<Round> =
-            self.rounds_of(design).unwrap_or_default().iter().map(|round| Round::new(round)).collect();
+        let rounds = self.rounds(design).unwrap_or_default();
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
         let (is_mean, has_readout) = (self.is_mean_of(&rounds), design.readout().is_some());
         if let (true, true, Some(round)) = (is_mean, has_readout, rounds.first()) {
             let parts = balance::parts(design, round, round.held_out).map(|parts| parts.len());
-            let (times, one) = (rounds.len() as f64, choose(self, design, round, parts, outline).1);
-            return Estimate { flops: times * one.flops, bytes: times * one.bytes, ..one };
+            return choose(self, design, round, parts, outline).1.times(rounds.len());
         }
         let reason = match has_readout {
             true => "auc is of the rows of all repeats together, so every fold of every subset is refitted",
@@ -239,6 +235,10 @@ impl Criterion for KFold {
 }
 
 impl KFold {
+    fn rounds(&self, design: &Design) -> Result<Vec<Round>> {
+        Ok(self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect())
+    }
+
     /// Whether the loss of several rounds is the mean of theirs, as it is of rows and not of their order.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
         rounds.len() == 1 || self.loss != Loss::Auc

@@ -132,9 +132,7 @@ impl Criterion for Loo {
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         if let Some(outputs) = design.of_outputs() {
-            let one = self.estimate(&outputs[0], outline);
-            let times = outputs.len() as f64;
-            return Estimate { flops: times * one.flops, bytes: times * one.bytes, ..one };
+            return self.estimate(&outputs[0], outline).times(outputs.len());
         }
         let Outline { largest, trials, .. } = *outline;
         let (rows, outputs) = (design.rows() as f64, design.targets().nrows() as f64);

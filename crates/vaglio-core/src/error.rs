@@ -103,7 +103,7 @@ pub enum Error {
         message: String,
     },
     /// A value that is not a finite number.
-    #[error("{}row {row}, column `{column}`: {value} is not a finite number ({count} such {} in this column)", inside(file), plural(*count, "value"))]
+    #[error("{}row {row}, column `{column}`: {value} is not a finite number ({count} such {} in this column){}", inside(file), plural(*count, "value"), remedied(remedy))]
     NonFinite {
         /// First data row that holds such a value, from 1.
         row: usize,
@@ -115,6 +115,8 @@ pub enum Error {
         count: usize,
         /// The file, when the data came from one.
         file: Option<PathBuf>,
+        /// What would mend it, where that is known.
+        remedy: Option<String>,
     },
     /// Data whose parts do not fit together.
     #[error("{0}")]
@@ -226,8 +228,8 @@ impl Error {
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
-            Error::NonFinite { row, column, value, count, file: None } => {
-                Error::NonFinite { row, column, value, count, file: Some(path.to_owned()) }
+            Error::NonFinite { row, column, value, count, file: None, remedy } => {
+                Error::NonFinite { row, column, value, count, file: Some(path.to_owned()), remedy }
             }
             Error::Shape(message) => Error::Shape(format!("{}: {message}", path.display())),
             other => other,
@@ -252,6 +254,10 @@ fn at(place: &Option<Place>) -> String {
 
 fn inside(file: &Option<PathBuf>) -> String {
     file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
+}
+
+fn remedied(remedy: &Option<String>) -> String {
+    remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default()
 }
 
 fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {

@@ -63,7 +63,7 @@ pub use ridge::Coefficients;
 pub use score::{Score, Winner};
 pub use search::{Answer, FeatureRef, Observer, SearchContext, SearchStrategy, Silent};
 pub use subset::Subset;
-pub use table::{Cells, Table};
+pub use table::{Cells, Missing, Table};
 pub use vaglio_columns::{Column, Columns, Numbers};
 
 #[doc(hidden)]

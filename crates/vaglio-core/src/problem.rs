@@ -349,6 +349,7 @@ fn check_finite(name: &str, values: &[f64]) -> Result<()> {
         value: values[first].to_string(),
         count: values.iter().filter(|v| !v.is_finite()).count(),
         file: None,
+        remedy: None,
     })
 }
 

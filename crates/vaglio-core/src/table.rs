@@ -1,15 +1,27 @@
-//! A table as it was read: named columns of numbers or text.
+//! A table as it was read: named columns of numbers, text or dates.
 
 use crate::{Column, Error, Numbers, Result};
+use chrono::{DateTime, NaiveTime};
 use std::sync::Arc;
 
 /// The cells of one column of a [`Table`].
 #[derive(Debug, Clone)]
 pub enum Cells {
-    /// Numbers, all finite.
+    /// Numbers: finite, or NaN where a cell is missing.
     Numbers(Numbers),
-    /// Text.
+    /// Text: empty where a cell is missing.
     Text(Vec<String>),
+    /// Moments in time, in seconds since the beginning of 1970 without a time zone; NaN where a cell is missing.
+    Dates(Vec<f64>),
+}
+
+/// Where cells of a column are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// The first row, from 0.
+    pub first: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 impl Cells {
@@ -18,6 +30,7 @@ impl Cells {
         match self {
             Cells::Numbers(numbers) => numbers.view().len(),
             Cells::Text(text) => text.len(),
+            Cells::Dates(dates) => dates.len(),
         }
     }
 
@@ -26,19 +39,59 @@ impl Cells {
         self.len() == 0
     }
 
-    /// The numbers, or `None` for text.
+    /// The numbers, or `None` for text and dates.
     pub fn numbers(&self) -> Option<Column<'_>> {
         match self {
             Cells::Numbers(numbers) => Some(numbers.view()),
-            Cells::Text(_) => None,
+            Cells::Text(_) | Cells::Dates(_) => None,
         }
     }
 
-    /// The cell of `row` as text; numbers in the shortest form that reads back.
+    /// What the cells hold, in a word.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Cells::Numbers(_) => "numbers",
+            Cells::Text(_) => "text",
+            Cells::Dates(_) => "dates",
+        }
+    }
+
+    /// The cell of `row` as text; numbers in the shortest form that reads back, dates as in ISO 8601, nothing for a cell
+    /// that is missing.
     pub fn label(&self, row: usize) -> String {
         match self {
+            _ if self.is_missing(row) => String::new(),
             Cells::Numbers(numbers) => numbers.view().get(row).to_string(),
             Cells::Text(text) => text[row].clone(),
+            Cells::Dates(dates) => iso(dates[row]),
+        }
+    }
+
+    /// Whether the cell of `row` is missing.
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Cells::Numbers(Numbers::Byte(_)) => false,
+            Cells::Numbers(Numbers::Double(values)) | Cells::Dates(values) => values[row].is_nan(),
+            Cells::Text(text) => text[row].is_empty(),
+        }
+    }
+
+    /// Where cells are missing; `None` where none is. Cost O(rows).
+    pub fn missing(&self) -> Option<Missing> {
+        if matches!(self, Cells::Numbers(Numbers::Byte(_))) {
+            return None;
+        }
+        let mut rows = (0..self.len()).filter(|&row| self.is_missing(row));
+        rows.next().map(|first| Missing { first, count: 1 + rows.count() })
+    }
+
+    /// The cells of `rows`, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Cells::Numbers(numbers) => Cells::Numbers(numbers.select_rows(rows)),
+            Cells::Text(text) => Cells::Text(rows.iter().map(|&row| text[row].clone()).collect()),
+            Cells::Dates(dates) => Cells::Dates(rows.iter().map(|&row| dates[row]).collect()),
         }
     }
 }
@@ -142,11 +195,7 @@ impl Table {
     /// The rows `rows`, in that order, of every column.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
-        let take = |cells: &Cells| match cells {
-            Cells::Numbers(numbers) => Cells::Numbers(numbers.select_rows(rows)),
-            Cells::Text(text) => Cells::Text(rows.iter().map(|&r| text[r].clone()).collect()),
-        };
-        let columns = self.columns.iter().map(|(name, cells)| (name.clone(), take(cells))).collect();
+        let columns = self.columns.iter().map(|(name, cells)| (name.clone(), cells.select_rows(rows))).collect();
         Table {
             columns,
             rows: rows.len(),
@@ -159,5 +208,38 @@ impl Table {
     pub fn take(&mut self, name: &str) -> Option<Cells> {
         let at = self.columns.iter().position(|(n, _)| n == name)?;
         Some(self.columns.remove(at).1)
+    }
+}
+
+/// Seconds since the beginning of 1970 as `2024-02-29`, or `2024-02-29T13:05:00` where there is a time of day.
+fn iso(seconds: f64) -> String {
+    let whole = seconds.floor();
+    let fraction = ((seconds - whole) * 1e6).round() as u32 * 1000;
+    match DateTime::from_timestamp(whole as i64, fraction).map(|moment| moment.naive_utc()) {
+        Some(moment) if moment.time() == NaiveTime::MIN => moment.date().to_string(),
+        Some(moment) => moment.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
+        None => seconds.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_in_iso_8601() {
+        let dates = Cells::Dates(vec![0.0, -86400.0, 951_782_400.0, 1e9 + 0.25, f64::NAN]);
+        let labels: Vec<String> = (0..5).map(|row| dates.label(row)).collect();
+        assert_eq!(labels, ["1970-01-01", "1969-12-31", "2000-02-29", "2001-09-09T01:46:40.250", ""]);
+        assert_eq!(dates.missing(), Some(Missing { first: 4, count: 1 }));
+    }
+
+    #[test]
+    fn cells_that_are_missing_are_found() {
+        let numbers = Cells::Numbers(Numbers::from(vec![1.0, f64::NAN, 2.0, f64::NAN]));
+        assert_eq!(numbers.missing(), Some(Missing { first: 1, count: 2 }));
+        assert_eq!((numbers.label(0), numbers.label(1)), ("1".into(), String::new()));
+        assert_eq!(Cells::Text(vec!["a".into(), String::new()]).missing(), Some(Missing { first: 1, count: 1 }));
+        assert_eq!(Cells::Numbers(Numbers::from(vec![1u8, 2])).missing(), None);
     }
 }

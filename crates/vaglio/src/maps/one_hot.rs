@@ -41,10 +41,10 @@ impl Map for OneHot {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let levels = |(name, cells): &(String, Cells)| match cells {
             Cells::Text(text) => {
-                let levels: BTreeSet<&String> = text.iter().collect();
+                let levels: BTreeSet<&String> = text.iter().filter(|level| !level.is_empty()).collect();
                 Some(Levels { column: name.clone(), levels: levels.into_iter().cloned().collect() })
             }
-            Cells::Numbers(_) => None,
+            Cells::Numbers(_) | Cells::Dates(_) => None,
         };
         Ok(Box::new(FittedOneHot { columns: table.columns().iter().filter_map(levels).collect() }))
     }

@@ -86,7 +86,7 @@ impl FittedMap for FittedStandardize {
                 )));
             };
             let values: Vec<f64> = column.values().iter().map(|x| (x - scale.shift) / scale.scale).collect();
-            match values.iter().position(|x| !x.is_finite()) {
+            match values.iter().position(|x| x.is_infinite()) {
                 Some(row) => Err(Error::Numerical(format!(
                     "row {}, column `{name}`: the standardized value overflows; rescale the column",
                     table.origin(row) + 1
@@ -113,8 +113,8 @@ impl FittedMap for FittedStandardize {
 fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
     let weight_unit = unit(weights.unwrap_or(&[1.0]).iter().copied());
     let weight = |row: usize| weights.map_or(1.0, |w| w.get(row).copied().unwrap_or(0.0) / weight_unit);
-    let rows: Vec<(f64, f64)> =
-        values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(|(w, _)| *w > 0.0).collect();
+    let counts = |(w, x): &(f64, f64)| *w > 0.0 && !x.is_nan();
+    let rows: Vec<(f64, f64)> = values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(counts).collect();
     let Some(&(_, first)) = rows.first() else {
         return Err(Error::Shape(format!("{what} has no rows of positive weight")));
     };

@@ -65,6 +65,12 @@ impl Map for Window {
                         format!("the column `{name}` holds text; put {{kind: one_hot}} before `window`"),
                     ));
                 }
+                Some(Cells::Dates(_)) => {
+                    return Err(Error::setting(
+                        field,
+                        format!("the column `{name}` holds dates; put {{kind: date_parts}} before `window`"),
+                    ));
+                }
                 Some(Cells::Numbers(_)) => {}
             }
         }
@@ -174,10 +180,7 @@ fn lagged(name: &str, lag: usize) -> String {
 /// The cells `lag` rows before each of `rows`.
 fn at(cells: &Cells, rows: &[usize], lag: usize) -> Cells {
     let rows: Vec<usize> = rows.iter().map(|row| row - lag).collect();
-    match cells {
-        Cells::Numbers(numbers) => Cells::Numbers(numbers.select_rows(&rows)),
-        Cells::Text(text) => Cells::Text(rows.iter().filter_map(|&row| text.get(row)).cloned().collect()),
-    }
+    cells.select_rows(&rows)
 }
 
 /// The rows of each series, which stand together.

@@ -35,9 +35,14 @@ impl Gaps {
 
     fn check(self, column: &str) -> Result<()> {
         match self.first {
-            Some((row, value)) => {
-                Err(Error::NonFinite { row, column: column.to_owned(), value, count: self.count, file: None })
-            }
+            Some((row, value)) => Err(Error::NonFinite {
+                row,
+                column: column.to_owned(),
+                value,
+                count: self.count,
+                file: None,
+                remedy: None,
+            }),
             None => Ok(()),
         }
     }

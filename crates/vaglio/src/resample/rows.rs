@@ -188,24 +188,41 @@ pub(super) fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block
     blocks
 }
 
-/// The columns of a table that has no text left; its rows stay.
+/// The columns of a table that has neither text nor dates nor missing cells left; its rows stay.
+///
+/// # Errors
+/// [`Error::NonFinite`] for a cell that is missing, [`Error::Setting`] for a column of text or dates, with what would
+/// mend it.
 pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
     let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
     for (name, cells) in table.take_columns() {
-        match cells {
-            Cells::Numbers(numbers) => {
-                columns.push(numbers);
-                names.push(name);
-            }
-            Cells::Text(text) => {
-                let example = text.first().map_or("", String::as_str);
-                return Err(Error::setting(
-                    "preprocess",
-                    format!(
-                        "the column `{name}` holds text (`{example}`, …); add {{kind: one_hot}} to preprocess or the column to data.exclude"
-                    ),
-                ));
-            }
+        let made_by = match &cells {
+            Cells::Numbers(_) => None,
+            Cells::Text(_) => Some("one_hot"),
+            Cells::Dates(_) => Some("date_parts"),
+        };
+        if let Some(map) = made_by {
+            let example = (0..cells.len()).find(|&row| !cells.is_missing(row)).map(|row| cells.label(row));
+            let message = format!(
+                "the column `{name}` holds {} (`{}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude",
+                cells.what(),
+                example.unwrap_or_default()
+            );
+            return Err(Error::setting("preprocess", message));
+        }
+        if let Some(missing) = cells.missing() {
+            return Err(Error::NonFinite {
+                row: table.origin(missing.first) + 1,
+                column: name,
+                value: "a missing cell".into(),
+                count: missing.count,
+                file: None,
+                remedy: Some("add {kind: impute} to preprocess, or the column to data.exclude".into()),
+            });
+        }
+        if let Cells::Numbers(numbers) = cells {
+            columns.push(numbers);
+            names.push(name);
         }
     }
     Ok((columns, names))

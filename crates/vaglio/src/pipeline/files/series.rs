@@ -1,5 +1,6 @@
 //! Rows in the order of their series.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table};
 
@@ -36,13 +37,16 @@ impl Order<'_> {
                 let row = text.iter().position(|time| time.parse::<f64>().is_err()).unwrap_or(0);
                 let time = text.get(row).map_or("", String::as_str);
                 return Err(Error::Shape(format!(
-                    "{}, column `{}`: the time `{time}` is text; times are numbers",
+                    "{}, column `{}`: the time `{time}` is text; times are numbers or dates",
                     of_row(row),
                     self.time.unwrap_or_default()
                 )));
             }
-            Some(Cells::Numbers(numbers)) => {
-                let times = numbers.view().values();
+            Some(dated @ (Cells::Numbers(_) | Cells::Dates(_))) => {
+                let times: Cow<'_, [f64]> = match dated {
+                    Cells::Dates(dates) => Cow::Borrowed(dates),
+                    numbers => numbers.numbers().map_or(Cow::Borrowed(&[]), |column| column.values()),
+                };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 if let Some(pair) = order.windows(2).find(twice) {
@@ -51,7 +55,7 @@ impl Order<'_> {
                         "{}, column `{}`: the time {} is that of row {} of the same series; a time stands once",
                         of_row(second),
                         self.time.unwrap_or_default(),
-                        times[second],
+                        dated.label(second),
                         table.origin(first) + 1
                     )));
                 }

@@ -107,9 +107,9 @@ fn labels(cells: &Cells) -> Vec<String> {
             values.dedup();
             values.iter().map(f64::to_string).collect()
         }
-        Cells::Text(text) => {
-            let distinct: std::collections::BTreeSet<&String> = text.iter().collect();
-            distinct.into_iter().cloned().collect()
+        other => {
+            let distinct: std::collections::BTreeSet<String> = (0..other.len()).map(|row| other.label(row)).collect();
+            distinct.into_iter().collect()
         }
     }
 }

@@ -51,7 +51,7 @@ pub use evaluator::{Branch, Engine, Evaluator, Shortcut, larger, smaller, walked
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::Loss;
-pub use map::{FittedMap, Map, TargetScale};
+pub use map::{FittedMap, Map, TargetScale, TrainingRows};
 pub use model::{Model, ModelData, Parts, Predict, Predictor, ReadoutMap};
 pub use outline::Outline;
 pub use outputs::mean_over_outputs;
@@ -67,7 +67,7 @@ pub use table::{Cells, Missing, Table};
 pub use vaglio_columns::{Column, Columns, Numbers};
 
 #[doc(hidden)]
-pub use {inventory, schemars};
+pub use {chrono, inventory, schemars};
 
 /// A candidate column of a [`Design`], counted from 0.
 pub type Feature = usize;

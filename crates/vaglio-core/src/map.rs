@@ -1,7 +1,23 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
 use crate::{InFolds, Result, Table};
+use ndarray::ArrayView2;
 use std::fmt::Debug;
+
+/// Training rows with what belongs to them, for maps that learn from more than the table.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingRows<'a> {
+    /// The columns.
+    pub table: &'a Table,
+    /// Targets, outputs × rows; classes are coded ±1.
+    pub targets: ArrayView2<'a, f64>,
+    /// The name of each output: of a target, or of a class.
+    pub outputs: &'a [String],
+    /// One weight a row, all 1 when absent.
+    pub weights: Option<&'a [f64]>,
+    /// The group of each row, where rows of one stay together.
+    pub groups: Option<&'a [u32]>,
+}
 
 /// A preprocessing step; its fields are its settings.
 #[typetag::serde(tag = "kind")]
@@ -13,6 +29,18 @@ pub trait Map: Debug + Send + Sync {
     /// # Errors
     /// Columns of a kind that the map cannot take.
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>>;
+
+    /// Learns from the training rows with their targets; for maps that need more than the table.
+    ///
+    /// A table that is given with it is what the training rows become in place of what the fitted map makes of them: of a
+    /// map that looks at targets, what each row would be had its own target not been known. It has the rows of the table
+    /// and the columns that the fitted map makes.
+    ///
+    /// # Errors
+    /// Those of [`Map::fit`].
+    fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {
+        Ok((self.fit(rows.table, rows.weights)?, None))
+    }
 
     /// Learns the shift and scale of a target, for maps that change targets as well.
     ///

@@ -1,8 +1,9 @@
 //! Seeded problems: equal recipes give equal bits on every machine.
 
 use crate::Random;
+pub use crate::tables::{gappy_table, mixed_table, table};
 use ndarray::Array2;
-use vaglio_core::{Cells, Columns, Design, Feature, Numbers, Problem, Readout, Result, Table, Task};
+use vaglio_core::{Columns, Design, Feature, Problem, Readout, Result, Task};
 
 /// What a problem is to be like; [`Recipe::problem`] makes it.
 #[derive(Debug, Clone)]
@@ -342,37 +343,6 @@ pub fn standard_problems() -> Vec<(&'static str, Problem)> {
         ("three classes", multiclass(24, 6, 3, 25).groups(4).problem()),
         ("bytes", regression(20, 6, 26).groups(4).bytes().problem()),
     ]
-}
-
-/// A table of numbers, bytes among them, and one constant column.
-#[expect(clippy::expect_used, reason = "columns of one length under different names")]
-pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
-    let mut random = Random::new(seed);
-    let mut cells: Vec<(String, Cells)> = Vec::new();
-    for j in 0..columns {
-        let values: Vec<f64> = match j % 3 {
-            1 => (0..rows).map(|_| random.below(200) as f64).collect(),
-            _ => (0..rows).map(|_| 3.0 + 10.0 * random.normal()).collect(),
-        };
-        cells.push((format!("n{j}"), Cells::Numbers(Numbers::from(values))));
-    }
-    cells.push(("same".into(), Cells::Numbers(Numbers::from(vec![1.5; rows]))));
-    Table::new(cells).expect("the columns fit")
-}
-
-/// The same with two columns of text, of three and of two labels.
-#[expect(clippy::expect_used, reason = "columns of one length under different names")]
-pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
-    let mut random = Random::new(seed ^ 0x7e87);
-    let mut cells = table(rows, columns, seed).into_columns();
-    for (name, labels) in [("colour", &["red", "green", "blue"][..]), ("answer", &["yes", "no"][..])] {
-        let text = (0..rows).map(|row| {
-            let pick = if row < labels.len() { row } else { random.below(labels.len()) };
-            labels[pick].to_owned()
-        });
-        cells.insert(1, (name.into(), Cells::Text(text.collect())));
-    }
-    Table::new(cells).expect("the columns fit")
 }
 
 /// The sets of at least two candidate columns that are equal bit for bit, each in increasing order.

@@ -26,6 +26,7 @@ pub mod rebuild;
 pub mod registry;
 mod replay;
 pub mod search;
+mod tables;
 mod trial;
 pub mod variation;
 

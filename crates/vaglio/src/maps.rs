@@ -1,11 +1,29 @@
 //! Maps that are built in: what is done to the columns before they are candidates.
 
+mod clip;
 mod constant;
+mod date_parts;
+mod impute;
+mod log1p;
 mod one_hot;
+mod ordinal;
+mod power;
+mod products;
 mod standardize;
+mod taken;
+mod target_encode;
+mod weighted;
 mod window;
 
+pub use clip::{Clip, FittedClip};
 pub use constant::{Constant, FittedConstant};
-pub use one_hot::{FittedOneHot, OneHot};
+pub use date_parts::{DatePart, DateParts, FittedDateParts};
+pub use impute::{FittedImpute, How, Impute, Value};
+pub use log1p::{FittedLog1p, Log1p};
+pub use one_hot::{FittedOneHot, OneHot, Unknown};
+pub use ordinal::{FittedOrdinal, Ordinal, UnknownLevel};
+pub use power::{Auto, Exponent, FittedPower, Method, Power};
+pub use products::{FittedProducts, Interactions, Polynomial};
 pub use standardize::{FittedStandardize, Scope, Standardize};
+pub use target_encode::{FittedTargetEncode, TargetEncode};
 pub use window::{FittedWindow, Window};

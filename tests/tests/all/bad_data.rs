@@ -213,7 +213,7 @@ fn classes_that_cannot_be_told_apart_are_refused() {
 fn test_rows_that_differ_from_training_rows_are_refused() {
     let folder = Folder::new("unseen");
     folder.write("train.csv", "a,t,y\n1,u,p\n2,v,q\n3,u,q\n2,u,p\n");
-    let yaml = with("test: test.csv") + "preprocess: [one_hot]\n";
+    let yaml = with("test: test.csv") + "preprocess: [{kind: one_hot, unknown: error}]\n";
     folder.write("test.csv", "a,t,y\n1,u,p\n2,z,q\n");
     refused(&folder, &yaml, 3, &["test.csv: row 2, column `t`: `z` is none of the levels of the training rows"]);
     folder.write("test.csv", "a,t,y\n1,u,p\n2,v,r\n");
@@ -221,7 +221,8 @@ fn test_rows_that_differ_from_training_rows_are_refused() {
     folder.write("test.csv", "a,y\n1,p\n");
     refused(&folder, &yaml, 2, &["`data.test`: there is no column `t`"]);
     folder.write("train.csv", "a,t,y\n1,u,1\n2,v,3\n3,u,0\n2,u,1\n");
-    let done = folder.run(&(pipeline("preprocess: [one_hot]\nsearch: {kind: greedy, choose: last}")));
+    let done =
+        folder.run(&(pipeline("preprocess: [{kind: one_hot, unknown: error}]\nsearch: {kind: greedy, choose: last}")));
     assert_eq!(names(&timeless(done)).len(), 3);
     folder.write("new.csv", "a,t\n1,u\n2,w\n");
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);

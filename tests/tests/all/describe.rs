@@ -79,6 +79,8 @@ fn the_list_names_every_component() {
         ("search", "greedy", "vaglio-search"),
         ("learner", "rls", "vaglio"),
         ("map", "constant", "vaglio"),
+        ("map", "date_parts", "vaglio"),
+        ("map", "impute", "vaglio"),
         ("map", "one_hot", "vaglio"),
         ("map", "standardize", "vaglio"),
         ("loss", "squared", "vaglio-core"),
@@ -100,13 +102,20 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
     let folder = Folder::new("listed");
     // Classes in turn, so that contiguous folds have both.
     let class = |row: usize, _: f64| ["low", "high"][row % 2].to_owned();
-    folder.write("train.csv", table(30, 12, &[("class", &class)]));
+    let positive = |row: usize, y: f64| (y.abs() + row as f64).to_string();
+    let (width, height) = (|row: usize, _: f64| (row % 7).to_string(), |row: usize, _: f64| (row * 5 % 11).to_string());
+    let size = |row: usize, _: f64| ["low", "mid", "high"][row % 3].to_owned();
+    let extra: [crate::common::Made<'_>; 5] =
+        [("class", &class), ("price", &positive), ("width", &width), ("height", &height), ("size", &size)];
+    folder.write("train.csv", table(30, 12, &extra));
     let schema = schema(&folder);
     let list: Value = serde_json::from_str(&folder.vaglio(&["list", "--json"]).out).unwrap();
     for component in list.as_array().unwrap() {
         let example = component["example"].as_str().unwrap();
-        for target in ["target: y, exclude: [class]", "target: class, exclude: [y]"] {
-            let yaml = pipeline(example).replace("target: y", target);
+        for target in ["target: y, exclude: [class, size]", "target: class, exclude: [y, size]"] {
+            // Text is there for those that take it.
+            let target = if example.contains("size") { target.replace(", size", "") } else { target.to_owned() };
+            let yaml = pipeline(example).replace("target: y", &target);
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
@@ -122,7 +131,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant".split(' ') {
+    for kind in "loo kfold information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {

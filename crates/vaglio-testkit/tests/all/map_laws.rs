@@ -21,6 +21,7 @@ enum Fault {
     SourcesUnknown,
     NeedsAll,
     MixesColumns,
+    CountsRows,
     IgnoresWeights,
     TargetIgnoresWeights,
     TargetScaleZero,
@@ -59,8 +60,8 @@ impl Map for Center {
 fn mean(cells: &Cells, weights: Option<&[f64]>) -> Option<f64> {
     let values = cells.numbers()?.values().to_vec();
     let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-    let total: f64 = (0..values.len()).map(weight).sum();
-    Some(values.iter().enumerate().map(|(row, v)| weight(row) * v).sum::<f64>() / total)
+    let there = || (0..values.len()).filter(|&row| !values[row].is_nan());
+    Some(there().map(|row| weight(row) * values[row]).sum::<f64>() / there().map(weight).sum::<f64>())
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,7 +99,8 @@ impl FittedMap for Centered {
             let Some(at) = self.means.iter().position(|(n, _)| *n == name) else { return (name, cells) };
             let by = shift(at, self.means[at].1, &cells);
             let Some(column) = cells.numbers() else { return (name, cells) };
-            let values: Vec<f64> = column.values().iter().map(|v| v - by).collect();
+            let place = |row: usize| if self.fault == Fault::CountsRows { row as f64 } else { 0.0 };
+            let values: Vec<f64> = column.values().iter().enumerate().map(|(row, v)| v - by + place(row)).collect();
             (name, Cells::Numbers(Numbers::from(values)))
         };
         Table::new(table.into_columns().into_iter().map(centered).collect())
@@ -132,6 +134,11 @@ fn a_map_that_can_be_fitted_to_nothing_has_kept_no_law() {
 #[test]
 fn a_map_that_peeks_at_the_rows_it_transforms_is_found() {
     assert_eq!(law_of(Fault::Peeks), "fixed");
+}
+
+#[test]
+fn a_map_that_goes_by_the_place_of_a_row_is_found() {
+    assert_eq!(law_of(Fault::CountsRows), "rowwise");
 }
 
 #[test]

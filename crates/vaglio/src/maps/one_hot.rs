@@ -1,21 +1,45 @@
 //! Indicators of the levels of text columns.
 
+use super::{taken, weighted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
 
-/// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept.
+/// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
+/// are rare.
+///
+/// A cell that is missing leaves all indicators of its column missing: `impute` before it, or after it, decides. Cost
+/// O(rows · levels), a byte an entry where no cell is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneHot {}
+#[serde(deny_unknown_fields, default)]
+pub struct OneHot {
+    /// Levels in fewer training rows than this, by weight, are pooled into one column, `column=(rare)`.
+    pub rare: u32,
+    /// What becomes of a level that the training rows lacked.
+    pub unknown: Unknown,
+    /// The columns; all of text when absent. Those that are named may hold numbers or dates, of which each is a level.
+    pub columns: Option<Vec<String>>,
+}
+
+/// What becomes of a level that the training rows lacked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unknown {
+    /// It counts as a rare one where there are some; else all indicators are 0.
+    #[default]
+    Zeros,
+    /// It is refused with its row.
+    Error,
+}
 
 vaglio_core::describe!(
     Map,
     OneHot,
     "one_hot",
     "a 0/1 column for every level of every text column",
-    "preprocess: [one_hot]"
+    "preprocess: [{kind: one_hot, rare: 0, unknown: zeros}]"
 );
 
 /// The levels that [`OneHot`] found in the training rows.
@@ -23,6 +47,13 @@ vaglio_core::describe!(
 #[serde(deny_unknown_fields)]
 pub struct FittedOneHot {
     columns: Vec<Levels>,
+    /// Before there was a choice they were refused.
+    #[serde(default = "refused")]
+    unknown: Unknown,
+}
+
+fn refused() -> Unknown {
+    Unknown::Error
 }
 
 /// The sorted levels of one column.
@@ -31,22 +62,51 @@ pub struct FittedOneHot {
 struct Levels {
     column: String,
     levels: Vec<String>,
+    /// Those that share a column, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rare: Vec<String>,
 }
+
+/// The level that stands for all rare ones.
+const RARE: &str = "(rare)";
 
 /// Levels that a message lists, at most.
 const LISTED: usize = 12;
 
 #[typetag::serde(name = "one_hot")]
 impl Map for OneHot {
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let levels = |(name, cells): &(String, Cells)| match cells {
-            Cells::Text(text) => {
-                let levels: BTreeSet<&String> = text.iter().filter(|level| !level.is_empty()).collect();
-                Some(Levels { column: name.clone(), levels: levels.into_iter().cloned().collect() })
-            }
-            Cells::Numbers(_) | Cells::Dates(_) => None,
-        };
-        Ok(Box::new(FittedOneHot { columns: table.columns().iter().filter_map(levels).collect() }))
+    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
+        let chosen = taken::chosen(table, self.columns.as_deref(), "columns of text", takes)?;
+        let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
+        let columns = chosen.into_iter().map(levels).collect::<Result<_>>()?;
+        Ok(Box::new(FittedOneHot { columns, unknown: self.unknown }))
+    }
+
+    fn check(&self) -> Result<()> {
+        taken::check(self.columns.as_deref())
+    }
+}
+
+impl OneHot {
+    /// The levels of rows that count, and which of them are rare.
+    fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<Levels> {
+        let mut rows: BTreeMap<Cow<'_, str>, f64> = BTreeMap::new();
+        for row in (0..cells.len()).filter(|&row| weighted::counts(weights, row) && !cells.is_missing(row)) {
+            let weight = weights.map_or(1.0, |weights| weights[row]);
+            *rows.entry(label(cells, row)).or_default() += weight;
+        }
+        let (levels, rare): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, count)| *count >= f64::from(self.rare));
+        let named =
+            |levels: Vec<(Cow<'_, str>, f64)>| levels.into_iter().map(|(level, _)| level.into_owned()).collect();
+        let (levels, rare): (Vec<String>, Vec<String>) = (named(levels), named(rare));
+        if !rare.is_empty() && levels.iter().any(|level| level == RARE) {
+            let message = format!(
+                "the column `{column}` has a level `{RARE}`, which is what rare levels are called together; rename it or set `rare` to 0"
+            );
+            return Err(Error::setting("rare", message));
+        }
+        Ok(Levels { column: column.to_owned(), levels, rare })
     }
 }
 
@@ -61,7 +121,7 @@ impl FittedMap for FittedOneHot {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {
             match self.columns.iter().find(|known| known.column == name) {
-                Some(known) => out.extend(known.indicators(&cells, |row| table.origin(row))?),
+                Some(known) => out.extend(known.indicators(&cells, self.unknown, |row| table.origin(row))?),
                 None => out.push((name, cells)),
             }
         }
@@ -81,22 +141,56 @@ impl FittedOneHot {
     }
 }
 
+/// The cell as text.
+fn label(cells: &Cells, row: usize) -> Cow<'_, str> {
+    match cells {
+        Cells::Text(text) => Cow::Borrowed(&text[row]),
+        _ => Cow::Owned(cells.label(row)),
+    }
+}
+
 impl Levels {
     fn outputs(&self) -> impl Iterator<Item = String> {
-        self.levels.iter().map(|level| format!("{}={level}", self.column))
+        let pooled = (!self.rare.is_empty()).then_some(RARE);
+        self.levels.iter().map(String::as_str).chain(pooled).map(|level| format!("{}={level}", self.column))
     }
 
-    fn indicators(&self, cells: &Cells, origin: impl Fn(usize) -> usize) -> Result<Vec<(String, Cells)>> {
-        let mut indicators = vec![vec![0u8; cells.len()]; self.levels.len()];
+    /// The column of a level, from 0, or that of rare ones for one that is unknown; `None` where there is none.
+    fn place(&self, label: &str, unknown: Unknown) -> Option<usize> {
+        let rare = || self.rare.binary_search_by(|rare| rare.as_str().cmp(label)).is_ok();
+        let pooled = !self.rare.is_empty() && (unknown == Unknown::Zeros || rare());
+        let known = self.levels.binary_search_by(|level| level.as_str().cmp(label)).ok();
+        known.or(pooled.then_some(self.levels.len()))
+    }
+
+    fn indicators(
+        &self,
+        cells: &Cells,
+        unknown: Unknown,
+        origin: impl Fn(usize) -> usize,
+    ) -> Result<Vec<(String, Cells)>> {
+        let mut indicators = vec![vec![0u8; cells.len()]; self.levels.len() + usize::from(!self.rare.is_empty())];
+        let mut missing = Vec::new();
         for row in 0..cells.len() {
-            let label = cells.label(row);
-            let level = self.levels.binary_search(&label).ok();
-            match level.and_then(|level| indicators.get_mut(level)).and_then(|column| column.get_mut(row)) {
-                Some(cell) => *cell = 1,
+            if cells.is_missing(row) {
+                missing.push(row);
+                continue;
+            }
+            let label = label(cells, row);
+            match self.place(&label, unknown) {
+                Some(place) => indicators[place][row] = 1,
+                None if unknown == Unknown::Zeros => {}
                 None => return Err(self.unknown(origin(row), &label)),
             }
         }
-        let cells = indicators.into_iter().map(|bytes| Cells::Numbers(Numbers::from(bytes)));
+        let cells = indicators.into_iter().map(|bytes| {
+            if missing.is_empty() {
+                return Cells::Numbers(Numbers::from(bytes));
+            }
+            let mut doubles: Vec<f64> = bytes.into_iter().map(f64::from).collect();
+            missing.iter().for_each(|&row| doubles[row] = f64::NAN);
+            Cells::Numbers(Numbers::from(doubles))
+        });
         Ok(self.outputs().zip(cells).collect())
     }
 
@@ -129,7 +223,11 @@ mod tests {
     }
 
     fn fitted() -> Box<dyn FittedMap> {
-        let map: Box<dyn Map> = serde_json::from_str(r#"{"kind": "one_hot"}"#).unwrap();
+        fit(r#"{"kind": "one_hot", "unknown": "error"}"#)
+    }
+
+    fn fit(json: &str) -> Box<dyn FittedMap> {
+        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
         let table =
             table(vec![("a", numbers(&[1.0, 2.0, 3.0])), ("c", text(&["y", "x", "1"])), ("d", text(&["p", "p", "p"]))]);
         map.fit(&table, None).unwrap()
@@ -181,7 +279,60 @@ mod tests {
     #[test]
     fn a_name_made_twice_is_refused() {
         let clash = table(vec![("c", text(&["x"])), ("c=x", numbers(&[1.0]))]);
-        let fitted = OneHot {}.fit(&clash, None).unwrap();
+        let fitted = OneHot::default().fit(&clash, None).unwrap();
         assert!(fitted.transform(clash).unwrap_err().to_string().contains("two columns are named `c=x`"));
+    }
+
+    #[test]
+    fn a_level_that_training_lacked_is_zeros_or_a_rare_one() {
+        let out = fit(r#"{"kind": "one_hot"}"#).transform(table(vec![("c", text(&["z", "x"]))])).unwrap();
+        assert_eq!(["c=1", "c=x", "c=y"].map(|name| values(&out, name)[0]), [0.0; 3]);
+        let training = table(vec![("c", text(&["x", "y", "x", "w", "(rare)", "y"]))]);
+        for (unknown, z) in [(Unknown::Zeros, Some(1.0)), (Unknown::Error, None)] {
+            let fitted = OneHot { rare: 2, unknown, columns: None }.fit(&training, None).unwrap();
+            let out = fitted.transform(training.clone()).unwrap();
+            assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y", "c=(rare)"]);
+            assert_eq!(values(&out, "c=(rare)"), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+            assert_eq!(fitted.sources("c=(rare)"), ["c"]);
+            let new = fitted.transform(table(vec![("c", text(&["z"]))])).ok();
+            assert_eq!(new.map(|out| values(&out, "c=(rare)")[0]), z);
+        }
+        let twice = table(vec![("c", text(&["(rare)", "y", "(rare)"]))]);
+        let error = OneHot { rare: 2, ..OneHot::default() }.fit(&twice, None).unwrap_err();
+        assert!(error.to_string().contains("`rare`: the column `c` has a level `(rare)`"), "{error}");
+    }
+
+    #[test]
+    fn levels_count_by_weight_and_not_where_that_is_zero() {
+        let training = table(vec![("c", text(&["x", "y", "z", "w"]))]);
+        let map = OneHot { rare: 2, ..OneHot::default() };
+        let out = map.fit(&training, Some(&[2.0, 1.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["c=w", "c=x", "c=(rare)"]);
+    }
+
+    #[test]
+    fn a_missing_cell_leaves_its_indicators_missing() {
+        let training = table(vec![("c", text(&["x", "", "y"]))]);
+        let out = OneHot::default().fit(&training, None).unwrap().transform(training).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y"]);
+        for name in ["c=x", "c=y"] {
+            assert!(values(&out, name)[1].is_nan() && !values(&out, name)[2].is_nan(), "{name}");
+        }
+    }
+
+    #[test]
+    fn columns_that_are_named_may_hold_numbers() {
+        let training = table(vec![("c", numbers(&[3.0, 10.0, f64::NAN])), ("d", text(&["p", "q", "p"]))]);
+        let map = OneHot { columns: Some(vec!["c".into()]), ..OneHot::default() };
+        let out = map.fit(&training, None).unwrap().transform(training).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["c=10", "c=3", "d"]);
+    }
+
+    #[test]
+    fn what_was_saved_before_there_was_a_choice_refuses_unknown_levels() {
+        let json = r#"{"kind": "one_hot", "columns": [{"column": "c", "levels": ["x", "y"]}]}"#;
+        let fitted: Box<dyn FittedMap> = serde_json::from_str(json).unwrap();
+        assert!(fitted.transform(table(vec![("c", text(&["z"]))])).is_err());
+        assert_eq!(values(&fitted.transform(table(vec![("c", text(&["y"]))])).unwrap(), "c=y"), [1.0]);
     }
 }

@@ -1,11 +1,13 @@
 //! Columns minus their mean, over their standard deviation.
 
+use super::taken::values;
+use super::weighted::{center, counting, mean_of, unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale};
 
-/// On which rows means and standard deviations are computed while a criterion validates.
+/// On which rows a map learns while a criterion validates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -80,12 +82,7 @@ impl FittedMap for FittedStandardize {
     fn transform(&self, mut table: Table) -> Result<Table> {
         let standardized = table.take_columns().into_iter().map(|(name, cells)| {
             let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };
-            let Some(column) = cells.numbers() else {
-                return Err(Error::Shape(format!(
-                    "column `{name}` holds text, and in the training rows it held numbers"
-                )));
-            };
-            let values: Vec<f64> = column.values().iter().map(|x| (x - scale.shift) / scale.scale).collect();
+            let values: Vec<f64> = values(&name, &cells)?.iter().map(|x| (x - scale.shift) / scale.scale).collect();
             match values.iter().position(|x| x.is_infinite()) {
                 Some(row) => Err(Error::Numerical(format!(
                     "row {}, column `{name}`: the standardized value overflows; rescale the column",
@@ -111,23 +108,16 @@ impl FittedMap for FittedStandardize {
 /// # Errors
 /// [`Error::Numerical`] when the deviation is so small that doubles cannot hold it to many digits.
 fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
-    let weight_unit = unit(weights.unwrap_or(&[1.0]).iter().copied());
-    let weight = |row: usize| weights.map_or(1.0, |w| w.get(row).copied().unwrap_or(0.0) / weight_unit);
-    let counts = |(w, x): &(f64, f64)| *w > 0.0 && !x.is_nan();
-    let rows: Vec<(f64, f64)> = values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(counts).collect();
+    let rows = counting(values, weights);
     let Some(&(_, first)) = rows.first() else {
         return Err(Error::Shape(format!("{what} has no rows of positive weight")));
     };
     if rows.iter().all(|(_, x)| *x == first) {
         return Ok(TargetScale { shift: first, scale: 1.0 });
     }
-    let total: f64 = rows.iter().map(|(w, _)| w).sum();
-    let mean = |value: &dyn Fn(f64) -> f64| rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total;
-    let value_unit = unit(rows.iter().map(|(_, x)| *x));
-    let rough = mean(&|x| x / value_unit);
-    let center = rough + mean(&|x| x / value_unit - rough);
+    let (value_unit, center) = center(&rows);
     let deviation_unit = unit(rows.iter().map(|(_, x)| x / value_unit - center));
-    let variance = mean(&|x| ((x / value_unit - center) / deviation_unit).powi(2));
+    let variance = mean_of(&rows, |x| ((x / value_unit - center) / deviation_unit).powi(2));
     let scale = variance.sqrt() * deviation_unit * value_unit;
     if scale < SMALLEST {
         return Err(Error::Numerical(format!(
@@ -139,12 +129,6 @@ fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<Target
 
 /// Below this, a double has fewer than 32 bits.
 const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
-
-/// The power of two at or below the largest magnitude, and at least the smallest normal double.
-fn unit(values: impl Iterator<Item = f64>) -> f64 {
-    let largest = values.map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
-    f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits())
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Columns at earlier steps of their series.
 
+use super::taken;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -48,38 +49,10 @@ impl Map for Window {
     }
 
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let columns = match &self.columns {
-            Some(columns) => columns.clone(),
-            None => {
-                let numbers = table.columns().iter().filter(|(_, cells)| cells.numbers().is_some());
-                numbers.map(|(name, _)| name.clone()).collect()
-            }
-        };
-        for (index, name) in columns.iter().enumerate() {
-            let field = format!("columns[{index}]");
-            match table.get(name) {
-                None => return Err(Error::unknown(field, "column", name, table.names())),
-                Some(Cells::Text(_)) => {
-                    return Err(Error::setting(
-                        field,
-                        format!("the column `{name}` holds text; put {{kind: one_hot}} before `window`"),
-                    ));
-                }
-                Some(Cells::Dates(_)) => {
-                    return Err(Error::setting(
-                        field,
-                        format!("the column `{name}` holds dates; put {{kind: date_parts}} before `window`"),
-                    ));
-                }
-                Some(Cells::Numbers(_)) => {}
-            }
-        }
+        let columns = taken::numbers(table, self.columns.as_deref())?;
+        let columns = columns.into_iter().map(|(name, _)| name.to_owned()).collect();
         let fitted = FittedWindow { lags: self.lags.clone(), columns };
-        let mut made: Vec<String> = table.names().flat_map(|name| fitted.outputs(name)).collect();
-        made.sort_unstable();
-        if let Some(twice) = made.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::setting("lags", format!("a second column `{}` would be made; rename one", twice[0])));
-        }
+        taken::unless_twice("lags", table.names().flat_map(|name| fitted.outputs(name)).collect())?;
         if fitted.kept(table).is_empty() {
             return Err(Error::setting(
                 "lags",
@@ -96,14 +69,7 @@ impl Map for Window {
         if let Some(index) = (0..self.lags.len()).find(|&k| self.lags[..k].contains(&self.lags[k])) {
             return Err(Error::setting(format!("lags[{index}]"), format!("{} is listed twice", self.lags[index])));
         }
-        let Some(columns) = &self.columns else { return Ok(()) };
-        if columns.is_empty() {
-            return Err(Error::setting("columns", "it is empty; leave it out for all columns of numbers"));
-        }
-        if let Some(index) = (0..columns.len()).find(|&k| columns[..k].contains(&columns[k])) {
-            return Err(Error::setting(format!("columns[{index}]"), format!("`{}` is listed twice", columns[index])));
-        }
-        Ok(())
+        taken::check(self.columns.as_deref())
     }
 }
 

@@ -25,6 +25,7 @@ mod whole;
 pub(crate) use along::{Held, predictions_along};
 pub use choice::{Chosen, ChosenBy};
 pub(crate) use choice::{Picked, cross_validation, cut, select, walk_lambdas};
+pub(crate) use folds::Dealing;
 #[cfg(feature = "files")]
 pub(crate) use held_out::held_out;
 #[cfg(feature = "files")]

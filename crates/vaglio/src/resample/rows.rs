@@ -3,7 +3,9 @@
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Table, TargetScale, Task};
+use vaglio_core::{
+    Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Table, TargetScale, Task, TrainingRows,
+};
 
 /// A table with what belongs to its rows.
 #[derive(Debug, Clone)]
@@ -116,8 +118,18 @@ impl Recipe {
         let (mut maps, mut scales): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>) = (Vec::new(), None);
         for (index, map) in self.maps.iter().enumerate() {
             let under = |e: Error| e.under(&format!("preprocess[{index}]"));
-            let fitted = map.fit(&rows.table, rows.weights.as_deref()).map_err(under)?;
-            rows.map(&*fitted)?;
+            let training = TrainingRows {
+                table: &rows.table,
+                targets: rows.targets.view(),
+                outputs: self.outputs(),
+                weights: rows.weights.as_deref(),
+                groups: rows.groups.as_deref(),
+            };
+            let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
+            match of_training {
+                Some(table) => rows.table = table,
+                None => rows.map(&*fitted)?,
+            }
             maps.push(fitted);
             let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
             let outputs = targets.nrows();
@@ -134,6 +146,14 @@ impl Recipe {
             }
         }
         Ok((maps, scales))
+    }
+
+    /// The name of each output.
+    fn outputs(&self) -> &[String] {
+        match &self.task {
+            Task::Multiclass { labels } => labels,
+            Task::Regression | Task::Binary { .. } => &self.target_names,
+        }
     }
 
     /// The problem with the bias that the last map added, if it did.
@@ -217,7 +237,7 @@ pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
                 value: "a missing cell".into(),
                 count: missing.count,
                 file: None,
-                remedy: Some("add {kind: impute} to preprocess, or the column to data.exclude".into()),
+                remedy: Some("add {kind: impute} to preprocess, or the column to data.exclude; `mean` and `median` fill numbers, `most_frequent` text too".into()),
             });
         }
         if let Cells::Numbers(numbers) = cells {

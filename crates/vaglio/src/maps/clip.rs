@@ -1,0 +1,183 @@
+//! Values between bounds.
+
+use super::{taken, weighted};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use vaglio_core::{Error, FittedMap, Map, Result, Table};
+
+/// Replaces values of columns of numbers beyond a bound by that bound.
+///
+/// Bounds are given, or are quantiles of the training rows; by default the first and the last hundredth. The quantile of
+/// a share is the least value that at least this share of the weight is at or below, and the middle between it and the
+/// next where the share is reached exactly. Missing cells stay missing. Cost O(rows · columns), a factor of log rows more
+/// for quantiles.
+///
+/// # Errors
+/// Bounds in the wrong order; a column without a value to learn quantiles from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Clip {
+    /// The least value.
+    pub lower: Option<f64>,
+    /// The largest value.
+    pub upper: Option<f64>,
+    /// The shares of the training rows at or below the two bounds, in place of `lower` and `upper`; 0.01 and 0.99 where
+    /// none of the three is given.
+    pub quantiles: Option<[f64; 2]>,
+    /// The columns; all of numbers when absent.
+    pub columns: Option<Vec<String>>,
+}
+
+/// The shares where nothing is said.
+const SHARES: [f64; 2] = [0.01, 0.99];
+
+vaglio_core::describe!(
+    Map,
+    Clip,
+    "clip",
+    "values beyond a bound or a quantile, replaced by it",
+    "preprocess: [{kind: clip, quantiles: [0.01, 0.99]}]"
+);
+
+/// The bounds that [`Clip`] found in the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedClip {
+    columns: BTreeMap<String, Bounds>,
+}
+
+/// Those of one column.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bounds {
+    lower: Option<f64>,
+    upper: Option<f64>,
+}
+
+#[typetag::serde(name = "clip")]
+impl Map for Clip {
+    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let given = Bounds { lower: self.lower, upper: self.upper };
+        let shares = self.quantiles.or((self.lower.is_none() && self.upper.is_none()).then_some(SHARES));
+        let bounds = |name: &str, values: &[f64]| {
+            let Some([lower, upper]) = shares else { return Ok(given) };
+            let rows = weighted::counting(values, weights);
+            let found = (weighted::quantile(rows.clone(), lower), weighted::quantile(rows, upper));
+            match found {
+                (Some(lower), Some(upper)) => Ok(Bounds { lower: Some(lower), upper: Some(upper) }),
+                _ => Err(Error::Shape(format!(
+                    "column `{name}` has no value in the training rows, so it has no quantiles; add it to data.exclude"
+                ))),
+            }
+        };
+        let columns = taken::numbers(table, self.columns.as_deref())?;
+        let columns = columns.into_iter().map(|(name, values)| Ok((name.to_owned(), bounds(name, &values)?)));
+        Ok(Box::new(FittedClip { columns: columns.collect::<Result<_>>()? }))
+    }
+
+    fn check(&self) -> Result<()> {
+        for (field, bound) in [("lower", self.lower), ("upper", self.upper)] {
+            if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {
+                return Err(Error::setting(field, format!("{bound} is not a finite number")));
+            }
+            if bound.is_some() && self.quantiles.is_some() {
+                return Err(Error::setting(field, "bounds are given or are `quantiles`, not both"));
+            }
+        }
+        if let (Some(lower), Some(upper)) = (self.lower, self.upper)
+            && lower > upper
+        {
+            return Err(Error::setting("lower", format!("{lower} is above `upper`, {upper}")));
+        }
+        if let Some([lower, upper]) = self.quantiles {
+            Error::unless_between("quantiles[0]", lower, 0.0..=1.0)?;
+            Error::unless_between("quantiles[1]", upper, 0.0..=1.0)?;
+            if lower > upper {
+                return Err(Error::setting("quantiles", format!("{lower} is above {upper}")));
+            }
+        }
+        taken::check(self.columns.as_deref())
+    }
+}
+
+#[typetag::serde(name = "clip")]
+impl FittedMap for FittedClip {
+    fn transform(&self, table: Table) -> Result<Table> {
+        let change = |name: &str| {
+            let bounds = *self.columns.get(name)?;
+            Some(move |value: f64| {
+                let raised = bounds.lower.map_or(value, |lower| if value < lower { lower } else { value });
+                bounds.upper.map_or(raised, |upper| if raised > upper { upper } else { raised })
+            })
+        };
+        taken::replaced(table, change, |row, name, value| {
+            Error::Numerical(format!("row {row}, column `{name}`: {value} is not a finite number"))
+        })
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
+
+    /// Between the bounds.
+    fn divisor(&self, _name: &str) -> Option<f64> {
+        Some(1.0)
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::{Cells, Numbers};
+
+    fn table(values: &[f64]) -> Table {
+        Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
+    }
+
+    fn clipped(json: &str, training: &[f64], weights: Option<&[f64]>, new: &[f64]) -> Result<Vec<f64>> {
+        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
+        map.check()?;
+        let out = map.fit(&table(training), weights)?.transform(table(new))?;
+        Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
+    }
+
+    #[test]
+    fn values_stay_between_the_bounds_and_missing_ones_stay() {
+        let new = [-5.0, 0.5, f64::NAN, 9.0];
+        let out = clipped(r#"{"kind": "clip", "lower": 0, "upper": 1}"#, &[0.0], None, &new).unwrap();
+        assert_eq!((out[0], out[1], out[3]), (0.0, 0.5, 1.0));
+        assert!(out[2].is_nan());
+        let out = clipped(r#"{"kind": "clip", "upper": 1}"#, &[0.0], None, &new).unwrap();
+        assert_eq!((out[0], out[3]), (-5.0, 1.0));
+    }
+
+    #[test]
+    fn quantiles_are_those_of_training_rows_by_weight() {
+        let json = r#"{"kind": "clip", "quantiles": [0.25, 0.75]}"#;
+        let new = [-100.0, 100.0];
+        let by_weight = clipped(json, &[4.0, 1.0, 2.0, 7.0, f64::NAN], Some(&[2.0, 1.0, 3.0, 0.0, 1.0]), &new).unwrap();
+        let by_rows = clipped(json, &[4.0, 4.0, 1.0, 2.0, 2.0, 2.0], None, &new).unwrap();
+        assert_eq!((by_weight.clone(), by_weight), (by_rows, vec![2.0, 4.0]));
+        let hundred: Vec<f64> = (1..=200).map(f64::from).collect();
+        assert_eq!(clipped(r#"{"kind": "clip"}"#, &hundred, None, &[0.0, 300.0]).unwrap(), [2.5, 198.5]);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        for (json, words) in [
+            (r#"{"kind": "clip", "lower": 2, "upper": 1}"#, "`lower`: 2 is above `upper`, 1"),
+            (r#"{"kind": "clip", "lower": 2, "quantiles": [0, 1]}"#, "`lower`: bounds are given or are `quantiles`"),
+            (r#"{"kind": "clip", "quantiles": [0.9, 0.1]}"#, "`quantiles`: 0.9 is above 0.1"),
+            (r#"{"kind": "clip", "quantiles": [-1, 0.1]}"#, "`quantiles[0]`: -1 is not between 0 and 1"),
+            (r#"{"kind": "clip"}"#, "column `x` has no value in the training rows"),
+        ] {
+            let error = clipped(json, &[f64::NAN], None, &[]).unwrap_err().to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+    }
+}

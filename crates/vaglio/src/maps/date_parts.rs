@@ -1,0 +1,343 @@
+//! Numbers of dates.
+
+use super::taken;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+
+/// Replaces columns of dates by columns of numbers: `when` becomes `when_days`, `when_year`, `when_month` and so on.
+///
+/// A date that is missing leaves its parts missing. Cost O(rows · parts).
+///
+/// # Errors
+/// A date beyond the years that a calendar has, with row and column.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DateParts {
+    /// The columns; all of dates when absent.
+    pub columns: Option<Vec<String>>,
+    /// What is taken of them; when absent `days`, `year`, `month`, `day` and `weekday`, and `hour` of a column that has
+    /// times of day in the training rows.
+    pub parts: Option<Vec<DatePart>>,
+    /// Whether a part that begins anew is replaced by its sine and its cosine, of which the last and the first value are
+    /// neighbours: `when_month_sin` and `when_month_cos`.
+    pub cyclic: bool,
+}
+
+/// A number of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DatePart {
+    /// Seconds since the beginning of 1970.
+    Seconds,
+    /// Days since the beginning of 1970, the time of day as a fraction.
+    Days,
+    /// The year.
+    Year,
+    /// The month, from 1 to 12.
+    Month,
+    /// The day of the month, from 1 to 31.
+    Day,
+    /// The day of the week: 1 is Monday, 7 is Sunday.
+    Weekday,
+    /// The day of the year, from 1 to 366.
+    DayOfYear,
+    /// The hour, from 0 to 23.
+    Hour,
+    /// The minute, from 0 to 59.
+    Minute,
+}
+
+vaglio_core::describe!(
+    Map,
+    DateParts,
+    "date_parts",
+    "year, month, weekday and other numbers of dates",
+    "preprocess: [{kind: date_parts, cyclic: false}]"
+);
+
+/// The columns that [`DateParts`] takes apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedDateParts {
+    columns: BTreeMap<String, Vec<DatePart>>,
+    cyclic: bool,
+}
+
+const SECONDS_OF_A_DAY: f64 = 86_400.0;
+
+#[typetag::serde(name = "date_parts")]
+impl Map for DateParts {
+    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let takes = |cells: &Cells| matches!(cells, Cells::Dates(_));
+        let chosen = taken::chosen(table, self.columns.as_deref(), "columns of dates", takes)?;
+        let parts = |cells: &Cells| self.parts.clone().unwrap_or_else(|| usual(cells));
+        let columns = chosen.into_iter().map(|(name, cells)| (name.to_owned(), parts(cells))).collect();
+        let fitted = FittedDateParts { columns, cyclic: self.cyclic };
+        let made = table.names().flat_map(|name| match fitted.columns.get(name) {
+            Some(parts) => fitted.outputs(name, parts).map(|(output, _)| output).collect(),
+            None => vec![name.to_owned()],
+        });
+        taken::unless_twice("parts", made.collect())?;
+        Ok(Box::new(fitted))
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(parts) = &self.parts {
+            if parts.is_empty() {
+                return Err(Error::setting("parts", "it is empty; leave it out for the usual ones"));
+            }
+            if let Some(index) = (0..parts.len()).find(|&k| parts[..k].contains(&parts[k])) {
+                let name = parts[index].name();
+                return Err(Error::setting(format!("parts[{index}]"), format!("`{name}` is listed twice")));
+            }
+        }
+        taken::check(self.columns.as_deref())
+    }
+}
+
+/// The parts where none are named.
+fn usual(cells: &Cells) -> Vec<DatePart> {
+    use DatePart::{Day, Days, Hour, Month, Weekday, Year};
+    let mut parts = vec![Days, Year, Month, Day, Weekday];
+    if matches!(cells, Cells::Dates(dates) if dates.iter().any(|date| date.rem_euclid(SECONDS_OF_A_DAY) > 0.0)) {
+        parts.push(Hour);
+    }
+    parts
+}
+
+impl DatePart {
+    fn name(self) -> &'static str {
+        match self {
+            DatePart::Seconds => "seconds",
+            DatePart::Days => "days",
+            DatePart::Year => "year",
+            DatePart::Month => "month",
+            DatePart::Day => "day",
+            DatePart::Weekday => "weekday",
+            DatePart::DayOfYear => "day_of_year",
+            DatePart::Hour => "hour",
+            DatePart::Minute => "minute",
+        }
+    }
+
+    /// The first value and after how many it begins anew; `None` where it does not.
+    fn cycle(self) -> Option<(f64, f64)> {
+        match self {
+            DatePart::Seconds | DatePart::Days | DatePart::Year => None,
+            DatePart::Month => Some((1.0, 12.0)),
+            DatePart::Day => Some((1.0, 31.0)),
+            DatePart::Weekday => Some((1.0, 7.0)),
+            DatePart::DayOfYear => Some((1.0, 366.0)),
+            DatePart::Hour => Some((0.0, 24.0)),
+            DatePart::Minute => Some((0.0, 60.0)),
+        }
+    }
+
+    fn of(self, seconds: f64, date: &NaiveDateTime) -> f64 {
+        match self {
+            DatePart::Seconds => seconds,
+            DatePart::Days => seconds / SECONDS_OF_A_DAY,
+            DatePart::Year => f64::from(date.year()),
+            DatePart::Month => f64::from(date.month()),
+            DatePart::Day => f64::from(date.day()),
+            DatePart::Weekday => f64::from(date.weekday().number_from_monday()),
+            DatePart::DayOfYear => f64::from(date.ordinal()),
+            DatePart::Hour => f64::from(date.hour()),
+            DatePart::Minute => f64::from(date.minute()),
+        }
+    }
+}
+
+/// A column that is made: of a part, as it is or on a circle.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    part: DatePart,
+    wave: Option<(fn(f64) -> f64, (f64, f64))>,
+}
+
+impl Made {
+    fn of(self, seconds: f64, date: &NaiveDateTime) -> f64 {
+        let value = self.part.of(seconds, date);
+        match self.wave {
+            Some((wave, (first, period))) => wave(TAU * (value - first) / period),
+            None => value,
+        }
+    }
+}
+
+#[typetag::serde(name = "date_parts")]
+impl FittedMap for FittedDateParts {
+    fn transform(&self, mut table: Table) -> Result<Table> {
+        let mut out = Vec::new();
+        for (name, cells) in table.take_columns() {
+            match self.columns.get(&name) {
+                Some(parts) => out.extend(self.parts(&name, &cells, parts, |row| table.origin(row))?),
+                None => out.push((name, cells)),
+            }
+        }
+        table.with_columns(out)
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        let made = |(column, parts): &(&String, &Vec<DatePart>)| {
+            name.starts_with(column.as_str()) && self.outputs(column, parts).any(|(output, _)| output == name)
+        };
+        vec![self.columns.iter().find(made).map_or(name, |(column, _)| column).to_owned()]
+    }
+
+    fn divisor(&self, name: &str) -> Option<f64> {
+        (self.sources(name) == [name]).then_some(1.0)
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+impl FittedDateParts {
+    /// The columns that are made of a date's parts.
+    fn outputs<'s>(&'s self, column: &'s str, parts: &'s [DatePart]) -> impl Iterator<Item = (String, Made)> + 's {
+        parts.iter().flat_map(move |&part| {
+            let name = format!("{column}_{}", part.name());
+            match part.cycle().filter(|_| self.cyclic) {
+                None => vec![(name, Made { part, wave: None })],
+                Some(cycle) => vec![
+                    (format!("{name}_sin"), Made { part, wave: Some((f64::sin, cycle)) }),
+                    (format!("{name}_cos"), Made { part, wave: Some((f64::cos, cycle)) }),
+                ],
+            }
+        })
+    }
+
+    fn parts(
+        &self,
+        name: &str,
+        cells: &Cells,
+        parts: &[DatePart],
+        origin: impl Fn(usize) -> usize,
+    ) -> Result<Vec<(String, Cells)>> {
+        let dates = match cells {
+            Cells::Dates(dates) => Cow::Borrowed(&dates[..]),
+            other if taken::all_missing(other) => Cow::Owned(vec![f64::NAN; other.len()]),
+            other => {
+                let what = other.what();
+                return Err(Error::Shape(format!(
+                    "column `{name}` holds {what}, and in the training rows it held dates"
+                )));
+            }
+        };
+        let outputs: Vec<(String, Made)> = self.outputs(name, parts).collect();
+        let mut made = vec![Vec::with_capacity(dates.len()); outputs.len()];
+        for (row, &seconds) in dates.iter().enumerate() {
+            let date = moment(seconds);
+            if date.is_none() && !seconds.is_nan() {
+                let message = format!("row {}, column `{name}`: {seconds} seconds since 1970", origin(row) + 1);
+                return Err(Error::Shape(format!("{message} is no date that a calendar has")));
+            }
+            for (column, (_, part)) in made.iter_mut().zip(&outputs) {
+                column.push(date.as_ref().map_or(f64::NAN, |date| part.of(seconds, date)));
+            }
+        }
+        let names = outputs.into_iter().map(|(name, _)| name);
+        Ok(names.zip(made.into_iter().map(|values| Cells::Numbers(Numbers::from(values)))).collect())
+    }
+}
+
+/// The date and time of day, to the second; `None` for a missing cell and beyond the calendar.
+fn moment(seconds: f64) -> Option<NaiveDateTime> {
+    let whole = seconds.floor();
+    // A cast of what is beyond would stop at the largest.
+    let known = whole.abs() < 1e15;
+    known.then(|| DateTime::from_timestamp(whole as i64, 0)).flatten().map(|moment| moment.naive_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAP_DAY: f64 = 951_782_400.0;
+
+    fn table(name: &str, dates: &[f64]) -> Table {
+        Table::new(vec![(name.to_owned(), Cells::Dates(dates.to_vec()))]).unwrap()
+    }
+
+    fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
+        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
+        map.check()?;
+        map.fit(table, None)
+    }
+
+    fn values(table: &Table, name: &str) -> Vec<f64> {
+        table.get(name).unwrap().numbers().unwrap().values().into_owned()
+    }
+
+    #[test]
+    fn dates_become_their_parts() {
+        // 29 February 2000, a Tuesday; 31 December 1969, a Wednesday.
+        let training = table("d", &[LEAP_DAY, -86400.0, f64::NAN]);
+        let out = fit(r#"{"kind": "date_parts"}"#, &training).unwrap().transform(training).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["d_days", "d_year", "d_month", "d_day", "d_weekday"]);
+        let of = |name: &str| values(&out, name)[..2].to_vec();
+        assert_eq!((of("d_days"), of("d_year")), (vec![11016.0, -1.0], vec![2000.0, 1969.0]));
+        assert_eq!((of("d_month"), of("d_day"), of("d_weekday")), (vec![2.0, 12.0], vec![29.0, 31.0], vec![2.0, 3.0]));
+        assert!(out.columns().iter().all(|(_, cells)| cells.is_missing(2)));
+        let evening = table("d", &[LEAP_DAY + 23.0 * 3600.0 + 59.0 * 60.0 + 0.5]);
+        let out = fit(r#"{"kind": "date_parts"}"#, &evening).unwrap().transform(evening.clone()).unwrap();
+        assert_eq!(values(&out, "d_hour"), [23.0]);
+        let parts = r#"{"kind": "date_parts", "parts": ["seconds", "minute", "day_of_year"]}"#;
+        let out = fit(parts, &evening).unwrap().transform(evening).unwrap();
+        assert_eq!(values(&out, "d_seconds"), [LEAP_DAY + 86340.5]);
+        assert_eq!((values(&out, "d_minute"), values(&out, "d_day_of_year")), (vec![59.0], vec![60.0]));
+    }
+
+    #[test]
+    fn parts_that_begin_anew_lie_on_a_circle() {
+        let training = table("d", &[LEAP_DAY, -86400.0]);
+        let json = r#"{"kind": "date_parts", "parts": ["year", "month"], "cyclic": true}"#;
+        let fitted = fit(json, &training).unwrap();
+        let out = fitted.transform(training).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["d_year", "d_month_sin", "d_month_cos"]);
+        assert!((values(&out, "d_month_sin")[0] - 0.5).abs() < 1e-15);
+        assert!((values(&out, "d_month_cos")[1] - (TAU / 12.0).cos()).abs() < 1e-15);
+        assert_eq!(
+            (fitted.sources("d_month_sin"), fitted.sources("d_month")),
+            (vec!["d".into()], vec!["d_month".into()])
+        );
+        assert_eq!((fitted.divisor("d_year"), fitted.divisor("x")), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn what_is_no_date_is_refused() {
+        let training = table("d", &[0.0]);
+        for (json, words) in [
+            (r#"{"kind": "date_parts", "parts": []}"#, "`parts`: it is empty"),
+            (r#"{"kind": "date_parts", "parts": ["day", "day"]}"#, "`parts[1]`: `day` is listed twice"),
+            (r#"{"kind": "date_parts", "columns": ["e"]}"#, "there is no column `e`"),
+        ] {
+            let error = fit(json, &training).unwrap_err().to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+        let fitted = fit(r#"{"kind": "date_parts"}"#, &training).unwrap();
+        let error = fitted.transform(table("d", &[0.0, 1e18])).unwrap_err().to_string();
+        assert!(error.contains("row 2, column `d`: 1000000000000000000 seconds since 1970 is no date"), "{error}");
+        let text = Table::new(vec![("d".into(), Cells::Text(vec!["soon".into(), String::new()]))]).unwrap();
+        assert!(
+            fitted
+                .transform(text)
+                .unwrap_err()
+                .to_string()
+                .contains("holds text, and in the training rows it held dates")
+        );
+        let empty = Table::new(vec![("d".into(), Cells::Text(vec![String::new()]))]).unwrap();
+        assert!(values(&fitted.transform(empty).unwrap(), "d_year")[0].is_nan());
+        let mut clash = training.into_columns();
+        clash.push(("d_day".into(), Cells::Numbers(Numbers::from(vec![1.0]))));
+        let error = fit(r#"{"kind": "date_parts"}"#, &Table::new(clash).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("a second column `d_day` would be made"), "{error}");
+    }
+}

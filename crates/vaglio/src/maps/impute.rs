@@ -1,0 +1,254 @@
+//! Values for cells that are missing.
+
+use super::Scope;
+use super::taken;
+use super::weighted;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+
+/// Fills cells that are missing with one value for each column, learned from the training rows.
+///
+/// `mean` and `median` fill columns of numbers, `most_frequent` text as well, a constant the columns of its kind; dates
+/// are left. A value is learned for every such column, those without missing cells included, since new rows may have
+/// some. Cost O(rows · columns); a factor of log rows more for `median` and `most_frequent`.
+///
+/// # Errors
+/// A column without any value in the training rows, which is named.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Impute {
+    /// What stands in for a missing cell.
+    pub how: How,
+    /// Whether a column `x` that has missing cells in the training rows is followed by a column `x_missing`, which is 1
+    /// where `x` was missing and 0 elsewhere.
+    pub indicator: bool,
+    /// The columns; all that `how` can fill when absent.
+    pub columns: Option<Vec<String>>,
+    /// On which rows the values are learned while a criterion validates.
+    pub scope: Scope,
+}
+
+/// What stands in for a missing cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The weighted mean of the column.
+    #[default]
+    Mean,
+    /// The weighted median; between two values their middle.
+    Median,
+    /// The value of most weight; the smallest among equals.
+    MostFrequent,
+    /// This value.
+    Constant(Value),
+}
+
+/// What a cell may hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a number or a text in quotes")]
+pub enum Value {
+    /// A finite number.
+    Number(f64),
+    /// Text that is not empty.
+    Text(String),
+}
+
+impl Value {
+    /// As a cell of text; numbers in the shortest form that reads back.
+    pub(super) fn label(&self) -> String {
+        match self {
+            Value::Number(number) => number.to_string(),
+            Value::Text(text) => text.clone(),
+        }
+    }
+}
+
+vaglio_core::describe!(
+    Map,
+    Impute,
+    "impute",
+    "cells that are missing, filled by the mean, the median, the most frequent value or a constant",
+    "preprocess: [{kind: impute, how: mean, indicator: false}]"
+);
+
+/// The values that [`Impute`] found in the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedImpute {
+    columns: BTreeMap<String, Fill>,
+}
+
+/// What fills one column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fill {
+    value: Value,
+    indicator: bool,
+}
+
+#[typetag::serde(name = "impute")]
+impl Map for Impute {
+    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let chosen = taken::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
+        let mut columns = BTreeMap::new();
+        for (name, cells) in chosen {
+            let Some(value) = self.how.value(cells, weights) else {
+                return Err(Error::Shape(format!(
+                    "column `{name}` has no value in the training rows, so nothing can be learned to fill it; add it to data.exclude"
+                )));
+            };
+            let counts = |row: usize| weighted::counts(weights, row) && cells.is_missing(row);
+            let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
+            columns.insert(name.to_owned(), Fill { value, indicator });
+        }
+        let fitted = FittedImpute { columns };
+        let made = table.names().map(str::to_owned).chain(fitted.indicators().map(|(indicator, _)| indicator));
+        taken::unless_twice("indicator", made.collect())?;
+        Ok(Box::new(fitted))
+    }
+
+    fn check(&self) -> Result<()> {
+        match &self.how {
+            How::Constant(Value::Number(x)) if !x.is_finite() => {
+                return Err(Error::setting("how.constant", format!("{x} is not a finite number")));
+            }
+            How::Constant(Value::Text(text)) if text.is_empty() => {
+                return Err(Error::setting("how.constant", "an empty text is a missing cell itself"));
+            }
+            _ => {}
+        }
+        if self.scope == Scope::Fold {
+            let why = "`fold` cannot be had of `impute`; with `train` the criterion's held-out rows have a part in the values that fill, \
+                       and those of `choose`, `nested` and test rows have none";
+            return Err(Error::setting("scope", why));
+        }
+        taken::check(self.columns.as_deref())
+    }
+}
+
+impl How {
+    /// What it fills, in words.
+    fn takes(&self) -> &'static str {
+        match self {
+            How::Mean => "of `mean` columns of numbers",
+            How::Median => "of `median` columns of numbers",
+            How::MostFrequent => "of `most_frequent` columns of numbers and text",
+            How::Constant(Value::Number(_)) => "of a constant that is a number columns of numbers",
+            How::Constant(Value::Text(_)) => "of a constant that is text columns of text",
+        }
+    }
+
+    fn can_fill(&self, cells: &Cells) -> bool {
+        match (self, cells) {
+            (How::Mean | How::Median | How::Constant(Value::Number(_)), Cells::Numbers(_)) => true,
+            (How::Constant(Value::Text(_)), Cells::Text(_)) => true,
+            (How::MostFrequent, Cells::Numbers(_) | Cells::Text(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// The value for the column; `None` if it has no cell to learn from.
+    fn value(&self, cells: &Cells, weights: Option<&[f64]>) -> Option<Value> {
+        if let How::Constant(value) = self {
+            return Some(value.clone());
+        }
+        if let Cells::Text(text) = cells {
+            let held = |(row, text): (usize, &String)| !text.is_empty() && weighted::counts(weights, row);
+            let mut rows: Vec<usize> = text.iter().enumerate().filter(|&cell| held(cell)).map(|(row, _)| row).collect();
+            rows.sort_by(|&a, &b| text[a].cmp(&text[b]).then(a.cmp(&b)));
+            let weighed = rows.iter().map(|&row| (weights.map_or(1.0, |w| w[row]), &text[row]));
+            return weighted::most_frequent(weighed).cloned().map(Value::Text);
+        }
+        let mut rows = weighted::counting(&cells.numbers()?.values(), weights);
+        let value = match self {
+            How::Mean => weighted::mean(&rows),
+            How::Median => weighted::quantile(rows, 0.5),
+            _ => {
+                rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+                weighted::most_frequent(rows.into_iter())
+            }
+        };
+        value.map(Value::Number)
+    }
+}
+
+#[typetag::serde(name = "impute")]
+impl FittedMap for FittedImpute {
+    /// A column of numbers that was text in training is text here.
+    fn transform(&self, mut table: Table) -> Result<Table> {
+        let mut out = Vec::new();
+        let taken = table.take_columns();
+        // One that new data have by chance was not there in the training rows.
+        let made: Vec<String> = self.indicators().map(|(indicator, _)| indicator).collect();
+        for (name, cells) in taken.into_iter().filter(|(name, _)| !made.contains(name)) {
+            let Some(fill) = self.columns.get(&name) else {
+                out.push((name, cells));
+                continue;
+            };
+            let missing = (0..cells.len()).map(|row| u8::from(cells.is_missing(row)));
+            let indicator =
+                fill.indicator.then(|| (indicator(&name), Cells::Numbers(Numbers::from(missing.collect::<Vec<u8>>()))));
+            let filled = fill.filled(&name, cells)?;
+            out.push((name, filled));
+            out.extend(indicator);
+        }
+        table.with_columns(out)
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        let source = self.source(name);
+        vec![source.unwrap_or(name).to_owned()]
+    }
+
+    fn divisor(&self, name: &str) -> Option<f64> {
+        self.source(name).is_none().then_some(1.0)
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+impl FittedImpute {
+    /// The column of whose missing cells `name` is the indicator, if it is one.
+    fn source<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let source = name.strip_suffix(SUFFIX)?;
+        self.columns.get(source).is_some_and(|fill| fill.indicator).then_some(source)
+    }
+
+    /// The names of indicators, each with that of its column.
+    fn indicators(&self) -> impl Iterator<Item = (String, &String)> {
+        self.columns.iter().filter(|(_, fill)| fill.indicator).map(|(name, _)| (indicator(name), name))
+    }
+}
+
+/// What the name of an indicator ends in.
+const SUFFIX: &str = "_missing";
+
+fn indicator(name: &str) -> String {
+    format!("{name}{SUFFIX}")
+}
+
+impl Fill {
+    fn filled(&self, name: &str, cells: Cells) -> Result<Cells> {
+        match (&self.value, cells) {
+            (Value::Number(_), Cells::Numbers(Numbers::Byte(bytes))) => Ok(Cells::Numbers(Numbers::Byte(bytes))),
+            (Value::Number(value), cells) => {
+                let before: Cow<'_, [f64]> = taken::values(name, &cells)?;
+                let filled: Vec<f64> = before.iter().map(|&x| if x.is_nan() { *value } else { x }).collect();
+                Ok(Cells::Numbers(Numbers::from(filled)))
+            }
+            (Value::Text(value), cells) => {
+                let label = |row| if cells.is_missing(row) { value.clone() } else { cells.label(row) };
+                Ok(Cells::Text((0..cells.len()).map(label).collect()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "impute/tests.rs"]
+mod tests;

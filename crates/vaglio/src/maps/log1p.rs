@@ -1,0 +1,102 @@
+//! Logarithms.
+
+use super::taken;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use vaglio_core::{Error, FittedMap, Map, Result, Table};
+
+/// Replaces columns of numbers by ln(1 + x): counts, prices and other values that spread over orders of magnitude.
+///
+/// Missing cells stay missing. Cost O(rows · columns).
+///
+/// # Errors
+/// A value that is not above −1, with its row and column.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log1p {
+    /// The columns; all of numbers when absent.
+    pub columns: Option<Vec<String>>,
+}
+
+vaglio_core::describe!(
+    Map,
+    Log1p,
+    "log1p",
+    "the logarithm of one plus each value",
+    "preprocess: [{kind: log1p, columns: [price]}]"
+);
+
+/// The columns that [`Log1p`] takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedLog1p {
+    columns: BTreeSet<String>,
+}
+
+#[typetag::serde(name = "log1p")]
+impl Map for Log1p {
+    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let columns = taken::numbers(table, self.columns.as_deref())?;
+        Ok(Box::new(FittedLog1p { columns: columns.into_iter().map(|(name, _)| name.to_owned()).collect() }))
+    }
+
+    fn check(&self) -> Result<()> {
+        taken::check(self.columns.as_deref())
+    }
+}
+
+#[typetag::serde(name = "log1p")]
+impl FittedMap for FittedLog1p {
+    fn transform(&self, table: Table) -> Result<Table> {
+        let change = |name: &str| self.columns.contains(name).then_some(f64::ln_1p);
+        taken::replaced(table, change, |row, name, value| {
+            let message = format!("row {row}, column `{name}`: log1p takes numbers above -1, and this is {value}");
+            Error::Shape(format!("{message}; name the other columns in its `columns`, or take {{kind: power}}"))
+        })
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
+
+    fn divisor(&self, name: &str) -> Option<f64> {
+        (!self.columns.contains(name)).then_some(1.0)
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::{Cells, Numbers};
+
+    fn table(values: &[f64]) -> Table {
+        Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
+    }
+
+    #[test]
+    fn values_become_logarithms_and_missing_ones_stay() {
+        let training = table(&[0.0, 1.0, f64::NAN, 1e-20, -0.5]);
+        let fitted = Log1p::default().fit(&training, None).unwrap();
+        let out = fitted.transform(training).unwrap();
+        let values = out.get("x").unwrap().numbers().unwrap().values().into_owned();
+        assert_eq!(values[..2], [0.0, 2f64.ln()]);
+        assert!(values[2].is_nan());
+        assert_eq!(values[3..], [1e-20, -std::f64::consts::LN_2]);
+        assert_eq!((fitted.divisor("x"), fitted.divisor("z")), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn what_has_no_logarithm_is_refused_with_its_row() {
+        for (value, words) in [(-3.0, "this is -3"), (-1.0, "this is -1")] {
+            let fitted = Log1p::default().fit(&table(&[1.0]), None).unwrap();
+            let error = fitted.transform(table(&[1.0, value])).unwrap_err().to_string();
+            assert!(error.contains("row 2, column `x`: log1p takes numbers above -1"), "{error}");
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Ranks of levels.
+
+use super::{Value, taken, weighted};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+
+/// Replaces columns of text by numbers: the place of each level in its order, from 0.
+///
+/// The order is given by `order`, else it is that of the texts. Missing cells stay missing. Cost O(rows · columns).
+///
+/// # Errors
+/// A level that is not in the order, with row and column, unless it is to be missing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ordinal {
+    /// The columns; when absent those of `order`, and without one all of text. Those that are named may hold numbers.
+    pub columns: Option<Vec<String>>,
+    /// The levels of a column from the lowest to the highest.
+    pub order: BTreeMap<String, Vec<Value>>,
+    /// What becomes of a level that is not in the order.
+    pub unknown: UnknownLevel,
+}
+
+/// What becomes of a level that is not in the order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownLevel {
+    /// It is refused with its row.
+    #[default]
+    Error,
+    /// It is missing.
+    Missing,
+}
+
+vaglio_core::describe!(
+    Map,
+    Ordinal,
+    "ordinal",
+    "the place of each level of a text column in an order",
+    "preprocess: [{kind: ordinal, order: {size: [low, mid, high]}}]"
+);
+
+/// The orders that [`Ordinal`] goes by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedOrdinal {
+    /// The place of each level.
+    columns: BTreeMap<String, BTreeMap<String, usize>>,
+    unknown: UnknownLevel,
+}
+
+#[typetag::serde(name = "ordinal")]
+impl Map for Ordinal {
+    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        if let Some(name) = self.order.keys().find(|name| table.get(name).is_none()) {
+            return Err(Error::unknown(format!("order.{name}"), "column", name, table.names()));
+        }
+        let ordered: Vec<String> = self.order.keys().cloned().collect();
+        let named = self.columns.as_deref().or((!ordered.is_empty()).then_some(&ordered[..]));
+        let takes = |cells: &Cells| named.is_some() || matches!(cells, Cells::Text(_));
+        let mut columns = BTreeMap::new();
+        for (name, cells) in taken::chosen(table, named, "columns of text", takes)? {
+            let levels: Vec<String> = match self.order.get(name) {
+                Some(order) => order.iter().map(Value::label).collect(),
+                None => {
+                    let held = |&row: &usize| weighted::counts(weights, row) && !cells.is_missing(row);
+                    let levels: BTreeSet<String> = (0..cells.len()).filter(held).map(|row| cells.label(row)).collect();
+                    levels.into_iter().collect()
+                }
+            };
+            columns.insert(name.to_owned(), levels.into_iter().zip(0..).collect());
+        }
+        Ok(Box::new(FittedOrdinal { columns, unknown: self.unknown }))
+    }
+
+    fn check(&self) -> Result<()> {
+        for (name, order) in &self.order {
+            let field = format!("order.{name}");
+            if order.is_empty() {
+                return Err(Error::setting(field, "it is empty; list the levels from the lowest to the highest"));
+            }
+            if let Some(index) = (0..order.len()).find(|&k| order[..k].contains(&order[k])) {
+                return Err(Error::setting(
+                    format!("{field}[{index}]"),
+                    format!("`{}` is listed twice", order[index].label()),
+                ));
+            }
+            if self.columns.as_ref().is_some_and(|columns| !columns.contains(name)) {
+                return Err(Error::setting(field, format!("`{name}` is not among `columns`")));
+            }
+        }
+        taken::check(self.columns.as_deref())
+    }
+}
+
+#[typetag::serde(name = "ordinal")]
+impl FittedMap for FittedOrdinal {
+    fn transform(&self, mut table: Table) -> Result<Table> {
+        let columns = table.take_columns().into_iter().map(|(name, cells)| {
+            let Some(places) = self.columns.get(&name) else { return Ok((name, cells)) };
+            let place = |row: usize| {
+                if cells.is_missing(row) {
+                    return Ok(f64::NAN);
+                }
+                let label = cells.label(row);
+                match places.get(&label) {
+                    Some(place) => Ok(*place as f64),
+                    None if self.unknown == UnknownLevel::Missing => Ok(f64::NAN),
+                    None => Err(unknown(table.origin(row) + 1, &name, &label, places)),
+                }
+            };
+            let values: Vec<f64> = (0..cells.len()).map(place).collect::<Result<_>>()?;
+            Ok((name, Cells::Numbers(Numbers::from(values))))
+        });
+        let columns = columns.collect::<Result<_>>()?;
+        table.with_columns(columns)
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
+
+    fn divisor(&self, _name: &str) -> Option<f64> {
+        Some(1.0)
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+/// Levels that a message lists, at most.
+const LISTED: usize = 12;
+
+fn unknown(row: usize, name: &str, label: &str, places: &BTreeMap<String, usize>) -> Error {
+    let mut levels: Vec<(&usize, &String)> = places.iter().map(|(level, place)| (place, level)).collect();
+    levels.sort_unstable();
+    let listed: Vec<&str> = levels.iter().take(LISTED).map(|(_, level)| level.as_str()).collect();
+    let more = if levels.len() > LISTED { ", …" } else { "" };
+    Error::Shape(format!(
+        "row {row}, column `{name}`: `{label}` is not in the order {}{more}; add it to `order`, or set `unknown: missing`",
+        listed.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(cells: &[&str]) -> Cells {
+        Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
+    }
+
+    fn table() -> Table {
+        let numbers = Cells::Numbers(Numbers::from(vec![10.0, 9.0, f64::NAN]));
+        Table::new(vec![
+            ("s".into(), text(&["mid", "", "low"])),
+            ("t".into(), text(&["b", "a", "b"])),
+            ("n".into(), numbers),
+        ])
+        .unwrap()
+    }
+
+    fn out(json: &str) -> Result<Table> {
+        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
+        map.check()?;
+        map.fit(&table(), None)?.transform(table())
+    }
+
+    fn labels(table: &Table, name: &str) -> Vec<String> {
+        (0..3).map(|row| table.get(name).unwrap().label(row)).collect()
+    }
+
+    #[test]
+    fn levels_become_their_places_in_the_order() {
+        let made = out(r#"{"kind": "ordinal", "order": {"s": ["low", "mid", "high"]}}"#).unwrap();
+        assert_eq!(
+            (labels(&made, "s"), labels(&made, "t")),
+            (vec!["1".into(), String::new(), "0".into()], vec!["b".into(), "a".into(), "b".into()])
+        );
+        let made = out(r#"{"kind": "ordinal"}"#).unwrap();
+        assert_eq!(
+            (labels(&made, "s")[0].as_str(), labels(&made, "t")),
+            ("1", vec!["1".into(), "0".into(), "1".into()])
+        );
+        let made = out(r#"{"kind": "ordinal", "order": {"n": [10, 9]}}"#).unwrap();
+        assert_eq!(labels(&made, "n"), ["0", "1", ""]);
+        let made = out(r#"{"kind": "ordinal", "order": {"s": ["mid"]}, "unknown": "missing"}"#).unwrap();
+        assert_eq!(labels(&made, "s"), ["0", "", ""]);
+    }
+
+    #[test]
+    fn what_is_not_in_the_order_is_refused() {
+        for (json, words) in [
+            (
+                r#"{"kind": "ordinal", "order": {"s": ["mid", "high"]}}"#,
+                "row 3, column `s`: `low` is not in the order mid, high",
+            ),
+            (r#"{"kind": "ordinal", "order": {"s": []}}"#, "`order.s`: it is empty"),
+            (r#"{"kind": "ordinal", "order": {"s": ["a", "a"]}}"#, "`order.s[1]`: `a` is listed twice"),
+            (r#"{"kind": "ordinal", "order": {"u": ["a"]}}"#, "`order.u`: there is no column `u`"),
+            (
+                r#"{"kind": "ordinal", "order": {"s": ["a"]}, "columns": ["t"]}"#,
+                "`order.s`: `s` is not among `columns`",
+            ),
+        ] {
+            let error = out(json).unwrap_err().to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+    }
+}

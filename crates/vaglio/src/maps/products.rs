@@ -1,0 +1,294 @@
+//! Products and powers of columns that are named.
+
+use super::taken;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+
+/// Adds the products of all pairs of some columns of numbers, named `a*b`.
+///
+/// A cell that is missing in one of them is missing in the product. Cost O(rows · columns²).
+///
+/// # Errors
+/// A product that overflows, with its row.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interactions {
+    /// The columns, two at least.
+    pub columns: Vec<String>,
+}
+
+vaglio_core::describe!(
+    Map,
+    Interactions,
+    "interactions",
+    "products of pairs of columns that are named",
+    "preprocess: [{kind: interactions, columns: [width, height]}]"
+);
+
+/// Adds the powers and products of some columns of numbers up to a degree, named `a^2`, `a*b`, `a^2*b`.
+///
+/// A cell that is missing in a column is missing in what is made of it. Cost O(rows) for each column that is made, of
+/// which there are (n + degree)!/(n! degree!) − 1 − n for n columns.
+///
+/// # Errors
+/// A product that overflows, with its row; more than 10000 columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Polynomial {
+    /// The most factors of a product.
+    #[serde(default = "square")]
+    pub degree: u32,
+    /// The columns.
+    pub columns: Vec<String>,
+}
+
+fn square() -> u32 {
+    2
+}
+
+vaglio_core::describe!(
+    Map,
+    Polynomial,
+    "polynomial",
+    "powers and products of columns that are named",
+    "preprocess: [{kind: polynomial, degree: 2, columns: [width, height]}]"
+);
+
+/// The products that [`Interactions`] or [`Polynomial`] adds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedProducts {
+    products: Vec<Product>,
+}
+
+/// Columns that are multiplied, each with its exponent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Product(Vec<(String, u32)>);
+
+/// Columns that are made, at most.
+const MOST: usize = 10_000;
+
+#[typetag::serde(name = "interactions")]
+impl Map for Interactions {
+    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let pairs = |a: usize| self.columns[a + 1..].iter().map(move |b| (a, b));
+        let product = |(a, b): (usize, &String)| Product(vec![(self.columns[a].clone(), 1), (b.clone(), 1)]);
+        fitted(table, &self.columns, (0..self.columns.len()).flat_map(pairs).map(product).collect())
+    }
+
+    fn check(&self) -> Result<()> {
+        let count = self.columns.len();
+        if count < 2 {
+            return Err(Error::setting(
+                "columns",
+                format!("two columns at least are multiplied, and this has {count}"),
+            ));
+        }
+        unless_too_many(count * (count - 1) / 2)?;
+        taken::check(Some(&self.columns))
+    }
+}
+
+#[typetag::serde(name = "polynomial")]
+impl Map for Polynomial {
+    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        let mut products: Vec<Vec<u32>> = vec![vec![0; self.columns.len()]];
+        let mut made = Vec::new();
+        for degree in 1..=self.degree {
+            // Each product once: a factor is not before the last of those that are there.
+            products = products.iter().flat_map(|product| followers(product)).collect();
+            if degree > 1 {
+                made.extend(products.iter().map(|exponents| self.product(exponents)));
+            }
+        }
+        fitted(table, &self.columns, made)
+    }
+
+    fn check(&self) -> Result<()> {
+        Error::unless_between("degree", self.degree, 2..=9)?;
+        taken::check(Some(&self.columns))?;
+        let mut count = 1;
+        for factor in 1..=self.degree as usize {
+            count = count * (self.columns.len() + factor) / factor;
+            unless_too_many(count - 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// The exponents with one factor more, not before the last.
+fn followers(exponents: &[u32]) -> Vec<Vec<u32>> {
+    let last = exponents.iter().rposition(|exponent| *exponent > 0).unwrap_or(0);
+    let one_more = |at: usize| exponents.iter().enumerate().map(move |(k, e)| e + u32::from(k == at)).collect();
+    (last..exponents.len()).map(one_more).collect()
+}
+
+impl Polynomial {
+    fn product(&self, exponents: &[u32]) -> Product {
+        let factors = self.columns.iter().cloned().zip(exponents.iter().copied());
+        Product(factors.filter(|(_, exponent)| *exponent > 0).collect())
+    }
+}
+
+fn unless_too_many(count: usize) -> Result<()> {
+    match count > MOST {
+        true => Err(Error::setting("columns", format!("more than {MOST} columns would be made; name fewer"))),
+        false => Ok(()),
+    }
+}
+
+fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<Box<dyn FittedMap>> {
+    taken::numbers(table, Some(columns))?;
+    let made = table.names().map(str::to_owned).chain(products.iter().map(Product::name));
+    taken::unless_twice("columns", made.collect())?;
+    Ok(Box::new(FittedProducts { products }))
+}
+
+#[typetag::serde(name = "products")]
+impl FittedMap for FittedProducts {
+    fn transform(&self, mut table: Table) -> Result<Table> {
+        let products: Vec<(String, &Product)> = self.products.iter().map(|product| (product.name(), product)).collect();
+        let mut columns = table.take_columns();
+        // One that new data have by chance was not there in the training rows.
+        columns.retain(|(name, _)| products.iter().all(|(made, _)| made != name));
+        let mut made = Vec::new();
+        for (name, product) in products {
+            if let Some(values) = product.values(&columns)? {
+                let overflows = |row: &usize| values[*row].is_infinite();
+                if let Some(row) = (0..values.len()).find(overflows) {
+                    let message = format!(
+                        "row {}, column `{name}`: the product overflows; rescale its factors",
+                        table.origin(row) + 1
+                    );
+                    return Err(Error::Numerical(message));
+                }
+                made.push((name, Cells::Numbers(Numbers::from(values))));
+            }
+        }
+        columns.extend(made);
+        table.with_columns(columns)
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        match self.products.iter().find(|product| product.name() == name) {
+            Some(Product(factors)) => factors.iter().map(|(column, _)| column.clone()).collect(),
+            None => vec![name.to_owned()],
+        }
+    }
+
+    fn divisor(&self, name: &str) -> Option<f64> {
+        self.products.iter().all(|product| product.name() != name).then_some(1.0)
+    }
+
+    fn makes_blocks(&self) -> bool {
+        false
+    }
+}
+
+impl Product {
+    fn name(&self) -> String {
+        let factor = |(column, exponent): &(String, u32)| match exponent {
+            1 => column.clone(),
+            _ => format!("{column}^{exponent}"),
+        };
+        self.0.iter().map(factor).collect::<Vec<_>>().join("*")
+    }
+
+    /// The values of the product; `None` where a factor is not there.
+    fn values(&self, columns: &[(String, Cells)]) -> Result<Option<Vec<f64>>> {
+        let mut product: Option<Vec<f64>> = None;
+        for (column, exponent) in &self.0 {
+            let Some((_, cells)) = columns.iter().find(|(name, _)| name == column) else { return Ok(None) };
+            let values: Cow<'_, [f64]> = taken::values(column, cells)?;
+            let powers = values.iter().map(|x| (0..*exponent).fold(1.0, |power, _| power * x));
+            product = Some(match product {
+                None => powers.collect(),
+                Some(before) => before.iter().zip(powers).map(|(a, b)| a * b).collect(),
+            });
+        }
+        Ok(product)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(values: &[f64]) -> Cells {
+        Cells::Numbers(Numbers::from(values.to_vec()))
+    }
+
+    fn table() -> Table {
+        let columns = [("a", [2.0, f64::NAN]), ("b", [3.0, 4.0]), ("c", [-1.0, 5.0])];
+        Table::new(columns.into_iter().map(|(name, values)| (name.to_owned(), numbers(&values))).collect()).unwrap()
+    }
+
+    fn fit(json: &str) -> Result<Box<dyn FittedMap>> {
+        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
+        map.check()?;
+        map.fit(&table(), None)
+    }
+
+    fn first(table: &Table) -> Vec<(String, String)> {
+        table.columns().iter().skip(3).map(|(name, cells)| (name.clone(), cells.label(0))).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    }
+
+    #[test]
+    fn products_of_pairs_and_powers_are_added() {
+        let fitted = fit(r#"{"kind": "interactions", "columns": ["b", "a", "c"]}"#).unwrap();
+        let out = fitted.transform(table()).unwrap();
+        assert_eq!(first(&out), pairs(&[("b*a", "6"), ("b*c", "-3"), ("a*c", "-2")]));
+        assert!(out.get("b*a").unwrap().is_missing(1) && !out.get("b*c").unwrap().is_missing(1));
+        assert_eq!((fitted.sources("b*a"), fitted.sources("a")), (vec!["b".into(), "a".into()], vec!["a".into()]));
+        assert_eq!((fitted.divisor("b*a"), fitted.divisor("a")), (None, Some(1.0)));
+        let out =
+            fit(r#"{"kind": "polynomial", "degree": 3, "columns": ["a", "b"]}"#).unwrap().transform(table()).unwrap();
+        let expected =
+            [("a^2", "4"), ("a*b", "6"), ("b^2", "9"), ("a^3", "8"), ("a^2*b", "12"), ("a*b^2", "18"), ("b^3", "27")];
+        assert_eq!(first(&out), pairs(&expected));
+    }
+
+    #[test]
+    fn what_is_saved_multiplies_alike_and_fewer_columns_are_enough() {
+        let fitted = fit(r#"{"kind": "polynomial", "columns": ["a", "b"]}"#).unwrap();
+        let loaded: Box<dyn FittedMap> = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
+        assert_eq!(first(&loaded.transform(table()).unwrap()), first(&fitted.transform(table()).unwrap()));
+        let fewer = Table::new(vec![("b".into(), numbers(&[3.0])), ("a*b".into(), numbers(&[0.0]))]).unwrap();
+        assert_eq!(fitted.transform(fewer).unwrap().names().collect::<Vec<_>>(), ["b", "b^2"]);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        for (json, words) in [
+            (r#"{"kind": "interactions", "columns": ["a"]}"#.to_owned(), "`columns`: two columns at least"),
+            (r#"{"kind": "interactions", "columns": ["a", "a"]}"#.to_owned(), "`columns[1]`: `a` is listed twice"),
+            (r#"{"kind": "interactions", "columns": ["a", "x"]}"#.to_owned(), "there is no column `x`"),
+            (r#"{"kind": "polynomial", "columns": []}"#.to_owned(), "`columns`: it is empty"),
+            (
+                r#"{"kind": "polynomial", "degree": 1, "columns": ["a"]}"#.to_owned(),
+                "`degree`: 1 is not between 2 and 9",
+            ),
+            (
+                format!(
+                    "{{\"kind\": \"polynomial\", \"columns\": {:?}}}",
+                    (0..200).map(|k| k.to_string()).collect::<Vec<_>>()
+                ),
+                "more than 10000 columns would be made",
+            ),
+        ] {
+            let error = fit(&json).unwrap_err().to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+        let fitted = fit(r#"{"kind": "interactions", "columns": ["a", "b"]}"#).unwrap();
+        let large =
+            Table::new(vec![("a".into(), numbers(&[1.0, 1e200])), ("b".into(), numbers(&[1.0, 1e200]))]).unwrap();
+        let error = fitted.transform(large).unwrap_err();
+        assert!(error.to_string().contains("row 2, column `a*b`: the product overflows"), "{error}");
+    }
+}

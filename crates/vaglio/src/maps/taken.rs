@@ -1,0 +1,119 @@
+//! The columns that a map takes, and what it may find in them.
+
+use std::borrow::Cow;
+use vaglio_core::{Cells, Error, Numbers, Result, Table};
+
+/// Refuses a list of columns that is empty or names one twice.
+///
+/// # Errors
+/// [`Error::Setting`].
+pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
+    let Some(columns) = columns else { return Ok(()) };
+    if columns.is_empty() {
+        return Err(Error::setting("columns", "it is empty; leave it out for all columns that the map can take"));
+    }
+    match (0..columns.len()).find(|&k| columns[..k].contains(&columns[k])) {
+        Some(index) => {
+            Err(Error::setting(format!("columns[{index}]"), format!("`{}` is listed twice", columns[index])))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The columns of the table that `takes` takes; of those that are named, each must be there and be taken.
+///
+/// # Errors
+/// [`Error::UnknownName`]; [`Error::Setting`] for a column that is named and not taken, since the map takes `what`.
+pub(super) fn chosen<'t>(
+    table: &'t Table,
+    columns: Option<&[String]>,
+    what: &str,
+    takes: impl Fn(&Cells) -> bool,
+) -> Result<Vec<(&'t str, &'t Cells)>> {
+    let all = table.columns().iter().map(|(name, cells)| (name.as_str(), cells));
+    let Some(columns) = columns else { return Ok(all.filter(|(_, cells)| takes(cells)).collect()) };
+    let named = |(index, wanted): (usize, &String)| {
+        let field = || format!("columns[{index}]");
+        let Some(found) = all.clone().find(|(name, _)| name == wanted) else {
+            return Err(Error::unknown(field(), "column", wanted, table.names()));
+        };
+        if takes(found.1) {
+            return Ok(found);
+        }
+        let remedy = match found.1 {
+            Cells::Text(_) => "; {kind: one_hot} or {kind: ordinal} before it makes numbers of them",
+            Cells::Dates(_) => "; {kind: date_parts} before it makes numbers of them",
+            Cells::Numbers(_) => "",
+        };
+        Err(Error::setting(
+            field(),
+            format!("the column `{wanted}` holds {}, and {what} are taken{remedy}", found.1.what()),
+        ))
+    };
+    columns.iter().enumerate().map(named).collect()
+}
+
+/// The columns of numbers; of those that are named, each must hold numbers.
+///
+/// # Errors
+/// Those of [`chosen`].
+pub(super) fn numbers<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<(&'t str, Cow<'t, [f64]>)>> {
+    let chosen = chosen(table, columns, "columns of numbers", |cells| matches!(cells, Cells::Numbers(_)))?;
+    Ok(chosen.into_iter().filter_map(|(name, cells)| Some((name, cells.numbers()?.values()))).collect())
+}
+
+/// The numbers of a column that held numbers in training; a column of which every cell is missing may be of any kind.
+///
+/// # Errors
+/// [`Error::Shape`] for text and dates.
+pub(super) fn values<'c>(name: &str, cells: &'c Cells) -> Result<Cow<'c, [f64]>> {
+    match cells.numbers() {
+        Some(column) => Ok(column.values()),
+        None if all_missing(cells) => Ok(Cow::Owned(vec![f64::NAN; cells.len()])),
+        None => Err(Error::Shape(format!(
+            "column `{name}` holds {}, and in the training rows it held numbers",
+            cells.what()
+        ))),
+    }
+}
+
+/// Whether no cell holds anything.
+pub(super) fn all_missing(cells: &Cells) -> bool {
+    cells.missing().map_or(0, |missing| missing.count) == cells.len()
+}
+
+/// The table with the values of some columns replaced one by one; missing cells stay.
+///
+/// `change` gives what a column's values become, and `refusal` the error for one that becomes no finite number.
+///
+/// # Errors
+/// [`Error::Shape`] for text and dates in a column that is changed; `refusal`, from row, name and value.
+pub(super) fn replaced<F: Fn(f64) -> f64>(
+    mut table: Table,
+    change: impl Fn(&str) -> Option<F>,
+    refusal: impl Fn(usize, &str, f64) -> Error,
+) -> Result<Table> {
+    let columns = table.take_columns().into_iter().map(|(name, cells)| {
+        let Some(change) = change(&name) else { return Ok((name, cells)) };
+        let before = values(&name, &cells)?;
+        let after: Vec<f64> = before.iter().map(|&x| if x.is_nan() { x } else { change(x) }).collect();
+        match before.iter().zip(&after).position(|(x, y)| !x.is_nan() && !y.is_finite()) {
+            Some(row) => Err(refusal(table.origin(row) + 1, &name, before[row])),
+            None => Ok((name, Cells::Numbers(Numbers::from(after)))),
+        }
+    });
+    let columns = columns.collect::<Result<_>>()?;
+    table.with_columns(columns)
+}
+
+/// Refuses columns of which two would have one name.
+///
+/// # Errors
+/// [`Error::Setting`] of the field.
+pub(super) fn unless_twice(field: &str, mut names: Vec<String>) -> Result<()> {
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => Err(Error::setting(field, format!("a second column `{}` would be made; rename one", twice[0]))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,360 @@
+//! Means of the target in the levels of a column.
+
+use super::taken;
+use crate::resample::Dealing;
+use ndarray::ArrayView2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TrainingRows};
+
+/// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
+/// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s.
+///
+/// Out of fold: a training row is encoded by the rows of the other folds, so that its own target has no part in what it is
+/// predicted from; other rows are encoded by all training rows. With several outputs or classes a column `x` becomes one
+/// for each, `x_class`. A level that training rows lack becomes the mean; a missing cell stays missing. Cost
+/// O(rows · folds · outputs) for each column.
+///
+/// # Errors
+/// Fewer than two rows, or groups, to deal into folds.
+///
+/// # Reference
+/// D. Micci-Barreca, *A preprocessing scheme for high-cardinality categorical attributes in classification and prediction
+/// problems*, ACM SIGKDD Explorations 3(1), 2001.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TargetEncode {
+    /// How many rows of the mean of all are added to those of each level.
+    pub smoothing: f64,
+    /// Into how many folds the training rows are dealt; groups and series stay together, and fewer of them make fewer folds.
+    pub folds: usize,
+    /// The seed of the folds.
+    pub seed: u64,
+    /// The columns; all of text when absent. Those that are named may hold numbers, of which each is a level.
+    pub columns: Option<Vec<String>>,
+}
+
+impl Default for TargetEncode {
+    fn default() -> Self {
+        TargetEncode { smoothing: 10.0, folds: 5, seed: 0, columns: None }
+    }
+}
+
+vaglio_core::describe!(
+    Map,
+    TargetEncode,
+    "target_encode",
+    "the mean of the target in each level of a text column, out of fold",
+    "preprocess: [{kind: target_encode, smoothing: 10.0, folds: 5, columns: [size]}]"
+);
+
+/// The means that [`TargetEncode`] found in the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FittedTargetEncode {
+    columns: BTreeMap<String, Means>,
+    /// What the columns of several outputs end in; none for one.
+    outputs: Vec<String>,
+}
+
+/// Those of one column, each with one value an output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Means {
+    levels: BTreeMap<String, Vec<f64>>,
+    all: Vec<f64>,
+}
+
+#[typetag::serde(name = "target_encode")]
+impl Map for TargetEncode {
+    fn fit(&self, _table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+        Err(Error::Shape("`target_encode` learns from targets, and there are none".into()))
+    }
+
+    fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {
+        let folds = self.folds_of(rows)?;
+        let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
+        let mut columns = BTreeMap::new();
+        let mut encoded = BTreeMap::new();
+        let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
+        for (name, cells) in taken::chosen(rows.table, self.columns.as_deref(), "columns of text", takes)? {
+            let levels = Levels::of(cells);
+            let means = levels.means(rows.targets, rows.weights, self.smoothing, |_| true);
+            let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
+            for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
+                let others = levels.means(rows.targets, rows.weights, self.smoothing, |row| folds[row] != fold);
+                for row in (0..cells.len()).filter(|&row| folds[row] == fold) {
+                    let Some(level) = levels.of_row[row] else { continue };
+                    own.iter_mut().zip(&others.0[level]).for_each(|(column, mean)| column[row] = *mean);
+                }
+            }
+            let all = means.1;
+            let levels = levels.names.into_iter().map(Cow::into_owned).zip(means.0).collect();
+            columns.insert(name.to_owned(), Means { levels, all });
+            encoded.insert(name.to_owned(), own);
+        }
+        let fitted = FittedTargetEncode { columns, outputs };
+        let made = rows.table.names().flat_map(|name| match fitted.columns.contains_key(name) {
+            true => fitted.names(name),
+            false => vec![name.to_owned()],
+        });
+        taken::unless_twice("columns", made.collect())?;
+        let training = fitted.replaced(rows.table.clone(), |name, _| Ok(encoded.remove(name)))?;
+        Ok((Box::new(fitted), Some(training)))
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(self.smoothing.is_finite() && self.smoothing >= 0.0) {
+            return Err(Error::setting("smoothing", format!("{} is no number from 0 on", self.smoothing)));
+        }
+        if self.folds < 2 {
+            return Err(Error::setting("folds", format!("{} is too few; 2 is the least", self.folds)));
+        }
+        taken::check(self.columns.as_deref())
+    }
+}
+
+impl TargetEncode {
+    /// The fold of each row.
+    fn folds_of(&self, rows: &TrainingRows<'_>) -> Result<Vec<usize>> {
+        let several = |series: &&[u32]| series.iter().any(|label| *label != series[0]);
+        let series = rows.table.series().filter(several);
+        let labels: Vec<&[u32]> = rows.groups.into_iter().chain(series).collect();
+        let dealing = Dealing::of_labels(&labels, rows.table.rows(), None);
+        let (most, folds) = (dealing.most(), self.folds.min(dealing.most()));
+        if folds < 2 {
+            let what = if labels.is_empty() { "rows" } else { "groups of rows" };
+            return Err(Error::setting("folds", format!("{most} {what} cannot be dealt into folds")));
+        }
+        dealing.folds(folds, self.seed)
+    }
+}
+
+/// The levels of a column.
+struct Levels<'c> {
+    names: Vec<Cow<'c, str>>,
+    of_row: Vec<Option<usize>>,
+}
+
+impl<'c> Levels<'c> {
+    fn of(cells: &'c Cells) -> Self {
+        let label = |row: usize| match cells {
+            Cells::Text(text) => Cow::Borrowed(text[row].as_str()),
+            _ => Cow::Owned(cells.label(row)),
+        };
+        let there = |row: usize| (!cells.is_missing(row)).then(|| label(row));
+        let places: BTreeMap<Cow<'c, str>, usize> =
+            (0..cells.len()).filter_map(there).zip(std::iter::repeat(0)).collect();
+        let names: Vec<Cow<'c, str>> = places.into_keys().collect();
+        let of_row = (0..cells.len()).map(|row| names.binary_search(&there(row)?).ok()).collect();
+        Levels { names, of_row }
+    }
+
+    /// The mean of every output in every level, of the rows that `trains`, and that of all these rows.
+    fn means(
+        &self,
+        targets: ArrayView2<'_, f64>,
+        weights: Option<&[f64]>,
+        smoothing: f64,
+        trains: impl Fn(usize) -> bool,
+    ) -> (Vec<Vec<f64>>, Vec<f64>) {
+        let outputs = targets.nrows();
+        let mut sums = vec![vec![0.0; outputs + 1]; self.names.len()];
+        let mut whole = vec![0.0; outputs + 1];
+        for row in (0..self.of_row.len()).filter(|&row| trains(row)) {
+            let weight = weights.map_or(1.0, |weights| weights[row]);
+            let add = |sums: &mut [f64]| {
+                sums.iter_mut().zip(targets.column(row)).for_each(|(sum, y)| *sum += weight * y);
+                sums[outputs] += weight;
+            };
+            add(&mut whole);
+            if let Some(level) = self.of_row[row] {
+                add(&mut sums[level]);
+            }
+        }
+        let all: Vec<f64> =
+            whole[..outputs].iter().map(|sum| if whole[outputs] > 0.0 { sum / whole[outputs] } else { 0.0 }).collect();
+        let mean = |sums: &Vec<f64>| {
+            let count = sums[outputs] + smoothing;
+            let one = |(sum, all): (&f64, &f64)| if count > 0.0 { (sum + smoothing * all) / count } else { *all };
+            sums[..outputs].iter().zip(&all).map(one).collect()
+        };
+        (sums.iter().map(mean).collect(), all)
+    }
+}
+
+#[typetag::serde(name = "target_encode")]
+impl FittedMap for FittedTargetEncode {
+    fn transform(&self, table: Table) -> Result<Table> {
+        self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.of(cells))))
+    }
+
+    fn sources(&self, name: &str) -> Vec<String> {
+        let made =
+            |column: &&String| name.starts_with(column.as_str()) && self.names(column).iter().any(|made| made == name);
+        vec![self.columns.keys().find(made).map_or(name, String::as_str).to_owned()]
+    }
+
+    fn divisor(&self, name: &str) -> Option<f64> {
+        self.columns.keys().all(|column| self.names(column).iter().all(|made| made != name)).then_some(1.0)
+    }
+}
+
+impl FittedTargetEncode {
+    /// The columns that are made of one.
+    fn names(&self, column: &str) -> Vec<String> {
+        match self.outputs.is_empty() {
+            true => vec![column.to_owned()],
+            false => self.outputs.iter().map(|output| format!("{column}_{output}")).collect(),
+        }
+    }
+
+    /// The table with columns replaced by what `encoded` gives of them, one for each output.
+    fn replaced(
+        &self,
+        mut table: Table,
+        mut encoded: impl FnMut(&str, &Cells) -> Result<Option<Vec<Vec<f64>>>>,
+    ) -> Result<Table> {
+        let mut out = Vec::new();
+        for (name, cells) in table.take_columns() {
+            match encoded(&name, &cells)? {
+                Some(columns) => {
+                    let columns = columns.into_iter().map(|values| Cells::Numbers(Numbers::from(values)));
+                    out.extend(self.names(&name).into_iter().zip(columns));
+                }
+                None => out.push((name, cells)),
+            }
+        }
+        table.with_columns(out)
+    }
+}
+
+impl Means {
+    fn of(&self, cells: &Cells) -> Vec<Vec<f64>> {
+        let mut columns = vec![vec![f64::NAN; cells.len()]; self.all.len()];
+        for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
+            let means = match cells {
+                Cells::Text(text) => self.levels.get(&text[row]),
+                _ => self.levels.get(&cells.label(row)),
+            };
+            columns.iter_mut().zip(means.unwrap_or(&self.all)).for_each(|(column, mean)| column[row] = *mean);
+        }
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+
+    fn table(levels: &[&str]) -> Table {
+        Table::new(vec![("c".into(), Cells::Text(levels.iter().map(|&level| level.to_owned()).collect()))]).unwrap()
+    }
+
+    fn rows<'a>(table: &'a Table, targets: &'a Array2<f64>, outputs: &'a [String]) -> TrainingRows<'a> {
+        TrainingRows { table, targets: targets.view(), outputs, weights: None, groups: None }
+    }
+
+    fn values(table: &Table, name: &str) -> Vec<f64> {
+        table.get(name).unwrap().numbers().unwrap().values().into_owned()
+    }
+
+    #[test]
+    fn new_rows_are_encoded_by_all_training_rows() {
+        let (table, y) = (table(&["a", "b", "a", "", "b", "b"]), array![[1.0, 2.0, 3.0, 10.0, 4.0, 4.0]]);
+        let names = ["y".to_owned()];
+        let map = TargetEncode { smoothing: 2.0, ..TargetEncode::default() };
+        let (fitted, _) = map.fit_rows(&rows(&table, &y, &names)).unwrap();
+        let new = self::table(&["a", "b", "z", ""]);
+        let out = values(&fitted.transform(new).unwrap(), "c");
+        // The mean of all is 4.
+        assert_eq!(out[..3], [(4.0 + 8.0) / 4.0, (10.0 + 8.0) / 5.0, 4.0]);
+        assert!(out[3].is_nan());
+        let mut twice = rows(&table, &y, &names);
+        twice.weights = Some(&[2.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
+        let (fitted, _) = map.fit_rows(&twice).unwrap();
+        // The mean of all is 12 / 5.
+        assert_eq!(values(&fitted.transform(self::table(&["a"])).unwrap(), "c"), [(2.0 + 4.8) / 4.0]);
+    }
+
+    #[test]
+    fn a_training_row_is_encoded_by_the_other_folds_alone() {
+        let levels: Vec<&str> = (0..40).map(|row| ["a", "b", "c"][row * 7 % 3]).collect();
+        let table = table(&levels);
+        let y: Array2<f64> = Array2::from_shape_fn((1, 40), |(_, row)| ((row * 13) % 11) as f64);
+        let names = ["y".to_owned()];
+        let groups: Vec<u32> = (0..40).map(|row| row / 4).collect();
+        for groups in [None, Some(&groups[..])] {
+            let map = TargetEncode { smoothing: 1.0, folds: 4, ..TargetEncode::default() };
+            let encoded = |y: &Array2<f64>| {
+                let rows = TrainingRows { groups, ..rows(&table, y, &names) };
+                values(&map.fit_rows(&rows).unwrap().1.unwrap(), "c")
+            };
+            let before = encoded(&y);
+            let folds = map.folds_of(&TrainingRows { groups, ..rows(&table, &y, &names) }).unwrap();
+            if let Some(groups) = groups {
+                assert!((1..40).all(|row| groups[row] != groups[row - 1] || folds[row] == folds[row - 1]));
+            }
+            for changed in [0, 17, 39] {
+                let mut other = y.clone();
+                other[[0, changed]] += 100.0;
+                let after = encoded(&other);
+                for row in 0..40 {
+                    let same = before[row].to_bits() == after[row].to_bits();
+                    assert!(same == (folds[row] == folds[changed]) || !same, "{row} of {changed}");
+                    assert!(same || folds[row] != folds[changed], "{row} of {changed}");
+                }
+            }
+            // As plainly as can be.
+            for row in 0..40 {
+                let others = || (0..40).filter(|&other| folds[other] != folds[row]);
+                let all = others().map(|other| y[[0, other]]).sum::<f64>() / others().count() as f64;
+                let alike: Vec<f64> =
+                    others().filter(|&other| levels[other] == levels[row]).map(|other| y[[0, other]]).collect();
+                let expected = (alike.iter().sum::<f64>() + all) / (alike.len() as f64 + 1.0);
+                assert!((before[row] - expected).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn each_class_has_a_column() {
+        let (table, y) = (table(&["a", "b", "a", "b"]), array![[1.0, -1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]]);
+        let names = ["p".to_owned(), "q".to_owned()];
+        let map = TargetEncode { smoothing: 0.0, ..TargetEncode::default() };
+        let (fitted, training) = map.fit_rows(&rows(&table, &y, &names)).unwrap();
+        let out = fitted.transform(table.clone()).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["c_p", "c_q"]);
+        assert_eq!(training.unwrap().names().collect::<Vec<_>>(), ["c_p", "c_q"]);
+        assert_eq!(
+            (values(&out, "c_p"), values(&out, "c_q")),
+            (vec![1.0, -1.0, 1.0, -1.0], vec![-1.0, 1.0, -1.0, 1.0])
+        );
+        assert_eq!((fitted.sources("c_q"), fitted.sources("d")), (vec!["c".into()], vec!["d".into()]));
+        assert_eq!((fitted.divisor("c_q"), fitted.divisor("d")), (None, Some(1.0)));
+        let saved = serde_json::to_string(&fitted).unwrap();
+        let loaded: Box<dyn FittedMap> = serde_json::from_str(&saved).unwrap();
+        assert_eq!(values(&loaded.transform(table).unwrap(), "c_p"), values(&out, "c_p"));
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        for (json, words) in [
+            (r#"{"smoothing": -1}"#, "`smoothing`: -1 is no number from 0 on"),
+            (r#"{"folds": 1}"#, "`folds`: 1 is too few"),
+            (r#"{"columns": []}"#, "`columns`: it is empty"),
+        ] {
+            let map: TargetEncode = serde_json::from_str(json).unwrap();
+            let error = map.check().unwrap_err().to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+        let (table, y, names) = (table(&["a", "b"]), array![[1.0, 2.0]], ["y".to_owned()]);
+        let together = TrainingRows { groups: Some(&[7, 7]), ..rows(&table, &y, &names) };
+        let error = TargetEncode::default().fit_rows(&together).unwrap_err().to_string();
+        assert!(error.contains("`folds`: 1 groups of rows cannot be dealt into folds"), "{error}");
+        assert!(TargetEncode::default().fit(&table, None).is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! Statistics of values with weights: a row of weight 2 counts as that row given twice, one of weight 0 not at all.
+
+/// The values that count, each with its weight over a power of two: those of positive weight that are not missing.
+pub(super) fn counting(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64)> {
+    let weight_unit = unit(weights.unwrap_or(&[1.0]).iter().copied());
+    let weight = |row: usize| weights.map_or(1.0, |w| w.get(row).copied().unwrap_or(0.0) / weight_unit);
+    let counts = |(w, x): &(f64, f64)| *w > 0.0 && !x.is_nan();
+    values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(counts).collect()
+}
+
+/// Whether the row counts.
+pub(super) fn counts(weights: Option<&[f64]>, row: usize) -> bool {
+    weights.is_none_or(|weights| weights.get(row).is_some_and(|w| *w > 0.0))
+}
+
+/// The power of two at or below the largest magnitude, and at least the smallest normal double.
+pub(super) fn unit(values: impl Iterator<Item = f64>) -> f64 {
+    let largest = values.map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+    f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits())
+}
+
+/// The mean of `value` over rows of positive weight.
+pub(super) fn mean_of(rows: &[(f64, f64)], value: impl Fn(f64) -> f64) -> f64 {
+    let total: f64 = rows.iter().map(|(w, _)| w).sum();
+    rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total
+}
+
+/// A power of two near the largest value, and the mean over it: neither over- nor underflows.
+pub(super) fn center(rows: &[(f64, f64)]) -> (f64, f64) {
+    let unit = unit(rows.iter().map(|(_, x)| *x));
+    let rough = mean_of(rows, |x| x / unit);
+    (unit, rough + mean_of(rows, |x| x / unit - rough))
+}
+
+/// The mean; that of equal values is their value.
+pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
+    let (_, first) = *rows.first()?;
+    if rows.iter().all(|(_, x)| *x == first) {
+        return Some(first);
+    }
+    let (unit, center) = center(rows);
+    Some(center * unit)
+}
+
+/// The least value that at least the share `share` of the weight is at or below; the middle between it and the next
+/// where the share is reached exactly. The median for a half. Cost O(rows · log rows).
+pub(super) fn quantile(mut rows: Vec<(f64, f64)>, share: f64) -> Option<f64> {
+    rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let goal = share * rows.iter().map(|(w, _)| w).sum::<f64>();
+    let mut below = 0.0;
+    for (at, &(w, x)) in rows.iter().enumerate() {
+        below += w;
+        let reached = (below - goal).abs() <= 1e-12 * goal;
+        match rows.get(at + 1) {
+            Some(&(_, next)) if reached => return Some(x / 2.0 + next / 2.0),
+            Some(_) if below < goal => {}
+            _ => return Some(x),
+        }
+    }
+    None
+}
+
+/// The value of most weight; the first among equals, in the order of `values`, which are sorted.
+pub(super) fn most_frequent<T: PartialEq + Copy>(values: impl Iterator<Item = (f64, T)>) -> Option<T> {
+    let (mut best, mut run): (Option<(f64, T)>, Option<(f64, T)>) = (None, None);
+    for (w, value) in values {
+        let so_far = match run {
+            Some((so_far, last)) if last == value => so_far,
+            _ => 0.0,
+        };
+        run = Some((so_far + w, value));
+        if best.is_none_or(|(most, _)| so_far + w > most) {
+            best = Some((so_far + w, value));
+        }
+    }
+    best.map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_weight_two_is_that_row_twice() {
+        let values = [3.0, f64::NAN, 1.0, 2.0, 100.0, 2.0];
+        let weights = [2.0, 5.0, 1.0, 3.0, 0.0, 1.0];
+        let (by_weight, by_rows) =
+            (counting(&values, Some(&weights)), counting(&[3.0, 3.0, 1.0, 2.0, 2.0, 2.0, 2.0], None));
+        assert_eq!(mean(&by_weight), mean(&by_rows));
+        for share in [0.0, 1.0 / 7.0, 0.25, 0.5, 5.0 / 7.0, 0.9, 1.0] {
+            assert_eq!(quantile(by_weight.clone(), share), quantile(by_rows.clone(), share), "{share}");
+        }
+    }
+
+    #[test]
+    fn medians_are_the_middle_or_between_two() {
+        let median = |values: &[f64]| quantile(counting(values, None), 0.5);
+        assert_eq!(median(&[5.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[5.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
+        assert_eq!(median(&[f64::NAN]), None);
+        assert_eq!(quantile(counting(&[1.0, 2.0, 3.0], None), 0.0), Some(1.0));
+        assert_eq!(quantile(counting(&[1.0, 2.0, 3.0], None), 1.0), Some(3.0));
+    }
+
+    #[test]
+    fn the_first_of_the_most_frequent_wins() {
+        let of = |values: &[&'static str]| most_frequent(values.iter().map(|value| (1.0, *value)));
+        assert_eq!(of(&["a", "b", "b", "c", "c"]), Some("b"));
+        assert_eq!(of(&[]), None);
+        assert_eq!(most_frequent([(1.0, 1), (0.5, 2), (0.75, 2)].into_iter()), Some(2));
+    }
+
+    #[test]
+    fn means_of_large_and_equal_values_are_theirs() {
+        assert_eq!(mean(&counting(&[f64::MAX, f64::MAX], None)), Some(f64::MAX));
+        assert_eq!(mean(&counting(&[0.1, 0.1, 0.1], None)), Some(0.1));
+        assert_eq!(mean(&counting(&[1e308, -1e308, 1e308, -1e308], None)), Some(0.0));
+        assert_eq!(mean(&[]), None);
+    }
+}

@@ -50,15 +50,14 @@ fn cells_that_are_not_finite_name_file_row_column_and_value() {
 #[test]
 fn files_that_are_no_table_are_refused_with_their_line() {
     let folder = Folder::new("files");
-    let cases: [(&[u8], &str); 8] = [
+    let cases: [(&[u8], &str); 7] = [
         (b"", "train.csv: is empty; expected a header and rows"),
         (b"a,y\n", "train.csv: has a header and no rows"),
         (b"a,y\n1\n", "train.csv: line 2 (data row 1) has 1 cells and the header has 2"),
         (b"a,y\n1,2\n1,2,3\n", "train.csv: line 3 (data row 2) has 3 cells and the header has 2"),
         (b"a,y\n1,\xe9\n", "train.csv: line 2 (data row 1), column `y`: the text is not UTF-8"),
         (b"a,y\n1,2\n1,\xe9\n", "train.csv: line 3 (data row 2), column `y`: the text is not UTF-8"),
-        (b"a,a,y\n1,1,2\n", "train.csv: two columns are named `a`"),
-        (b",y\n1,2\n", "train.csv: column 1 has no name in the header"),
+        (b"a,a,y\n1,1,2\n", "train.csv: the column name `a` stands twice"),
     ];
     for (text, words) in cases {
         folder.write("train.csv", text);
@@ -66,12 +65,12 @@ fn files_that_are_no_table_are_refused_with_their_line() {
     }
     std::fs::remove_file(folder.path("train.csv")).unwrap();
     refused(&folder, &pipeline(""), 3, &["train.csv: there is no such file"]);
-    folder.write("train.txt", "a,y\n1,2\n");
+    folder.write("train.xml", "a,y\n1,2\n");
     refused(
         &folder,
-        &pipeline("").replace("csv", "txt"),
+        &pipeline("").replace("csv", "xml"),
         3,
-        &["train.txt: data are read from .csv, .parquet and .arrow"],
+        &["train.xml: data are read from .csv, .tsv, .txt, .parquet, .arrow"],
     );
     folder.write("train.parquet", "a,y\n1,2\n");
     refused(&folder, &pipeline("").replace("csv", "parquet"), 3, &["train.parquet: "]);

@@ -146,7 +146,7 @@ fn data_settings_that_do_not_fit_the_data_are_refused() {
         (target("[y, q]", ""), vec!["p.yaml:2:38: `data.target[1]`: there is no column `q`"]),
         (target("[y, y]", ""), vec!["p.yaml:2:38: `data.target[1]`: `y` is listed twice"]),
         (target("[]", ""), vec!["p.yaml:2:34", "at least one column is needed"]),
-        (target("3", ""), vec!["p.yaml:2:34", "expected the name of a column, or a list of names, found the number 3"]),
+        (target("3", ""), vec!["p.yaml:2:34", "expected a name, or a list of names, found the number 3"]),
         (
             target("s", ", positive: hihg"),
             vec!["p.yaml:2:47: `data.positive`: there is no label `hihg`; did you mean `high`?"],

@@ -23,5 +23,6 @@ mod predict_beside;
 mod report;
 mod series;
 mod splits;
+mod tables;
 mod tidy;
 mod tune;

@@ -182,11 +182,7 @@ fn what_cannot_be_ordered_is_refused_by_row() {
         rows
     };
     let cases = [
-        (
-            run(&with(16, "s1,noon,1,2,rise,3"), VALUE, WINDOW),
-            3,
-            "row 17, series `s1`, column `t`: the time `noon` is text",
-        ),
+        (run(&with(16, "s1,noon,1,2,rise,3"), VALUE, WINDOW), 3, "row 17, column `t`: `noon` is not a number"),
         (
             run(&with(16, "s1,3,1,2,rise,3"), VALUE, WINDOW),
             3,

@@ -1,19 +1,24 @@
 //! Where the data are, and what their columns mean.
 
+use super::ReadSpec;
 use crate::document::Label;
+#[cfg(feature = "files")]
+use crate::read::Hint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use vaglio_core::{Error, Result};
 
 /// Where the data are, and what their columns mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSpec {
-    /// Training rows: a .csv, .parquet or .arrow file, relative to the pipeline file.
-    pub train: String,
-    /// Test rows, in a file of the same kind.
+    /// Training rows: a .csv, .parquet or .arrow file, relative to the pipeline file; several by a list, by `*` and `?`, or
+    /// by a folder whose parts lie in folders named `column=value`.
+    pub train: Files,
+    /// Test rows, in files of the same columns.
     #[serde(default)]
-    pub test: Option<String>,
+    pub test: Option<Files>,
     /// Share of the training rows that is set aside as test rows, by the seed; instead of `test`.
     #[serde(default)]
     pub test_fraction: Option<f64>,
@@ -40,51 +45,100 @@ pub struct DataSpec {
     /// Columns that are not features.
     #[serde(default)]
     pub exclude: Vec<String>,
+    /// What columns hold, where it is not what their cells look like.
+    #[serde(default)]
+    pub types: BTreeMap<String, ColumnType>,
+    /// How text files are read.
+    #[serde(default)]
+    pub read: ReadSpec,
 }
 
-/// One target column, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Target {
-    /// One column.
-    One(String),
-    /// Several columns, predicted together.
-    Several(Vec<String>),
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnType {
+    /// Numbers.
+    Number,
+    /// Classes; numbers are their names.
+    Class,
+    /// Text, of however many levels.
+    Text,
+    /// Dates.
+    Date,
+    /// Nothing of interest: the column is left out.
+    Drop,
 }
 
-impl Target {
-    /// The names of the columns.
-    pub fn names(&self) -> &[String] {
+impl ColumnType {
+    /// What is known of the column before it is read.
+    #[cfg(feature = "files")]
+    pub(crate) fn hint(self) -> Hint {
         match self {
-            Target::One(name) => std::slice::from_ref(name),
-            Target::Several(names) => names,
+            ColumnType::Number => Hint::Number,
+            ColumnType::Class => Hint::Class,
+            ColumnType::Text | ColumnType::Drop => Hint::Text,
+            ColumnType::Date => Hint::Date,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Target {
+/// One name, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Names {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+/// One target column, or several that are predicted together.
+pub type Target = Names;
+/// One file, or several with the same columns.
+pub type Files = Names;
+
+impl Names {
+    /// The names.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Names::One(name) => std::slice::from_ref(name),
+            Names::Several(names) => names,
+        }
+    }
+
+    /// The names, to be changed.
+    #[cfg(feature = "files")]
+    pub(crate) fn names_mut(&mut self) -> &mut [String] {
+        match self {
+            Names::One(name) => std::slice::from_mut(name),
+            Names::Several(names) => names,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Names {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct TargetVisitor;
-        impl<'de> serde::de::Visitor<'de> for TargetVisitor {
-            type Value = Target;
+        struct NamesVisitor;
+        impl<'de> serde::de::Visitor<'de> for NamesVisitor {
+            type Value = Names;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("the name of a column, or a list of names")
+                f.write_str("a name, or a list of names")
             }
 
-            fn visit_str<E>(self, name: &str) -> std::result::Result<Target, E> {
-                Ok(Target::One(name.to_owned()))
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Names, E> {
+                Ok(Names::One(name.to_owned()))
             }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> std::result::Result<Target, A::Error> {
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> std::result::Result<Names, A::Error> {
                 let mut all = Vec::new();
                 while let Some(name) = names.next_element()? {
                     all.push(name);
                 }
-                Ok(Target::Several(all))
+                Ok(Names::Several(all))
             }
         }
-        deserializer.deserialize_any(TargetVisitor)
+        deserializer.deserialize_any(NamesVisitor)
     }
 }
 
@@ -111,6 +165,10 @@ impl DataSpec {
         }
         if self.test_fraction.is_some_and(|f| !(f > 0.0 && f < 1.0)) {
             return Err(Error::setting("data.test_fraction", "it must lie between 0 and 1"));
+        }
+        self.read.check()?;
+        if self.train.names().is_empty() {
+            return Err(Error::setting("data.train", "at least one file is needed"));
         }
         if self.target.names().is_empty() {
             return Err(Error::setting("data.target", "at least one column is needed"));

@@ -6,19 +6,21 @@ mod evaluate;
 mod files;
 mod fitted;
 mod load;
+mod read_spec;
 mod schema;
 
-pub use data_spec::{DataSpec, Target, TaskKind};
+pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
 #[cfg(feature = "files")]
 pub(crate) use files::heading;
 #[cfg(feature = "files")]
 pub use files::{
     Beside, Bounds, Calibration, FoldModel, HeldOutBy, Judged, Logistic, Observed, Outcome, Predictions, Prepared,
-    RunOptions, SavedIntervals, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
+    Reading, RunOptions, SavedIntervals, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
 };
 pub use fitted::FittedPipeline;
 pub use load::load;
+pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use schema::{component_list, pipeline_schema};
 
 use crate::criteria::Loo;

@@ -1,38 +1,40 @@
-//! Parquet and Arrow files, column by column or batch by batch.
+//! Parquet and Arrow files in memory, column by column or batch by batch.
 
-use super::growing::{NumberColumn, TextColumn};
-use super::{ColumnFilter, checked_names, system, unreadable};
+use super::bytes::Kind;
+use super::growing::{Growing, NumberColumn, RawColumn};
+use super::guard::guarded;
+use super::{checked_names, unreadable};
 use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, cast::AsArray};
-use arrow_ipc::reader::FileReader;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use arrow_select::take::take;
+use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
-use vaglio_core::{Cells, Result, Table};
+use rayon::prelude::*;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use vaglio_core::Result;
 
-/// Reads the selected columns of a Parquet file, some at a time.
-pub(super) fn read_parquet(path: &Path, filter: &ColumnFilter) -> Result<Table> {
-    let (file, metadata) = open_parquet(path)?;
-    let indices = filter.indices(&names_of(path, metadata.schema())?);
-    let mut out = Vec::with_capacity(indices.len());
-    for together in indices.chunks(TOGETHER) {
-        let columns = together.iter().map(|&index| GrowingColumn::of(path, metadata.schema().field(index)));
-        let mut columns = columns.collect::<Result<Vec<_>>>()?;
-        let file = file.try_clone().map_err(|error| system(path, &error))?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), together.iter().copied());
-        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-            .with_projection(mask)
-            .with_batch_size(BATCH)
-            .build()
-            .map_err(|error| unreadable(path, error.to_string()))?;
-        append_batches(path, &mut columns, batches)?;
-        out.extend(columns);
-    }
-    finish(path, out)
+/// A Parquet or Arrow file in memory.
+#[derive(Debug)]
+pub(super) struct Stored {
+    path: PathBuf,
+    bytes: Bytes,
+    schema: SchemaRef,
+    format: Format,
+    /// Names of the columns.
+    pub names: Vec<String>,
+    /// Columns that say nothing of the rows, with why.
+    pub aside: Vec<(String, &'static str)>,
+}
+
+#[derive(Debug)]
+enum Format {
+    Parquet(ArrowReaderMetadata),
+    File,
+    Stream,
 }
 
 /// Columns of a Parquet file that are decoded side by side: one page of each is in memory, and opening the file for
@@ -42,51 +44,111 @@ const TOGETHER: usize = 16;
 /// Rows that are decoded at a time.
 const BATCH: usize = 8192;
 
-/// Reads the selected columns of an Arrow file, batch by batch.
-pub(super) fn read_arrow(path: &Path, filter: &ColumnFilter) -> Result<Table> {
-    let schema = open_arrow(path, None)?.schema();
-    let indices = filter.indices(&names_of(path, &schema)?);
-    let columns = indices.iter().map(|&index| GrowingColumn::of(path, schema.field(index)));
-    let mut columns = columns.collect::<Result<Vec<_>>>()?;
-    append_batches(path, &mut columns, open_arrow(path, Some(indices))?)?;
-    finish(path, columns)
-}
-
-/// The names of the columns of a Parquet file.
-pub(super) fn parquet_header(path: &Path) -> Result<Vec<String>> {
-    names_of(path, open_parquet(path)?.1.schema())
-}
-
-/// The names of the columns of an Arrow file.
-pub(super) fn arrow_header(path: &Path) -> Result<Vec<String>> {
-    names_of(path, &open_arrow(path, None)?.schema())
-}
-
-fn open_parquet(path: &Path) -> Result<(File, ArrowReaderMetadata)> {
-    let file = File::open(path).map_err(|error| system(path, &error))?;
-    let metadata = ArrowReaderMetadata::load(&file, Default::default());
-    Ok((file, metadata.map_err(|error| unreadable(path, error.to_string()))?))
-}
-
-fn open_arrow(path: &Path, projection: Option<Vec<usize>>) -> Result<FileReader<BufReader<File>>> {
-    let file = File::open(path).map_err(|error| system(path, &error))?;
-    FileReader::try_new(BufReader::new(file), projection).map_err(|error| unreadable(path, error.to_string()))
-}
-
-fn names_of(path: &Path, schema: &Schema) -> Result<Vec<String>> {
-    if schema.fields().is_empty() {
-        return Err(unreadable(path, "has no columns"));
+impl Stored {
+    /// Reads what a file says of itself.
+    ///
+    /// # Errors
+    /// A file that is damaged, has no columns, or two of one name.
+    pub fn new(path: &Path, bytes: Vec<u8>, kind: Kind) -> Result<Self> {
+        let bytes = Bytes::from(bytes);
+        guarded(path, || {
+            let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
+            let (format, schema) = match kind {
+                Kind::Parquet => {
+                    let metadata = ArrowReaderMetadata::load(&bytes, Default::default()).map_err(|e| failed(&e))?;
+                    let schema = metadata.schema().clone();
+                    (Format::Parquet(metadata), schema)
+                }
+                Kind::ArrowStream => {
+                    let reader = StreamReader::try_new(Cursor::new(bytes.clone()), None).map_err(|e| failed(&e))?;
+                    (Format::Stream, reader.schema())
+                }
+                Kind::Arrow | Kind::Text => {
+                    let reader = FileReader::try_new(Cursor::new(bytes.clone()), None).map_err(|e| failed(&e))?;
+                    (Format::File, reader.schema())
+                }
+            };
+            if schema.fields().is_empty() {
+                return Err(unreadable(path, "has no columns"));
+            }
+            let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
+            let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
+            let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
+            Ok(Stored { path: path.to_owned(), bytes: bytes.clone(), schema, format, names, aside })
+        })
     }
-    checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())
-}
 
-fn finish(path: &Path, columns: Vec<GrowingColumn>) -> Result<Table> {
-    let columns: Result<Vec<_>> = columns.into_iter().map(GrowingColumn::finish).collect();
-    let table = Table::new(columns?)?;
-    if table.rows() == 0 && !table.columns().is_empty() {
-        return Err(unreadable(path, "has columns and no rows"));
+    /// The bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
-    Ok(table)
+
+    /// Whether the format says that a column holds text.
+    pub fn is_text(&self, name: &str) -> bool {
+        let field = self.schema.field_with_name(name);
+        field.is_ok_and(|field| matches!(plain_type(field), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View))
+    }
+
+    /// Reads the columns of these names. Cost O(entries), on all threads.
+    ///
+    /// # Errors
+    /// A file that is damaged; columns that are neither numbers, truth values, text nor dates.
+    pub fn read(&self, names: &[&str]) -> Result<Vec<Growing>> {
+        let indices: Vec<usize> =
+            names.iter().filter_map(|name| self.names.iter().position(|other| other == name)).collect();
+        let columns = match &self.format {
+            Format::Parquet(metadata) => {
+                let parts: Result<Vec<_>> = indices
+                    .par_chunks(TOGETHER)
+                    .map(|together| guarded(&self.path, || self.of_parquet(metadata, together)))
+                    .collect();
+                parts?.into_iter().flatten().collect::<Vec<_>>()
+            }
+            Format::File | Format::Stream => guarded(&self.path, || self.of_arrow(&indices))?,
+        };
+        if columns.first().is_some_and(|column| column.cells.rows() == 0) {
+            return Err(unreadable(&self.path, "has columns and no rows"));
+        }
+        Ok(columns.into_iter().map(|column| column.cells).collect())
+    }
+
+    /// Columns in the order of `indices`, which need not be that of the file.
+    fn of_parquet(&self, metadata: &ArrowReaderMetadata, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+        let mut order: Vec<usize> = (0..indices.len()).collect();
+        order.sort_by_key(|&at| indices[at]);
+        let mut columns = self.empty(&order.iter().map(|&at| indices[at]).collect::<Vec<_>>())?;
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
+        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), metadata.clone())
+            .with_projection(mask)
+            .with_batch_size(BATCH)
+            .build()
+            .map_err(|error| unreadable(&self.path, error.to_string()))?;
+        append_batches(&self.path, &mut columns, batches)?;
+        let mut placed: Vec<(usize, GrowingColumn)> = order.into_iter().zip(columns).collect();
+        placed.sort_by_key(|(at, _)| *at);
+        Ok(placed.into_iter().map(|(_, column)| column).collect())
+    }
+
+    fn of_arrow(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+        let mut columns = self.empty(indices)?;
+        let failed = |error: ArrowError| unreadable(&self.path, error.to_string());
+        let (bytes, projection) = (Cursor::new(self.bytes.clone()), Some(indices.to_vec()));
+        match self.format {
+            Format::Stream => {
+                let batches = StreamReader::try_new(bytes, projection).map_err(failed)?;
+                append_batches(&self.path, &mut columns, batches)?;
+            }
+            _ => {
+                let batches = FileReader::try_new(bytes, projection).map_err(failed)?;
+                append_batches(&self.path, &mut columns, batches)?;
+            }
+        }
+        Ok(columns)
+    }
+
+    fn empty(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+        indices.iter().map(|&index| GrowingColumn::of(&self.path, self.schema.field(index))).collect()
+    }
 }
 
 fn append_batches(
@@ -103,30 +165,36 @@ fn append_batches(
     Ok(())
 }
 
-struct GrowingColumn {
-    name: String,
-    cells: GrowingCells,
+/// The type of the cells of a field, dictionaries looked through.
+fn plain_type(field: &Field) -> &DataType {
+    let mut data_type = field.data_type();
+    while let DataType::Dictionary(_, values) = data_type {
+        data_type = values;
+    }
+    data_type
 }
 
-enum GrowingCells {
-    Numbers(NumberColumn),
-    Text(TextColumn),
+struct GrowingColumn {
+    name: String,
+    cells: Growing,
 }
 
 impl GrowingColumn {
-    /// An empty column for a field of numbers, truth values or text.
+    /// An empty column for a field of numbers, truth values, text or dates.
     fn of(path: &Path, field: &Field) -> Result<Self> {
-        let mut data_type = field.data_type();
-        while let DataType::Dictionary(_, values) = data_type {
-            data_type = values;
-        }
-        let cells = match data_type {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => GrowingCells::Text(TextColumn::default()),
-            DataType::Boolean => GrowingCells::Numbers(NumberColumn::default()),
-            other if other.is_integer() || other.is_floating() => GrowingCells::Numbers(NumberColumn::default()),
+        let cells = match plain_type(field) {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
+            DataType::Boolean | DataType::Null => Growing::Numbers(NumberColumn::default()),
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(NumberColumn::default()),
+            other if other.is_integer() || other.is_floating() || other.is_decimal() => {
+                Growing::Numbers(NumberColumn::default())
+            }
             other => {
-                let message =
-                    format!("column `{}` is of type {other}; expected numbers, truth values or text", field.name());
+                let (name, what) = (field.name(), other.to_string());
+                let message = format!(
+                    "column `{name}` is of type {}; expected numbers, truth values, text or dates; add it to data.exclude",
+                    super::shortened(&what)
+                );
                 return Err(unreadable(path, message));
             }
         };
@@ -140,37 +208,43 @@ impl GrowingColumn {
             return self.append(path, &plain);
         }
         match &mut self.cells {
-            GrowingCells::Text(column) => {
-                match array.data_type() {
-                    DataType::Utf8 => append_text(column, array.as_string::<i32>().iter()),
-                    DataType::LargeUtf8 => append_text(column, array.as_string::<i64>().iter()),
-                    _ => append_text(column, array.as_string_view().iter()),
-                }
-                Ok(())
-            }
-            GrowingCells::Numbers(column) => append_numbers(column, array).map_err(|(row, value)| {
+            Growing::Raw(column) => match array.data_type() {
+                DataType::Utf8 => append_text(column, array.as_string::<i32>().iter()),
+                DataType::LargeUtf8 => append_text(column, array.as_string::<i64>().iter()),
+                _ => append_text(column, array.as_string_view().iter()),
+            },
+            Growing::Dates(column) => append_dates(column, array),
+            Growing::Numbers(column) => append_numbers(column, array).map_err(|(row, value)| {
                 let message = format!("row {row}, column `{}`: a double cannot hold {value} exactly", self.name);
                 unreadable(path, message)
-            }),
+            })?,
         }
-    }
-
-    fn finish(self) -> Result<(String, Cells)> {
-        let cells = match self.cells {
-            GrowingCells::Numbers(column) => column.finish(&self.name)?,
-            GrowingCells::Text(column) => column.finish(&self.name)?,
-        };
-        Ok((self.name, cells))
+        Ok(())
     }
 }
 
-fn append_text<'a>(column: &mut TextColumn, cells: impl Iterator<Item = Option<&'a str>>) {
-    for cell in cells {
-        match cell {
-            Some(text) => column.push(text),
-            None => column.push_missing("a null"),
+/// A null is an empty cell, as one of a text file.
+fn append_text<'a>(column: &mut RawColumn, cells: impl Iterator<Item = Option<&'a str>>) {
+    cells.for_each(|cell| column.push(cell.unwrap_or_default()));
+}
+
+/// Appends dates as seconds; moments with a time zone are those of Greenwich.
+fn append_dates(column: &mut NumberColumn, array: &dyn Array) {
+    const DAY: f64 = 86400.0;
+    match array.data_type() {
+        DataType::Date32 => {
+            append(column, array.as_primitive::<Date32Type>().iter().map(|c| c.map(|v| f64::from(v) * DAY)))
         }
+        DataType::Date64 => append_scaled::<Date64Type>(column, array, 1e3),
+        DataType::Timestamp(TimeUnit::Second, _) => append_scaled::<TimestampSecondType>(column, array, 1.0),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => append_scaled::<TimestampMillisecondType>(column, array, 1e3),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => append_scaled::<TimestampMicrosecondType>(column, array, 1e6),
+        _ => append_scaled::<TimestampNanosecondType>(column, array, 1e9),
     }
+}
+
+fn append_scaled<T: ArrowPrimitiveType<Native = i64>>(column: &mut NumberColumn, array: &dyn Array, unit: f64) {
+    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value as f64 / unit)));
 }
 
 /// Appends numbers; the error is the row and value of one that a double cannot hold.
@@ -188,6 +262,11 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::
         DataType::Float64 => append_exact::<Float64Type>(column, array),
         DataType::UInt64 => append_wide::<UInt64Type>(column, array)?,
         DataType::Int64 => append_wide::<Int64Type>(column, array)?,
+        DataType::Decimal32(..) => append_decimals::<Decimal32Type>(column, array),
+        DataType::Decimal64(..) => append_decimals::<Decimal64Type>(column, array),
+        DataType::Decimal128(..) => append_decimals::<Decimal128Type>(column, array),
+        DataType::Decimal256(..) => append_decimals::<Decimal256Type>(column, array),
+        DataType::Null => append(column, (0..array.len()).map(|_| None)),
         _ => append(column, array.as_boolean().iter().map(|cell| cell.map(|b| f64::from(u8::from(b))))),
     }
     Ok(())
@@ -196,10 +275,19 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::
 fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
     for cell in cells {
         match cell {
-            Some(value) => column.push(value),
+            Some(value) if value.is_finite() => column.push(value),
+            Some(value) if value.is_nan() => column.push_missing("NaN"),
+            Some(value) => column.push_odd(&value.to_string()),
             None => column.push_missing("a null"),
         }
     }
+}
+
+/// Appends the doubles next to decimal numbers.
+fn append_decimals<T: DecimalType>(column: &mut NumberColumn, array: &dyn Array) {
+    let array = array.as_primitive::<T>();
+    let value = |row: usize| array.value_as_string(row).parse::<f64>().unwrap_or(f64::NAN);
+    append(column, (0..array.len()).map(|row| array.is_valid(row).then(|| value(row))));
 }
 
 fn append_exact<T: ArrowPrimitiveType<Native: Into<f64>>>(column: &mut NumberColumn, array: &dyn Array) {

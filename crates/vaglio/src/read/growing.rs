@@ -1,164 +1,269 @@
 //! Columns while they are read.
 
-use vaglio_core::{Cells, Error, Numbers, Result};
+use super::cell::Rules;
+use vaglio_core::{Column, Numbers};
 
-/// A column of numbers: bytes until a value does not fit one, and missing values counted.
+/// A column while it is read: numbers as long as nearly all cells are, else the text of every cell.
+#[derive(Debug)]
+pub(super) enum Growing {
+    /// Numbers, and the few cells that are none.
+    Numbers(NumberColumn),
+    /// Every cell as it is written.
+    Raw(RawColumn),
+    /// Seconds since the beginning of 1970.
+    #[cfg(feature = "parquet")]
+    Dates(NumberColumn),
+}
+
+/// A column of numbers: bytes until a value does not fit one, NaN for cells that are missing or odd.
 #[derive(Debug)]
 pub(super) struct NumberColumn {
     numbers: Numbers,
-    gaps: Gaps,
-}
-
-/// A column of text, in which an empty cell is a missing value.
-#[derive(Debug, Default)]
-pub(super) struct TextColumn {
-    text: Vec<String>,
-    gaps: Gaps,
-}
-
-/// The missing values of a column.
-#[derive(Debug, Default)]
-struct Gaps {
     rows: usize,
-    first: Option<(usize, String)>,
-    count: usize,
+    /// The rows whose cell is missing.
+    pub missing: usize,
+    /// The first of them, and how it is written.
+    pub first_missing: Option<(usize, String)>,
+    /// Cells that are no plain number, with their rows.
+    pub odd: Vec<(usize, String)>,
+    /// Whether there were more of these than are kept.
+    pub lost: bool,
 }
 
-impl Gaps {
-    fn add(&mut self, value: &str) {
-        self.rows += 1;
-        self.count += 1;
-        self.first.get_or_insert_with(|| {
-            (self.rows, if value.is_empty() { "an empty cell".to_owned() } else { value.to_owned() })
-        });
+/// The text of every cell, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct RawColumn {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Growing {
+    /// Appends a cell.
+    #[inline]
+    pub fn push(&mut self, cell: &str, rules: &Rules) {
+        match self {
+            Growing::Numbers(column) => match rules.number(cell.trim()) {
+                Some(value) if value.is_nan() => column.push_missing(cell.trim()),
+                Some(value) => column.push(value),
+                None => column.push_odd(cell.trim()),
+            },
+            Growing::Raw(column) => column.push(cell),
+            #[cfg(feature = "parquet")]
+            Growing::Dates(column) => column.push_odd(cell),
+        }
     }
 
-    fn check(self, column: &str) -> Result<()> {
-        match self.first {
-            Some((row, value)) => Err(Error::NonFinite {
-                row,
-                column: column.to_owned(),
-                value,
-                count: self.count,
-                file: None,
-                remedy: None,
-            }),
-            None => Ok(()),
+    /// Number of rows so far.
+    pub fn rows(&self) -> usize {
+        match self {
+            Growing::Numbers(column) => column.rows(),
+            Growing::Raw(column) => column.rows(),
+            #[cfg(feature = "parquet")]
+            Growing::Dates(column) => column.rows(),
         }
+    }
+
+    /// Appends the rows of another part of the same column; `false` where that holds another kind of cells.
+    #[must_use]
+    pub fn append(&mut self, other: Growing) -> bool {
+        match (self, other) {
+            (Growing::Numbers(all), Growing::Numbers(part)) => all.append(part),
+            (Growing::Raw(all), Growing::Raw(part)) => all.append(&part),
+            #[cfg(feature = "parquet")]
+            (Growing::Dates(all), Growing::Dates(part)) => all.append(part),
+            _ => return false,
+        }
+        true
     }
 }
 
 impl Default for NumberColumn {
     fn default() -> Self {
-        NumberColumn { numbers: Numbers::Byte(Vec::new()), gaps: Gaps::default() }
+        NumberColumn {
+            numbers: Numbers::Byte(Vec::new()),
+            rows: 0,
+            missing: 0,
+            first_missing: None,
+            odd: Vec::new(),
+            lost: false,
+        }
     }
 }
 
 impl NumberColumn {
-    /// Appends a number; one that is not finite counts as missing.
+    /// Appends a finite number.
+    #[inline]
     pub fn push(&mut self, value: f64) {
-        if !value.is_finite() {
-            return self.push_missing(&value.to_string());
-        }
-        self.gaps.rows += 1;
+        self.rows += 1;
         if let Numbers::Byte(bytes) = &mut self.numbers {
             let byte = value as u8;
             if f64::from(byte).to_bits() == value.to_bits() {
                 return bytes.push(byte);
             }
+        }
+        self.doubles().push(value);
+    }
+
+    /// Appends a missing value, as it was written.
+    pub fn push_missing(&mut self, written: &str) {
+        self.missing += 1;
+        let row = self.rows;
+        self.first_missing.get_or_insert_with(|| (row, written.to_owned()));
+        self.rows += 1;
+        self.doubles().push(f64::NAN);
+    }
+
+    /// Appends a cell that is no plain number.
+    pub fn push_odd(&mut self, cell: &str) {
+        self.lost |= self.odd.len() > 64 + self.rows / 4;
+        if !self.lost {
+            self.odd.push((self.rows, cell.to_owned()));
+        }
+        self.rows += 1;
+        self.doubles().push(f64::NAN);
+    }
+
+    /// The entries as doubles from now on.
+    fn doubles(&mut self) -> &mut Vec<f64> {
+        if let Numbers::Byte(bytes) = &self.numbers {
             let mut doubles = Vec::with_capacity(bytes.capacity());
             doubles.extend(bytes.iter().map(|&b| f64::from(b)));
             self.numbers = Numbers::Double(doubles);
         }
-        if let Numbers::Double(doubles) = &mut self.numbers {
-            doubles.push(value);
+        match &mut self.numbers {
+            Numbers::Double(doubles) => doubles,
+            Numbers::Byte(_) => unreachable!("they were just made doubles"),
         }
-    }
-
-    /// Appends a missing value, as it was written.
-    pub fn push_missing(&mut self, value: &str) {
-        self.gaps.add(value);
     }
 
     /// Appends bytes.
     #[cfg(feature = "parquet")]
     pub fn extend_bytes(&mut self, values: &[u8]) {
+        self.rows += values.len();
         match &mut self.numbers {
             Numbers::Byte(bytes) => bytes.extend_from_slice(values),
             Numbers::Double(doubles) => doubles.extend(values.iter().map(|&b| f64::from(b))),
         }
-        self.gaps.rows += values.len();
+    }
+
+    fn append(&mut self, part: NumberColumn) {
+        let before = self.rows;
+        if self.first_missing.is_none() {
+            self.first_missing = part.first_missing.map(|(row, written)| (before + row, written));
+        }
+        self.missing += part.missing;
+        self.odd.extend(part.odd.into_iter().map(|(row, cell)| (before + row, cell)));
+        self.lost |= part.lost;
+        self.rows += part.rows;
+        match (&mut self.numbers, &part.numbers) {
+            (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
+            (_, part) => {
+                let part = part.view();
+                match part {
+                    Column::Double(values) => self.doubles().extend_from_slice(values),
+                    Column::Byte(values) => self.doubles().extend(values.iter().map(|&b| f64::from(b))),
+                }
+            }
+        }
     }
 
     /// Number of rows so far.
-    #[cfg(feature = "parquet")]
     pub fn rows(&self) -> usize {
-        self.gaps.rows
+        self.rows
     }
 
-    /// The cells, when none is missing.
-    pub fn finish(mut self, column: &str) -> Result<Cells> {
-        self.gaps.check(column)?;
-        match &mut self.numbers {
-            Numbers::Byte(bytes) => bytes.shrink_to_fit(),
-            Numbers::Double(doubles) => doubles.shrink_to_fit(),
+    /// Sets the entry of a row.
+    pub fn set(&mut self, row: usize, value: f64) {
+        self.doubles()[row] = value;
+    }
+
+    /// The numbers, in the smallest type that holds them.
+    pub fn finish(self) -> Numbers {
+        match self.numbers {
+            Numbers::Byte(mut bytes) => {
+                bytes.shrink_to_fit();
+                Numbers::Byte(bytes)
+            }
+            Numbers::Double(mut doubles) => {
+                doubles.shrink_to_fit();
+                // A cell that was set later may have been the one that did not fit.
+                Numbers::from(doubles)
+            }
         }
-        Ok(Cells::Numbers(self.numbers))
     }
 }
 
-impl TextColumn {
+impl RawColumn {
     /// Appends a cell.
-    pub fn push(&mut self, value: &str) {
-        if value.is_empty() {
-            return self.push_missing("");
-        }
-        self.gaps.rows += 1;
-        self.text.push(value.to_owned());
+    pub fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
     }
 
-    /// Appends a missing value, as it was written.
-    pub fn push_missing(&mut self, value: &str) {
-        self.gaps.add(value);
+    fn append(&mut self, part: &RawColumn) {
+        let before = self.text.len();
+        self.text.push_str(&part.text);
+        self.ends.extend(part.ends.iter().map(|end| before + end));
     }
 
-    /// The cells, when none is missing.
-    pub fn finish(self, column: &str) -> Result<Cells> {
-        self.gaps.check(column)?;
-        Ok(Cells::Text(self.text))
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cells in order.
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        (0..self.ends.len()).map(|row| {
+            let start = if row == 0 { 0 } else { self.ends[row - 1] };
+            &self.text[start..self.ends[row]]
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::Column;
 
     #[test]
     fn columns_are_stored_as_their_values_alone_say() {
         for values in [vec![0.0, 255.0], vec![0.0, 256.0], vec![1.0, -0.0], vec![3.0, 0.5, 7.0], vec![-1.0]] {
-            let mut column = NumberColumn::default();
-            values.iter().for_each(|&v| column.push(v));
-            let cells = column.finish("x").unwrap();
-            let expected = Numbers::from(values.clone());
-            match (cells.numbers().unwrap(), expected.view()) {
-                (Column::Byte(a), Column::Byte(b)) => assert_eq!(a, b),
-                (Column::Double(a), Column::Double(b)) => {
-                    assert!(a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()));
+            for cut in 0..values.len() {
+                let (mut column, mut part) = (NumberColumn::default(), NumberColumn::default());
+                values[..cut].iter().for_each(|&v| column.push(v));
+                values[cut..].iter().for_each(|&v| part.push(v));
+                column.append(part);
+                let expected = Numbers::from(values.clone());
+                match (column.finish().view(), expected.view()) {
+                    (Column::Byte(a), Column::Byte(b)) => assert_eq!(a, b),
+                    (Column::Double(a), Column::Double(b)) => {
+                        assert!(a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()));
+                    }
+                    (found, expected) => panic!("{found:?} for {expected:?}"),
                 }
-                (found, expected) => panic!("{found:?} for {expected:?}"),
             }
         }
     }
 
     #[test]
-    fn missing_values_are_counted_and_the_first_is_named() {
-        let mut column = NumberColumn::default();
-        [1.0, f64::NAN, 2.0, f64::NEG_INFINITY].into_iter().for_each(|v| column.push(v));
-        let error = column.finish("x").unwrap_err().to_string();
-        assert_eq!(error, "row 2, column `x`: NaN is not a finite number (2 such values in this column)");
-        let mut column = TextColumn::default();
-        ["a", ""].into_iter().for_each(|v| column.push(v));
-        assert!(column.finish("x").unwrap_err().to_string().starts_with("row 2, column `x`: an empty cell"));
+    fn missing_and_odd_cells_keep_their_rows() {
+        let rules = Rules::new(&Default::default());
+        let (mut all, mut part) =
+            (Growing::Numbers(NumberColumn::default()), Growing::Numbers(NumberColumn::default()));
+        ["1", "x"].iter().for_each(|cell| all.push(cell, &rules));
+        ["NA", "2", ">3", ""].iter().for_each(|cell| part.push(cell, &rules));
+        assert!(all.append(part));
+        let Growing::Numbers(column) = all else { panic!("numbers") };
+        assert_eq!((column.rows(), column.missing), (6, 2));
+        assert_eq!(column.first_missing, Some((2, "NA".into())));
+        assert_eq!(column.odd, [(1, "x".to_owned()), (4, ">3".to_owned())]);
+    }
+
+    #[test]
+    fn raw_columns_are_put_together() {
+        let (mut all, mut part) = (RawColumn::default(), RawColumn::default());
+        ["a", "", "é"].iter().for_each(|cell| all.push(cell));
+        ["", "b"].iter().for_each(|cell| part.push(cell));
+        all.append(&part);
+        assert_eq!(all.cells().collect::<Vec<_>>(), ["a", "", "é", "", "b"]);
     }
 }

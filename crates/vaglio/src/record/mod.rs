@@ -1,11 +1,13 @@
 //! The result of a run as `selection.json` holds it: written, read back, and shown by the report.
 
+mod columns;
 mod evaluated;
 mod figures;
 mod json;
 mod steps;
 mod table;
 
+pub use columns::TakenColumns;
 pub use evaluated::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound,
 };
@@ -182,6 +184,9 @@ pub struct Data {
     pub sha256: String,
     /// Rows of the training file that were set aside as test rows, from 1.
     pub test_rows: Option<Vec<usize>>,
+    /// What the columns of the training file were taken for.
+    #[serde(default)]
+    pub columns: Vec<TakenColumns>,
 }
 
 /// How the result was taken from the path.

@@ -10,7 +10,7 @@ use super::source::{Entry, Source, finite};
 use super::table::{Column, Table};
 use super::tuning::Tuning;
 use super::{chart, evidence, heat, knots, labels};
-use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord};
+use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns};
 use serde::Serialize;
 use vaglio_core::Action;
 
@@ -43,6 +43,7 @@ pub struct View {
     heat_note: String,
     sizes: String,
     excluded: String,
+    taken: String,
     configuration: String,
     sha256: String,
 }
@@ -89,6 +90,7 @@ impl View {
             heat,
             sizes: sizes(source).html(),
             excluded: excluded(source).html(),
+            taken: taken(source).html(),
             configuration: configuration.to_owned(),
             sha256: record.data.sha256.clone(),
         }
@@ -209,6 +211,15 @@ fn excluded(source: &Source<'_>) -> Table {
         Column::text("Reason", |column: &ExcludedRecord| column.reason.replace('_', " ")),
     ];
     Table::of("Columns left out", "“excluded”", columns, &source.record.excluded, |_| false)
+}
+
+fn taken(source: &Source<'_>) -> Table {
+    let columns = vec![
+        Column::name("Columns", TakenColumns::names),
+        Column::text("Taken for", TakenColumns::words),
+        Column::count("Missing cells", |columns: &TakenColumns| columns.missing),
+    ];
+    Table::of("What the columns were taken for", "“data.columns”", columns, &source.record.data.columns, |_| false)
 }
 
 fn heat_note(selected: usize, drawn: bool) -> String {

@@ -1,15 +1,17 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
 use super::intervals;
+use super::model::Reading;
 use super::roles::{Roles, check_weights};
 use super::series::numbers_of;
+use super::taken;
 use super::targets::{encode, task};
-use crate::pipeline::{DataSpec, ValidPipeline};
-use crate::read::{ColumnFilter, read_header, read_table};
+use crate::pipeline::{DataSpec, Files, ValidPipeline};
+use crate::read::{ColumnFilter, Source, Survey, Wanted};
+use crate::record::TakenColumns;
 use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
 use crate::shuffle::shuffled;
-use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
 
@@ -32,6 +34,10 @@ pub struct Prepared {
     pub targets: Vec<String>,
     /// Rows of the training file that were set aside as test rows, from 1 and increasing.
     pub test_rows: Option<Vec<usize>>,
+    /// What the columns of the training file are taken for.
+    pub columns: Vec<TakenColumns>,
+    /// How other files with these columns are read.
+    pub(crate) reading: Reading,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
     /// The test rows before the maps, where intervals are to be tried on them.
@@ -48,16 +54,32 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let criterion = &settings.criterion;
     let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
-    let train_path = folder.join(&spec.train);
-    let header = read_header(&train_path)?;
+    let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
+    let source = open(folder, &spec.train, spec)?;
+    let header = source.names().to_vec();
     roles.check_names(&header)?;
-    let table = read_table(&train_path, &ColumnFilter::except(roles.unused()))?;
+    let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
+    let (read, sha256) = rayon::join(|| source.read(&wanted), || source.sha256());
+    let (mut table, survey) = read?;
+    let reading = Reading::of(spec, &source, &survey);
+    for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
+        tracing::warn!("the column `{name}` is left out: {why}");
+    }
+    let columns = taken::taken(&roles, &survey, &header, source.aside());
+    columns.iter().for_each(|columns| tracing::debug!("{}: {}", columns.names(), columns.words()));
+    drop(source);
+    roles.check_complete(&table, &survey)?;
+    taken::check(&roles, &mut table, &survey)?;
     check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
-    let sha256 = hash(&train_path)?;
     let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
+    let mut test_survey = survey.clone();
     let (train, test) = match (&spec.test, spec.test_fraction) {
-        (Some(test), _) => (table, Some(roles.read_test(&folder.join(test), &header)?)),
+        (Some(test), _) => {
+            let (test, of_test) = roles.read_test(open(folder, test, spec)?, &header, &survey)?;
+            test_survey = of_test;
+            (table, Some(test))
+        }
         (None, Some(fraction)) => {
             let (train, test) = split(spec, &table, fraction, settings.seed)?;
             (train, Some(test))
@@ -78,8 +100,9 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     };
     let recipe = Arc::new(pipeline.recipe(task, target_names)?);
     let ordered = spec.time.is_some() || settings.learner.needs_order();
-    let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)?;
-    let fitted = sample.fitted()?;
+    let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
+        .map_err(|error| located(error, &survey))?;
+    let fitted = sample.fitted().map_err(|error| located(error, &survey))?;
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
@@ -97,13 +120,51 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
                 test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
                 recipe.apply(rows, &fitted.maps, fitted.problem.names())
             });
-            Some(problem.map_err(|error| error.in_file(&folder.join(spec.test.as_ref().unwrap_or(&spec.train))))?)
+            let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+            Some(problem.map_err(|error| located(error, &test_survey).in_file(&folder.join(path)))?)
         }
         None => None,
     };
     let Fitted { problem: train, maps, scales } = fitted;
     let targets = spec.target.names().to_vec();
-    Ok(Prepared { train, test, maps, target_scales: scales, rows, sha256, targets, test_rows, sample, test_source })
+    Ok(Prepared {
+        train,
+        test,
+        maps,
+        target_scales: scales,
+        rows,
+        sha256,
+        targets,
+        test_rows,
+        columns,
+        reading,
+        sample,
+        test_source,
+    })
+}
+
+/// Opens the files of a setting.
+fn open(folder: &Path, files: &Files, spec: &DataSpec) -> Result<Source> {
+    let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
+    Source::open(&paths, &spec.read)
+}
+
+/// The error about a missing cell as its file has it: where it stands, and how it is written.
+pub(super) fn located(error: Error, survey: &Survey) -> Error {
+    let Error::NonFinite { row, column, value, count, file: None, remedy } = error else { return error };
+    // A column that a map made bears the name of its source first.
+    let sources = survey.columns.iter().filter(|source| column.starts_with(&source.name));
+    let source = sources.max_by_key(|source| source.name.len());
+    let written = source.and_then(|source| source.first_missing.as_ref()).filter(|(at, _)| at + 1 == row);
+    let value = written.map_or(value, |(_, written)| as_written(written));
+    let (file, place) = survey.place(row - 1);
+    let column = source.map_or(column, |source| source.name.clone());
+    Error::NonFinite { row: place + 1, column, value, count, file: file.cloned(), remedy }
+}
+
+/// A missing cell in words.
+pub(super) fn as_written(cell: &str) -> String {
+    if cell.is_empty() { "an empty cell".to_owned() } else { cell.to_owned() }
 }
 
 /// The problem with targets in the units that they had before they were scaled.
@@ -194,12 +255,4 @@ fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Ta
         table.select_rows(&rows)
     };
     Ok((side(false), side(true)))
-}
-
-fn hash(path: &Path) -> Result<String> {
-    let unreadable = |e: std::io::Error| Error::Unreadable { path: path.to_owned(), message: e.to_string() };
-    let mut file = std::fs::File::open(path).map_err(unreadable)?;
-    let mut digest = Sha256::new();
-    std::io::copy(&mut file, &mut digest).map_err(unreadable)?;
-    Ok(format!("{:x}", digest.finalize()))
 }

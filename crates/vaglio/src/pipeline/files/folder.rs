@@ -87,7 +87,12 @@ pub fn write_file(path: &Path, text: &str) -> Result<()> {
 
 /// `file` as seen from `folder`; absolute where they share no root.
 pub(super) fn relative(file: &Path, folder: &Path) -> String {
-    let absolute = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // A pattern names no file; its folder is one.
+    let absolute = |path: &Path| {
+        let known = path.ancestors().find_map(|known| Some((known, std::fs::canonicalize(known).ok()?)));
+        let Some((known, absolute)) = known else { return path.to_owned() };
+        path.strip_prefix(known).map_or(absolute.clone(), |rest| absolute.join(rest))
+    };
     let (file, folder) = (absolute(file), absolute(folder));
     let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
     if common == 0 {

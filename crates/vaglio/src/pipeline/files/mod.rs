@@ -17,6 +17,7 @@ mod repetition;
 mod roles;
 mod run;
 mod series;
+mod taken;
 mod targets;
 mod worth;
 
@@ -25,7 +26,7 @@ pub use data::{Prepared, prepare};
 pub(crate) use folder::heading;
 pub use folder::{report, set_previous_aside, write_file};
 pub use intervals::{Bounds, FoldModel, SavedIntervals};
-pub use model::{Observed, SavedModel};
+pub use model::{Observed, Reading, SavedModel};
 pub use plan::plan;
 pub use predictions::{Beside, Judged, Predictions};
 pub use run::{Outcome, RunOptions, run};

@@ -51,6 +51,10 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         let columns = if constant.len() == 1 { "column is" } else { "columns are" };
         line("", format!("{} constant {columns} never selected ({}{more})", constant.len(), names.join(", ")));
     }
+    for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
+        let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
+        line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
+    }
     if let Some(test) = &prepared.test {
         line("test", format!("{} rows", test.rows()));
     }
@@ -133,7 +137,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     Ok(out)
 }
 
-/// Folds of which each gets a line; of more, the smallest and largest are told.
+/// Folds, or columns, of which each gets a line; of more folds the smallest and largest are told.
 const LISTED: usize = 25;
 
 /// The table of folds: rows held out and trained on, and the rows of each class.

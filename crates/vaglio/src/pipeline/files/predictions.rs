@@ -2,12 +2,14 @@
 
 use super::SavedModel;
 use super::calibration::classes;
+use super::data::located;
 use super::intervals::Bounds;
 use super::predicting::Predicted;
 use super::targets::encode;
-use crate::read::{ColumnFilter, read_as_written, read_header, read_table};
+use crate::read::{ColumnFilter, Hint, Source, Wanted};
 use crate::record::Figures;
 use ndarray::{Array2, Axis};
+use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Cells, Error, Loss, Result, Task};
 
@@ -76,8 +78,10 @@ impl SavedModel {
     /// # Errors
     /// [`Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
     pub fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
-        let header = read_header(path)?;
-        self.check_beside(beside, &header)?;
+        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
+        let source = Source::open(&[path.to_owned()], &read)?;
+        let header = source.names();
+        self.check_beside(beside, header)?;
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
         let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
         let mut wanted: Vec<String> =
@@ -85,13 +89,16 @@ impl SavedModel {
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
+        let mut hints = self.hints(&wanted);
         // A model without columns still has as many predictions as the file has rows.
         if wanted.is_empty() {
             wanted.extend(header.iter().take(1).cloned());
+            hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
         }
         let in_file = |error: Error| error.in_file(path);
-        let table = read_table(path, &ColumnFilter::only(wanted))?;
-        let (mut predictions, predicted) = self.predicted(table, beside.intervals).map_err(in_file)?;
+        let (table, survey) = source.read(&Wanted { hints, filter: ColumnFilter::only(wanted) })?;
+        let (mut predictions, predicted) =
+            self.predicted(table, beside.intervals).map_err(|error| in_file(located(error, &survey)))?;
         if beside.probabilities {
             let of = |calibration: &super::Calibration| {
                 (classes(&self.task), calibration.probabilities(predictions.values.view()))
@@ -99,12 +106,25 @@ impl SavedModel {
             predictions.probabilities = self.calibration.as_ref().map(of);
         }
         if beside.evaluate {
-            predictions.judged = Some(self.judged(path, &predicted, predictions.intervals.as_ref()).map_err(in_file)?);
+            predictions.judged =
+                Some(self.judged(&source, &predicted, predictions.intervals.as_ref()).map_err(in_file)?);
         }
         if !beside.keep.is_empty() {
-            predictions.keep(path, &beside.keep).map_err(in_file)?;
+            predictions.keep(&source, &beside.keep).map_err(in_file)?;
         }
         Ok(predictions)
+    }
+
+    /// What the columns of a file hold, as in the training rows.
+    fn hints(&self, wanted: &[String]) -> HashMap<String, Hint> {
+        let Some(reading) = &self.reading else { return HashMap::new() };
+        let known = |name: &String| match reading.types.get(name) {
+            Some(kind) => kind.hint(),
+            None if self.series.as_ref() == Some(name) => Hint::Label,
+            None if self.time.as_ref() == Some(name) => Hint::Auto,
+            None => Hint::Number,
+        };
+        wanted.iter().map(|name| (name.clone(), known(name))).collect()
     }
 
     /// Refuses what the model, or the file, cannot give.
@@ -156,10 +176,18 @@ impl SavedModel {
     }
 
     /// The figures of predictions beside the targets of a file.
-    fn judged(&self, path: &Path, predicted: &Predicted, intervals: Option<&Bounds>) -> Result<Judged> {
+    fn judged(&self, source: &Source, predicted: &Predicted, intervals: Option<&Bounds>) -> Result<Judged> {
         let observed = self.observed()?;
         let named = observed.targets.iter().chain(&observed.weights);
-        let mut table = read_table(path, &ColumnFilter::only(named.cloned()))?;
+        let hints = observed.targets.iter().map(|name| (name.clone(), Hint::Target)).collect();
+        let (mut table, survey) = source.read(&Wanted { filter: ColumnFilter::only(named.cloned()), hints })?;
+        for name in &observed.targets {
+            if let Some(missing) = table.get(name).and_then(Cells::missing) {
+                let (row, column, count) = (missing.first + 1, name.clone(), missing.count);
+                let value = "a missing cell".to_owned();
+                return Err(located(Error::NonFinite { row, column, value, count, file: None, remedy: None }, &survey));
+            }
+        }
         // Weights are optional, as in test rows.
         let weights = observed.weights.as_ref().and_then(|name| table.take(name));
         let taken = |name: &String| Some((name.clone(), table.get(name)?.clone()));
@@ -206,8 +234,10 @@ fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_
 
 impl Predictions {
     /// Takes columns of the data file beside these rows, as they are written there.
-    fn keep(&mut self, path: &Path, names: &[String]) -> Result<()> {
-        let mut table = read_as_written(path, &ColumnFilter::only(names.iter().cloned()))?.select_rows(&self.rows);
+    fn keep(&mut self, source: &Source, names: &[String]) -> Result<()> {
+        let hints = names.iter().map(|name| (name.clone(), Hint::Written)).collect();
+        let wanted = Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints };
+        let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
         self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
         // A column that says how rows follow each other is written once.
         self.keys.retain(|(name, _)| !names.contains(name));

@@ -119,6 +119,7 @@ fn data(prepared: &Prepared, design: &Design) -> Data {
         classes: design.classes().map(|classes| classes.names),
         sha256: prepared.sha256.clone(),
         test_rows: prepared.test_rows.clone(),
+        columns: prepared.columns.clone(),
     }
 }
 

@@ -1,9 +1,10 @@
 //! What the columns of a table mean beside features.
 
+use super::data::located;
 use super::series::{Order, numbers_of};
-use crate::pipeline::{DataSpec, Target};
-use crate::read::{ColumnFilter, read_header, read_table};
-use std::path::Path;
+use super::taken::hints_like;
+use crate::pipeline::{ColumnType, DataSpec, Names};
+use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// What the columns of a table mean.
@@ -77,7 +78,7 @@ impl Roles<'_> {
             }
             Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
         };
-        let single = matches!(spec.target, Target::One(_));
+        let single = matches!(spec.target, Names::One(_));
         for (index, name) in spec.target.names().iter().enumerate() {
             known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
             if spec.target.names()[..index].contains(name) {
@@ -98,27 +99,62 @@ impl Roles<'_> {
         for (index, name) in spec.exclude.iter().enumerate() {
             known(format!("data.exclude[{index}]"), name)?;
         }
+        for (name, kind) in &spec.types {
+            known("data.types".to_owned(), name)?;
+            if *kind == ColumnType::Drop && spec.target.names().contains(name) {
+                return Err(Error::setting("data.types", format!("`{name}` is the target")));
+            }
+        }
         Ok(())
     }
 
-    /// Excluded columns, unless they have another meaning.
+    /// Columns that are excluded or dropped, unless they have another meaning.
     pub fn unused(&self) -> Vec<String> {
         let used = |name: &&String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
-        self.spec.exclude.iter().filter(|name| !used(name)).cloned().collect()
+        let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
+        self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
     }
 
-    pub fn read_test(&self, path: &Path, train_header: &[String]) -> Result<Table> {
-        let header = read_header(path)?;
+    /// Refuses cells that are missing in targets and in columns that say something of the rows.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] with file, row and column.
+    pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
+        let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
+        for name in self.spec.target.names().iter().map(String::as_str).chain(of_rows) {
+            if let Some(missing) = table.get(name).and_then(Cells::missing) {
+                let error = Error::NonFinite {
+                    row: missing.first + 1,
+                    column: name.to_owned(),
+                    value: "a missing cell".into(),
+                    count: missing.count,
+                    file: None,
+                    remedy: None,
+                };
+                return Err(located(error, survey));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn read_test(&self, source: Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
+        let header = source.names();
         let optional = |name: &String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
         let unused = self.unused();
-        let wanted: Vec<String> = train_header.iter().filter(|n| !unused.contains(n)).cloned().collect();
+        let is_read = |name: &&String| train.column(name).is_some_and(|column| column.taken != Taken::Empty);
+        let wanted: Vec<String> =
+            train_header.iter().filter(|n| !unused.contains(n)).filter(is_read).cloned().collect();
         let ordered = [&self.spec.series, &self.spec.time];
         let optional = |name: &String| optional(name) && !ordered.contains(&&Some(name.clone()));
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
             return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
         }
-        let table = read_table(path, &ColumnFilter::only(wanted))?;
-        check_weights(self.spec, &table).and_then(|()| self.order().arrange(table)).map_err(|error| error.in_file(path))
+        let (table, survey) =
+            source.read(&Wanted { filter: ColumnFilter::only(wanted), hints: hints_like(self, train) })?;
+        self.check_complete(&table, &survey)?;
+        let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+        let arranged = check_weights(self.spec, &table).and_then(|()| self.order().arrange(table));
+        Ok((arranged.map_err(|error| error.in_file(&path))?, survey))
     }
 }
 

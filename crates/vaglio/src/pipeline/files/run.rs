@@ -98,16 +98,18 @@ fn saved(
         weights: data.and_then(|data| data.weights.clone()),
         loss: selector.loss(&task),
     };
+    let reading = prepared.reading;
     let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
     let Evaluated { calibration, intervals, .. } = evaluated;
-    SavedModel { observed: Some(observed), calibration, intervals, ..saved.ordered_by(series, time) }
+    let reading = Some(reading);
+    SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) }
 }
 
 /// The configuration with every default written out and paths relative to the folder it is written to.
 fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     if let Some(data) = &mut copy.0.data {
-        for path in std::iter::once(&mut data.train).chain(&mut data.test) {
+        for path in std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()) {
             *path = relative(&options.folder.join(&*path), &options.out);
         }
     }

@@ -1,0 +1,168 @@
+//! How text files are read.
+
+use schemars::JsonSchema;
+use serde::de::{Deserializer, Error as _, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use vaglio_core::{Error, Result};
+
+/// How text files are read; what is left to `auto` is found from the first rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadSpec {
+    /// What stands between cells: one character, `tab`, or `auto` for the one of `,` `;` tab `|` that gives all rows the
+    /// same number of cells.
+    pub delimiter: Delimiter,
+    /// What stands before the decimals of a number: `.`, `,` or `auto`. The other one, blanks and `'` may part thousands.
+    pub decimal: Decimal,
+    /// Cells that are missing, in upper or lower case.
+    #[schemars(with = "Vec<String>")]
+    pub na: Vec<Word>,
+    /// The encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark goes before it.
+    pub encoding: String,
+    /// The character around cells that hold delimiters or line breaks.
+    pub quote: char,
+    /// The character with which lines begin that are passed over, if there are such.
+    pub comment: Option<char>,
+    /// Which of the first two numbers of `03/04/2024` is the day.
+    pub dates: DateOrder,
+}
+
+impl Default for ReadSpec {
+    fn default() -> Self {
+        ReadSpec {
+            delimiter: Delimiter::Auto,
+            decimal: Decimal::Auto,
+            na: ["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| Word(word.into())).into(),
+            encoding: "utf-8".into(),
+            quote: '"',
+            comment: None,
+            dates: DateOrder::Auto,
+        }
+    }
+}
+
+/// What stands between cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
+pub enum Delimiter {
+    /// What gives all rows the same number of cells.
+    #[default]
+    Auto,
+    /// This ASCII character.
+    Is(u8),
+}
+
+impl Serialize for Delimiter {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Delimiter::Auto => serializer.serialize_str("auto"),
+            Delimiter::Is(b'\t') => serializer.serialize_str("tab"),
+            Delimiter::Is(byte) => serializer.serialize_str(&char::from(*byte).to_string()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Delimiter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match (text.as_str(), text.as_bytes()) {
+            ("auto", _) => Ok(Delimiter::Auto),
+            ("tab", _) => Ok(Delimiter::Is(b'\t')),
+            (_, [byte]) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"') => Ok(Delimiter::Is(*byte)),
+            _ => Err(D::Error::custom("expected `auto`, `tab` or one ASCII character such as `;`")),
+        }
+    }
+}
+
+/// What stands before the decimals of a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Decimal {
+    /// What the first rows have.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// A point.
+    #[serde(rename = ".")]
+    Point,
+    /// A comma.
+    #[serde(rename = ",")]
+    Comma,
+}
+
+/// Which of the first two numbers of a date is the day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DateOrder {
+    /// The one that is larger than 12 in some row; dates with points begin with the day.
+    #[default]
+    Auto,
+    /// `31/12/2024`.
+    DayFirst,
+    /// `12/31/2024`.
+    MonthFirst,
+}
+
+/// A word as it stands in a file: `null`, `NaN` and numbers are words like others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Word(pub String);
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct WordVisitor;
+        impl Visitor<'_> for WordVisitor {
+            type Value = Word;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word or a number")
+            }
+
+            fn visit_unit<E>(self) -> std::result::Result<Word, E> {
+                Ok(Word("null".into()))
+            }
+
+            fn visit_none<E>(self) -> std::result::Result<Word, E> {
+                Ok(Word("null".into()))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> std::result::Result<Word, E> {
+                Ok(Word(value.to_string()))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> std::result::Result<Word, E> {
+                Ok(Word(value.to_string()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> std::result::Result<Word, E> {
+                Ok(Word(value.to_string()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> std::result::Result<Word, E> {
+                Ok(Word(value.to_string()))
+            }
+
+            fn visit_str<E>(self, value: &str) -> std::result::Result<Word, E> {
+                Ok(Word(value.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(WordVisitor)
+    }
+}
+
+impl ReadSpec {
+    /// Checks what does not depend on a file.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path below `data.read`.
+    pub fn check(&self) -> Result<()> {
+        let ascii = |field: &str, of: char| match of.is_ascii() && !of.is_ascii_control() {
+            true => Ok(()),
+            false => {
+                Err(Error::setting(field, format!("`{}` is not one printable ASCII character", of.escape_debug())))
+            }
+        };
+        ascii("data.read.quote", self.quote)?;
+        self.comment.map_or(Ok(()), |comment| ascii("data.read.comment", comment))
+    }
+}

@@ -1,0 +1,327 @@
+//! One table from one file or several.
+
+#[cfg(feature = "parquet")]
+use super::arrow_files::Stored;
+use super::bytes::{Kind, Loaded, check_encoding, is_utf8, load, text};
+use super::cell::Rules;
+use super::growing::{Growing, RawColumn};
+use super::settle::{Fault, FaultKind, Hint, Settled, settle};
+use super::sheet::Sheet;
+use super::survey::Survey;
+use super::{ColumnFilter, paths, shortened, unreadable};
+use crate::pipeline::{ReadSpec, Word};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use vaglio_core::{Error, Result, Table};
+
+/// The files of a table, in memory: their header is known, their rows are read on demand.
+#[derive(Debug)]
+pub struct Source {
+    parts: Vec<Part>,
+    names: Vec<String>,
+    aside: Vec<(String, &'static str)>,
+    spec: ReadSpec,
+}
+
+/// Which columns to read, and what is known of them.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The columns.
+    pub filter: ColumnFilter,
+    /// What is known of some.
+    pub hints: HashMap<String, Hint>,
+}
+
+#[derive(Debug)]
+struct Part {
+    path: PathBuf,
+    body: Body,
+    /// Columns of one value that its folders name.
+    fixed: Vec<(String, String)>,
+    /// SHA-256 of the file, where its bytes are not those in memory.
+    digest: Option<[u8; 32]>,
+}
+
+#[derive(Debug)]
+enum Body {
+    Text(Box<Sheet>),
+    #[cfg(feature = "parquet")]
+    Stored(Stored),
+}
+
+impl Part {
+    fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool) -> Result<Self> {
+        let Loaded { bytes, kind, mut digest } = load(&path)?;
+        let body = match kind {
+            Kind::Text => {
+                let is_utf8 = is_utf8(&bytes, spec);
+                digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
+                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec)?, spec)?))
+            }
+            #[cfg(feature = "parquet")]
+            kind => Body::Stored(Stored::new(&path, bytes, kind)?),
+            #[cfg(not(feature = "parquet"))]
+            _ => {
+                let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with \
+                               the feature `parquet`";
+                return Err(unreadable(&path, message));
+            }
+        };
+        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        Ok(Part { path, body, fixed, digest })
+    }
+
+    fn own_names(&self) -> &[String] {
+        match &self.body {
+            Body::Text(sheet) => &sheet.names,
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => &stored.names,
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.own_names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
+    }
+
+    fn aside(&self) -> &[(String, &'static str)] {
+        match &self.body {
+            Body::Text(sheet) => &sheet.aside,
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => &stored.aside,
+        }
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let bytes = match &self.body {
+            Body::Text(sheet) => sheet.bytes(),
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => stored.bytes(),
+        };
+        self.digest.unwrap_or_else(|| Sha256::digest(bytes).into())
+    }
+
+    /// The columns of these names, those of its folders included.
+    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, usize)> {
+        let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        let (mut own, mut numbers) = (Vec::new(), Vec::new());
+        for (name, as_numbers) in names.iter().zip(as_numbers) {
+            if fixed(name).is_none() {
+                own.push(*name);
+                numbers.push(*as_numbers);
+            }
+        }
+        // Where only columns of folders are wanted, one of its own tells the number of rows.
+        if own.is_empty() {
+            own.extend(self.own_names().first().map(String::as_str));
+            numbers.push(false);
+        }
+        let read = match &self.body {
+            Body::Text(sheet) => sheet.read(&own, &numbers, rules)?,
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => stored.read(&own)?,
+        };
+        let rows = read.first().map_or(0, Growing::rows);
+        let mut read = read.into_iter();
+        let column = |name: &&str| match fixed(name) {
+            Some(value) => {
+                let mut column = RawColumn::default();
+                (0..rows).for_each(|_| column.push(value));
+                Growing::Raw(column)
+            }
+            None => read.next().unwrap_or(Growing::Raw(RawColumn::default())),
+        };
+        Ok((names.iter().map(column).collect(), rows))
+    }
+}
+
+impl Source {
+    /// Loads files, or those that patterns and folders name; all have the same columns, in any order.
+    ///
+    /// Paths may hold `*`, `?` and `[…]`, or name a folder whose parts lie in folders named `column=value`.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for a file that is missing, damaged or of another format, has no header, or other columns
+    /// than the first.
+    pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
+        check_encoding(spec)?;
+        let mut files = Vec::new();
+        for path in paths {
+            let is_folder = path.is_dir();
+            files.extend(paths::expanded(path)?.into_iter().map(|file| (file, is_folder)));
+        }
+        let parts: Result<Vec<Part>> =
+            files.into_par_iter().map(|(file, folder)| Part::open(file, spec, folder)).collect();
+        let parts = parts?;
+        let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
+        let (names, aside) = (first.names(), first.aside().to_vec());
+        for part in &parts[1..] {
+            let others = part.names();
+            if let Some(name) = names.iter().find(|name| !others.contains(name)) {
+                let message = format!("has no column `{name}`, and {} has", first.path.display());
+                return Err(unreadable(&part.path, message));
+            }
+            if let Some(name) = others.iter().find(|name| !names.contains(name)) {
+                let message = format!("has a column `{name}`, and {} has none", first.path.display());
+                return Err(unreadable(&part.path, message));
+            }
+        }
+        Ok(Source { parts, names, aside, spec: spec.clone() })
+    }
+
+    /// The names of the columns, in the order of the first file.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Columns without a name of their own that are read only where they are asked for, with why.
+    pub fn aside(&self) -> &[(String, &'static str)] {
+        &self.aside
+    }
+
+    /// The settings with what was found about the first file written out.
+    pub fn settled(&self) -> ReadSpec {
+        match self.parts.first().map(|part| &part.body) {
+            Some(Body::Text(sheet)) => sheet.settled(&self.spec),
+            _ => self.spec.clone(),
+        }
+    }
+
+    /// SHA-256 of the file; of several files that of their hashes, one after the other. Cost O(bytes).
+    pub fn sha256(&self) -> String {
+        let hashes: Vec<[u8; 32]> = self.parts.par_iter().map(Part::digest).collect();
+        let hash = match &hashes[..] {
+            [one] => *one,
+            several => Sha256::digest(several.concat()).into(),
+        };
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Reads the columns that are wanted, in the order of the first file. Cost O(bytes), on all threads.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for ragged rows and cells that their column cannot have, [`Error::NonFinite`] for infinities,
+    /// with file, row, column, value and what would mend it.
+    pub fn read(&self, wanted: &Wanted) -> Result<(Table, Survey)> {
+        let is_aside = |name: &str| self.aside.iter().any(|(aside, _)| aside == name);
+        let named = |name: &str| matches!(&wanted.filter, ColumnFilter::Only(names) if names.contains(name));
+        let hint = |name: &str| wanted.hints.get(name).copied().unwrap_or_default();
+        let wants = |name: &&str| {
+            wanted.filter.wants(name) && (!is_aside(name) || named(name) || wanted.hints.contains_key(*name))
+        };
+        let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
+        let rules = self.rules();
+        let hints: Vec<Hint> = names.iter().map(|name| self.stored(name, hint(name))).collect();
+        let as_numbers: Vec<bool> = names
+            .iter()
+            .zip(&hints)
+            .map(|(name, hint)| !hint.wants_text() && self.looks_like_numbers(name, &rules))
+            .collect();
+        let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
+        let mut survey = Survey { columns: Vec::new(), files };
+        let settled: Vec<_> = names
+            .par_iter()
+            .zip(&hints)
+            .zip(columns)
+            .map(|((name, hint), column)| settle(name, column, *hint, &rules))
+            .collect();
+        let again: Vec<usize> =
+            settled.iter().enumerate().filter(|(_, s)| matches!(s, Ok(Settled::NeedsText))).map(|(at, _)| at).collect();
+        let mut texts = Vec::new().into_iter();
+        if !again.is_empty() {
+            let names: Vec<&str> = again.iter().map(|&at| names[at]).collect();
+            texts = self.grow(&names, &vec![false; names.len()], &rules)?.0.into_iter();
+        }
+        let mut table = Vec::with_capacity(names.len());
+        for ((name, hint), mut outcome) in names.iter().zip(&hints).zip(settled) {
+            if matches!(outcome, Ok(Settled::NeedsText)) {
+                outcome = texts.next().map_or(outcome, |text| settle(name, text, *hint, &rules));
+            }
+            match outcome {
+                Ok(Settled::Cells(cells, of_column)) => {
+                    table.push(((*name).to_owned(), cells));
+                    survey.columns.push(of_column);
+                }
+                Ok(Settled::NeedsText) => {
+                    return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
+                }
+                Err(fault) => return Err(of_fault(name, fault, &survey)),
+            }
+        }
+        Ok((Table::new(table)?, survey))
+    }
+
+    /// The rules by which cells are read: those of the first file.
+    fn rules(&self) -> Rules {
+        match self.parts.first().map(|part| &part.body) {
+            Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
+            // What is missing is not there.
+            _ => Rules::new(&ReadSpec { na: vec![Word(String::new())], ..self.spec.clone() }).with_comma(false),
+        }
+    }
+
+    /// What is known of a column, its format included.
+    fn stored(&self, name: &str, hint: Hint) -> Hint {
+        match self.parts.first().map(|part| &part.body) {
+            #[cfg(feature = "parquet")]
+            Some(Body::Stored(stored)) if stored.is_text(name) => match hint {
+                Hint::Auto | Hint::Target | Hint::Label => Hint::Stored,
+                known => known,
+            },
+            _ => hint,
+        }
+    }
+
+    fn looks_like_numbers(&self, name: &str, rules: &Rules) -> bool {
+        let of_part = |part: &Part| match &part.body {
+            Body::Text(sheet) => sheet.looks_like_numbers(name, rules),
+            #[cfg(feature = "parquet")]
+            Body::Stored(_) => true,
+        };
+        self.parts.iter().all(of_part)
+    }
+
+    /// The columns of all files, one after the other, and how many rows came from each.
+    fn grow(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &Rules,
+    ) -> Result<(Vec<Growing>, Vec<(PathBuf, usize)>)> {
+        let (mut all, mut files): (Vec<Growing>, Vec<(PathBuf, usize)>) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            let (columns, rows) = part.read(names, as_numbers, rules)?;
+            files.push((part.path.clone(), rows));
+            if files.len() == 1 {
+                all = columns;
+                continue;
+            }
+            for ((name, column), more) in names.iter().zip(&mut all).zip(columns) {
+                if !column.append(more) {
+                    let message =
+                        format!("column `{name}` is of another type than in {}", self.parts[0].path.display());
+                    return Err(unreadable(&part.path, message));
+                }
+            }
+        }
+        Ok((all, files))
+    }
+}
+
+/// The error of a cell that its column cannot have.
+fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
+    let (file, row) = survey.place(fault.row);
+    let file = file.map_or_else(PathBuf::new, PathBuf::clone);
+    let Fault { value, count, what, .. } = fault;
+    let value = shortened(&value);
+    match what {
+        FaultKind::NotFinite => {
+            Error::NonFinite { row: row + 1, column: name.to_owned(), value, count, file: Some(file), remedy: None }
+        }
+        FaultKind::Text { wrong, remedy } => {
+            let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
+            unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
+        }
+    }
+}

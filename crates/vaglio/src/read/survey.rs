@@ -1,0 +1,84 @@
+//! What each column of a table was taken for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a column is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Taken {
+    /// Numbers.
+    Number,
+    /// Classes: text of few levels.
+    Class,
+    /// Text of many levels.
+    Text,
+    /// Dates, with or without a time of day.
+    Date,
+    /// One value in all rows that have one.
+    Constant,
+    /// No value in any row.
+    Empty,
+    /// Text that differs in every row, or a running number.
+    Identifier,
+}
+
+impl Taken {
+    /// In a word, for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Taken::Number => "number",
+            Taken::Class => "class",
+            Taken::Text => "text",
+            Taken::Date => "date",
+            Taken::Constant => "constant",
+            Taken::Empty => "empty",
+            Taken::Identifier => "identifier",
+        }
+    }
+}
+
+/// What reading found out about a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnSurvey {
+    /// Its name.
+    pub name: String,
+    /// What it is taken for.
+    pub taken: Taken,
+    /// The rows whose cell is missing.
+    pub missing: usize,
+    /// The first of them, from 0, and how it is written.
+    pub first_missing: Option<(usize, String)>,
+    /// The distinct texts; 0 for numbers and dates.
+    pub levels: usize,
+    /// How its cells are written where that is not plain, such as `95%`.
+    pub note: Option<String>,
+}
+
+/// What reading found out about a table.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Survey {
+    /// The columns that were read, in the order of the table.
+    pub columns: Vec<ColumnSurvey>,
+    /// The files that the rows came from and how many came from each, in order.
+    pub files: Vec<(PathBuf, usize)>,
+}
+
+impl Survey {
+    /// What was found out about the column of that name.
+    pub fn column(&self, name: &str) -> Option<&ColumnSurvey> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The file of a row and its place there, both counting from 0.
+    pub fn place(&self, mut row: usize) -> (Option<&PathBuf>, usize) {
+        for (file, rows) in &self.files {
+            if row < *rows {
+                return (Some(file), row);
+            }
+            row -= rows;
+        }
+        (None, row)
+    }
+}

@@ -8,6 +8,8 @@ mod greedy;
 mod honest;
 mod lambda_search;
 mod markdown;
+mod picture;
+mod readouts;
 mod redundancy;
 mod reservoir;
 mod ridge;
@@ -15,7 +17,7 @@ mod run;
 
 use clap::{Parser, ValueEnum};
 use run::Bench;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio_core::{Error, Result};
 use {vaglio_dependence as _, vaglio_elm as _, vaglio_lssvm as _, vaglio_mrmr as _, vaglio_reservoir as _};
@@ -29,12 +31,15 @@ struct Arguments {
     /// The folder of the Parquet files.
     #[arg(long, default_value = "../shared/data")]
     data: PathBuf,
-    /// Where to write the tables; standard output by default.
+    /// Where to write the tables, with their pictures beside them; by default standard output, and no pictures.
     #[arg(long)]
     out: Option<PathBuf>,
     /// How many splits or seeds the figures are medians or means of.
     #[arg(long, default_value_t = 5)]
     seeds: u64,
+    /// How many of the ten folds of greedy selection are run.
+    #[arg(long, default_value_t = 10)]
+    folds: usize,
     /// Only the data sets whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
@@ -69,9 +74,11 @@ fn main() -> ExitCode {
 }
 
 fn tables(arguments: &Arguments) -> Result<String> {
-    let Arguments { paper, data, seeds, only, threads, .. } = arguments;
+    let Arguments { paper, data, out, seeds, folds, only, threads } = arguments;
     let note = |text: &str| eprintln!("{text}");
-    let bench = Bench { folder: data.clone(), seeds: (*seeds).max(1), only: only.clone(), note: &note };
+    let pictures = out.as_ref().map(|path| path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
+    let (seeds, folds) = ((*seeds).max(1), (*folds).max(1));
+    let bench = Bench { folder: data.clone(), pictures, seeds, folds, only: only.clone(), note: &note };
     vaglio::pipeline::pool(*threads)?.install(|| match paper {
         Paper::Greedy => greedy::tables(&bench),
         Paper::Ridge => ridge::tables(&bench),

@@ -5,14 +5,18 @@ use std::time::Instant;
 use vaglio::Selection;
 use vaglio::pipeline::{Prepared, load, prepare};
 use vaglio::record::Figures;
-use vaglio_core::{Result, Silent};
+use vaglio_core::{Error, Result, Silent};
 
 /// What all tables share.
 pub struct Bench<'b> {
     /// The folder of the data.
     pub folder: PathBuf,
+    /// Where pictures go, if anywhere.
+    pub pictures: Option<PathBuf>,
     /// How many splits or seeds.
     pub seeds: u64,
+    /// How many folds at most, where there are ten.
+    pub folds: usize,
     /// What the name of a data set must contain.
     pub only: String,
     /// Tells the user what is being done.
@@ -40,6 +44,13 @@ impl Bench<'_> {
             (self.note)(&format!("{name} is left out: {} is not there", path.display()));
         }
         missing.is_none()
+    }
+
+    /// Writes a picture beside the tables, where these are written to a file.
+    pub fn picture(&self, name: &str, draw: impl FnOnce() -> Result<String>) -> Result<()> {
+        let Some(folder) = &self.pictures else { return Ok(()) };
+        let path = folder.join(format!("{name}.svg"));
+        std::fs::write(&path, draw()?).map_err(|e| Error::Unwritable { path, message: e.to_string() })
     }
 
     /// Runs the pipeline of a text; paths in it are relative to the folder of the data.

@@ -8,6 +8,7 @@ mod greedy;
 mod honest;
 mod lambda_search;
 mod markdown;
+mod paired;
 mod picture;
 mod readouts;
 mod redundancy;

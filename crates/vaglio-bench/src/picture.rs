@@ -70,15 +70,18 @@ type Failure<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::Erro
 
 fn plot<'a>(area: &Area<'a>, panel: &Panel) -> std::result::Result<(), Failure<'a>> {
     let [left, right, low, high] = panel.range();
-    let margin = 0.05 * (high - low).max(1e-9);
+    let height = (high - low).max(1e-9);
+    // The names stand in the lower right corner where the lines end high, and need room there.
+    let below = if rises(panel) && panel.lines.len() > 2 { 0.3 } else { 0.05 };
     let font = |size: u32| ("sans-serif", FINE * size);
     let mut chart = ChartBuilder::on(area)
         .margin(FINE * 6)
+        .margin_right(FINE * 14)
         .caption(&panel.title, font(12))
         .x_label_area_size(FINE * 30)
         .y_label_area_size(FINE * 38)
-        .build_cartesian_2d(left..right, low - margin..high + margin)?;
-    let digits = (1.0 - (high - low).max(1e-9).log10()).ceil().max(0.0) as usize;
+        .build_cartesian_2d(left..right, low - below * height..high + 0.05 * height)?;
+    let digits = (1.0 - height.log10()).ceil().max(0.0) as usize;
     chart
         .configure_mesh()
         .disable_x_mesh()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
-use vaglio::pipeline::{Prepared, load, prepare};
+use vaglio::pipeline::{load, prepare};
 use vaglio::record::Figures;
 use vaglio_core::{Error, Result, Silent};
 
@@ -25,7 +25,6 @@ pub struct Bench<'b> {
 
 /// A pipeline that was run.
 pub struct Run {
-    pub prepared: Prepared,
     pub selection: Selection,
     /// Figures on the test rows.
     pub test: Option<Figures>,
@@ -61,7 +60,7 @@ impl Bench<'_> {
         let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
         let seconds = start.elapsed().as_secs_f64();
         let test = prepared.figures(&selection.model, vaglio::core::Loss::Squared)?;
-        Ok(Run { prepared, selection, test, seconds })
+        Ok(Run { selection, test, seconds })
     }
 }
 

@@ -10,12 +10,15 @@ use model::States;
 use network::Network;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+use vaglio_core::{
+    Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, describe,
+};
 
 /// A leaky echo-state network with a ridge readout; selection walks its nodes.
 ///
 /// With u(t) the columns of a row and x = 0 before the first row of each series,
-/// x(t) = (1 − a)·x(t−1) + a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimizes Σ (y − wᵀx − v)² + λ‖w‖². Each entry of
+/// x(t) = (1 − a)·x(t−1) + a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimizes Σ (y − wᵀx − v)² + λ‖w‖², and with
+/// `balanced` Σ (r/n_c) (y − wᵀx − v)² + λ‖w‖², where n_c is the weight of the rows of the class of y. Each entry of
 /// W is there with probability `connectivity` and then normal; W is rescaled so that its largest |eigenvalue| is
 /// `spectral_radius`. W_in and b are uniform in [−1, 1] times their scaling. All are drawn from the seed: W, row after row,
 /// for each entry first whether it is there; then b; then W_in, column after column.
@@ -58,6 +61,9 @@ pub struct Reservoir {
     pub direct: bool,
     /// Whether each row is decided by itself, or each series by the mean over its rows.
     pub decision: Decision,
+    /// Whether every class counts alike in training, however few rows it has: row j of class c weighs r_j over the weight of
+    /// the rows of class c that are trained on, counted anew for every fold. λ is then of another order.
+    pub balanced: bool,
     /// The seed of the network; that of the pipeline when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -90,6 +96,7 @@ impl Default for Reservoir {
             warmup: 0,
             direct: false,
             decision: Decision::Step,
+            balanced: false,
             seed: None,
             lambda: Lambda::default(),
             intercept: true,
@@ -110,11 +117,15 @@ const MOST_UNITS: usize = 20_000;
 
 impl LinearForm for Reservoir {
     fn readout(&self) -> Result<Readout> {
-        Readout::of(&self.lambda, self.intercept)
+        let readout = Readout::of(&self.lambda, self.intercept)?;
+        Ok(if self.balanced { readout.balanced() } else { readout })
     }
 
     fn design(&self, problem: &Problem) -> Result<Design> {
         self.check()?;
+        if self.balanced && *problem.task() == Task::Regression {
+            return Err(Error::setting("balanced", "classes are balanced, and the task is regression; leave it out"));
+        }
         let columns = problem.columns();
         let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
         self.check_series(problem, &lengths)?;

@@ -127,6 +127,38 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
     assert!(error.to_string().contains("series 1 has 3 rows"), "{error}");
 }
 
+/// Weighted least squares on the states with weights written out: one over how many of the training rows are of the class.
+#[test]
+fn a_balanced_readout_weighs_every_class_alike() {
+    let whole = problem(&[15, 20, 9, 12]);
+    let plain = Reservoir { warmup: 3, lambda: vaglio_core::Lambda::Fixed(0.01), ..small() };
+    let design = Reservoir { balanced: true, ..plain.clone() }.design(&whole).unwrap();
+    let classes = |rows: &[usize]| -> Vec<f64> {
+        let of = |row: usize| design.targets()[[0, row]];
+        rows.iter().map(|&row| 1.0 / rows.iter().filter(|&&other| of(other) == of(row)).count() as f64).collect()
+    };
+    let (all, subset): (Vec<usize>, [usize; 3]) = ((0..design.rows()).collect(), [2, 11, 6]);
+    // The rows of the second series held out, and none.
+    let folds = [(all.clone(), all.clone()), ((0..12).chain(29..44).collect(), (12..29).collect())];
+    for (training, held) in folds {
+        let weights = classes(&training);
+        assert_eq!(design.training_weights(&training), Some(weights.clone()));
+        let x = design.columns().matrix(&subset);
+        let (x, held_x) = (x.select(ndarray::Axis(0), &training), x.select(ndarray::Axis(0), &held));
+        let y = design.targets().select(ndarray::Axis(1), &training);
+        let fitted = vaglio_core::ridge::ridge(x.t(), y.view(), Some(&weights), 0.01, true).unwrap();
+        let expected = fitted.predict(held_x.t());
+        let found = design.retrain(&training, &held, &subset, None).unwrap();
+        assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+    let unlike = plain.design(&whole).unwrap().retrain(&all, &all, &subset, None).unwrap();
+    assert_ne!(unlike, design.retrain(&all, &all, &subset, None).unwrap());
+    let settings = Reservoir { balanced: true, ..small() };
+    learner::saved(&settings, &whole).unwrap();
+    learner::coefficients(&settings, &whole, 1e-9).unwrap();
+    learner::retrained(&settings, &whole, 1e-9).unwrap();
+}
+
 #[test]
 fn everything_follows_from_the_seed_on_any_number_of_threads() {
     let problem = problem(&[15, 20, 9, 30]);
@@ -168,6 +200,8 @@ fn settings_and_series_that_cannot_be_are_refused_by_name() {
     columns.push(vec![1.0, 2.0, 3.5]);
     let names = || vec!["x".to_owned()];
     let plain = Problem::new(columns, names(), array![[1.0, 2.0, 3.0]], names(), Task::Regression).unwrap();
+    let error = Reservoir { balanced: true, ..base.clone() }.design(&plain).unwrap_err();
+    assert_eq!(error.field(), Some("balanced"), "{error}");
     assert!(deciding.design(&plain).unwrap_err().to_string().contains("needs the series of each row"));
     let unlike = plain.clone().with_series(vec![4, 4, 4]).unwrap();
     let error = deciding.design(&unlike).unwrap_err().to_string();

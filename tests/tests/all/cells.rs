@@ -185,21 +185,37 @@ fn every_cell_of_weighted_numbers_is_what_it_is_defined_to_be() {
 fn decisions_by_series_are_what_they_are_defined_to_be() {
     let folder = Folder::new("cells-decisions");
     tables(&folder);
-    let learner =
-        "{kind: reservoir, units: 5, connectivity: 0.6, decision: series, warmup: 1, lambda: {values: [0.001, 0.1]}}";
-    for criterion in
-        ["{kind: kfold, by: groups, loss: zero_one}", "{kind: kfold, by: groups}", "loo", "{kind: loo, loss: auc}"]
-    {
-        for search in ["greedy", "backward", "exhaustive"] {
-            let on = format!("{criterion} x {search}");
-            let cell = Cell::new(&folder, CLASSES, learner, criterion, search);
-            assert_eq!(cell.design.rows(), 24, "{on}");
-            for entry in &cell.path.entries {
-                NEAR.assert(cell.evaluate(&entry.subset).loss, entry.score.loss, &on);
+    let balanced = "balanced: true, lambda: {values: [0.0001, 0.1]}";
+    for settings in ["lambda: {values: [0.001, 0.1]}", balanced] {
+        let learner =
+            format!("{{kind: reservoir, units: 5, connectivity: 0.6, decision: series, warmup: 1, {settings}}}");
+        for criterion in [
+            "{kind: kfold, by: groups, loss: zero_one}",
+            "{kind: kfold, by: groups}",
+            "{kind: kfold, by: groups, loss: balanced_error}",
+            "loo",
+            "{kind: loo, loss: auc}",
+        ] {
+            for search in ["greedy", "backward", "exhaustive"] {
+                let on = format!("{learner} x {criterion} x {search}");
+                let cell = Cell::new(&folder, CLASSES, &learner, criterion, search);
+                assert_eq!(cell.design.rows(), 24, "{on}");
+                for entry in &cell.path.entries {
+                    NEAR.assert(cell.evaluate(&entry.subset).loss, entry.score.loss, &on);
+                }
+                cell.predicts_as_defined(&on);
             }
-            cell.predicts_as_defined(&on);
         }
     }
+}
+
+/// With classes that count alike, step by step.
+#[test]
+fn every_cell_of_a_balanced_reservoir_is_what_it_is_defined_to_be() {
+    every_cell(
+        CLASSES,
+        "{kind: reservoir, units: 5, connectivity: 0.6, balanced: true, lambda: {values: [0.0001, 0.1]}}",
+    );
 }
 
 /// Nothing that is linked in is left out above.

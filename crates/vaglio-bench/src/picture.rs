@@ -22,7 +22,7 @@ impl Line {
     /// Through the values at the sizes 1, 2, …; those that are not numbers are left out.
     pub fn by_size(name: &'static str, color: usize, values: &[f64]) -> Self {
         let skip = values.len().saturating_sub(FIRST_POINTS).div_ceil(MOST_POINTS - FIRST_POINTS).max(1);
-        let is_kept = |at: usize| at < FIRST_POINTS || at % skip == 0 || at + 1 == values.len();
+        let is_kept = |at: usize| at < FIRST_POINTS || at.is_multiple_of(skip) || at + 1 == values.len();
         let points = values.iter().enumerate().filter(|(at, value)| is_kept(*at) && value.is_finite());
         Line { name, color, points: points.map(|(at, value)| ((at + 1) as f64, *value)).collect() }
     }

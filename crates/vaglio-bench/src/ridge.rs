@@ -175,6 +175,9 @@ fn one(bench: &Bench<'_>, set: &Set, method: &str, seed: u64) -> Result<(f64, f6
     Ok((error, run.seconds, size as f64))
 }
 
+/// The rows of Adult that the paper trains on; the other file is run once.
+const ROWS_OF_PAPER: usize = 16281;
+
 /// Adult by a fixed-size least-squares support vector machine.
 fn adult(bench: &Bench<'_>) -> Result<String> {
     if !bench.has("adult", &["adult_a9a_train", "adult_a9a_test"]) {
@@ -190,12 +193,13 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
         _ => ("", ""),
     };
     for (train, test, rows) in
-        [("adult_a9a_test", "adult_a9a_train", 16281), ("adult_a9a_train", "adult_a9a_test", 32561)]
+        [("adult_a9a_test", "adult_a9a_train", ROWS_OF_PAPER), ("adult_a9a_train", "adult_a9a_test", 32561)]
     {
         for name in METHODS {
             let (method, (error, time)) = (Method::new(name, 10, "", GRID_OF_ADULT), told(name));
             let (mut errors, mut times, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-            for seed in 1..=bench.seeds.min(3) {
+            let seeds = if rows == ROWS_OF_PAPER { bench.seeds.min(3) } else { 1 };
+            for seed in 1..=seeds {
                 (bench.note)(&format!("Adult, {rows} rows: {name}, seed {seed}"));
                 let text = format!(
                     "version: 1\nseed: {seed}\ndata: {{train: {train}.parquet, test: {test}.parquet, target: target, task: binary}}\n\
@@ -220,7 +224,7 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
         }
     }
     Ok(table.finish()
-        + "The paper trains on 16281 rows. Its seconds are of the search alone; ours hold the choice of landmarks (the paper's took 14 hours), \
+        + "The paper trains on 16281 rows; the other file is run with one seed. Its seconds are of the search alone; ours hold the choice of landmarks (the paper's took 14 hours), \
            the kernel columns, the search and the final fit. Medians over seeds.\n\n")
 }
 

@@ -16,7 +16,8 @@ mod survey;
 
 pub use crate::pipeline::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use settle::Hint;
-pub(crate) use settle::{DAY_FIRST, MONTH_FIRST, quoted};
+pub(crate) use settle::{DAY_FIRST, Fault, FaultKind, MONTH_FIRST, quoted};
+pub(crate) use source::ReadColumn;
 pub use source::{Source, Wanted};
 pub use survey::{ColumnSurvey, Survey, Taken};
 

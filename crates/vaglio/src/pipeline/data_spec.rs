@@ -19,7 +19,7 @@ pub struct DataSpec {
     /// Test rows, in files of the same columns.
     #[serde(default)]
     pub test: Option<Files>,
-    /// Share of the training rows that is set aside as test rows, by the seed; instead of `test`.
+    /// Share of the training rows that is set aside as test rows, by the seed, classes evenly; instead of `test`.
     #[serde(default)]
     pub test_fraction: Option<f64>,
     /// The column, or columns, to predict.

@@ -15,8 +15,9 @@ pub use evaluate::{Evaluate, OuterFolds, Pairs};
 pub(crate) use files::heading;
 #[cfg(feature = "files")]
 pub use files::{
-    Beside, Bounds, Calibration, FoldModel, HeldOutBy, Judged, Logistic, Observed, Outcome, Predictions, Prepared,
-    Reading, RunOptions, SavedIntervals, SavedModel, plan, prepare, report, run, set_previous_aside, write_file,
+    Beside, Bounds, Calibration, Draft, FoldModel, HeldOutBy, InitOptions, Judged, Logistic, Observed, Outcome,
+    Predictions, Prepared, Reading, RunOptions, SavedIntervals, SavedModel, init, plan, prepare, report, run,
+    set_previous_aside, write_file,
 };
 pub use fitted::FittedPipeline;
 pub use load::load;

@@ -44,22 +44,23 @@ impl Hint {
 
 /// A cell that a column cannot have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// Its row, from 0.
     pub row: usize,
     /// What stands there.
     pub value: String,
     /// How many such cells there are.
     pub count: usize,
+    /// What is wrong with it.
     pub what: FaultKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum FaultKind {
+pub(crate) enum FaultKind {
     /// An infinity.
     NotFinite,
-    /// What is wrong, and what would mend it.
-    Text { wrong: String, remedy: String },
+    /// What is wrong, what would mend it, and whether nearly all other cells are numbers.
+    Text { wrong: String, remedy: String, among_numbers: bool },
 }
 
 /// What came of a column.
@@ -254,7 +255,7 @@ fn no_number(name: &str, row: usize, value: &str, count: usize, good: usize, pre
         ),
     };
     let wrong = format!("is not a number, and {good} of the column's {present} cells are");
-    Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy } }
+    Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
 }
 
 /// Whether a cell is a number only after the other decimal mark.
@@ -274,7 +275,12 @@ fn of_decimals(column: &RawColumn, rules: &Rules) -> Fault {
     let (row, value) = odd().next().map_or((0, ""), |first| first);
     let wrong = format!("is a number only if `{other}` stands before decimals");
     let remedy = format!("set data.read.decimal: \"{other}\"");
-    Fault { row, value: value.to_owned(), count: odd().count(), what: FaultKind::Text { wrong, remedy } }
+    Fault {
+        row,
+        value: value.to_owned(),
+        count: odd().count(),
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
+    }
 }
 
 /// How numbers were written beside plainly.

@@ -7,14 +7,14 @@ use super::cell::Rules;
 use super::growing::{Growing, RawColumn};
 use super::settle::{Fault, FaultKind, Hint, Settled, settle};
 use super::sheet::Sheet;
-use super::survey::Survey;
+use super::survey::{ColumnSurvey, Survey};
 use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::pipeline::{ReadSpec, Word};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use vaglio_core::{Error, Result, Table};
+use vaglio_core::{Cells, Error, Result, Table};
 
 /// The files of a table, in memory: their header is known, their rows are read on demand.
 #[derive(Debug)]
@@ -33,6 +33,9 @@ pub struct Wanted {
     /// What is known of some.
     pub hints: HashMap<String, Hint>,
 }
+
+/// A column with what was found out about it, or a cell that it cannot have.
+pub(crate) type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), Fault>);
 
 #[derive(Debug)]
 struct Part {
@@ -204,52 +207,65 @@ impl Source {
     /// [`Error::Unreadable`] for ragged rows and cells that their column cannot have, [`Error::NonFinite`] for infinities,
     /// with file, row, column, value and what would mend it.
     pub fn read(&self, wanted: &Wanted) -> Result<(Table, Survey)> {
+        let (columns, files) = self.read_each(wanted)?;
+        let mut survey = Survey { columns: Vec::new(), files };
+        let mut table = Vec::with_capacity(columns.len());
+        for (name, column) in columns {
+            let (cells, of_column) = column.map_err(|fault| of_fault(&name, fault, &survey))?;
+            table.push((name, cells));
+            survey.columns.push(of_column);
+        }
+        Ok((Table::new(table)?, survey))
+    }
+
+    /// The same, and columns with a cell that they cannot have are told one by one; with how many rows each file has.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for ragged rows.
+    pub(crate) fn read_each(&self, wanted: &Wanted) -> Result<(Vec<ReadColumn>, Vec<(PathBuf, usize)>)> {
         let is_aside = |name: &str| self.aside.iter().any(|(aside, _)| aside == name);
         let named = |name: &str| matches!(&wanted.filter, ColumnFilter::Only(names) if names.contains(name));
-        let hint = |name: &str| wanted.hints.get(name).copied().unwrap_or_default();
         let wants = |name: &&str| {
             wanted.filter.wants(name) && (!is_aside(name) || named(name) || wanted.hints.contains_key(*name))
         };
         let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
         let rules = self.rules();
-        let hints: Vec<Hint> = names.iter().map(|name| self.stored(name, hint(name))).collect();
-        let as_numbers: Vec<bool> = names
-            .iter()
-            .zip(&hints)
-            .map(|(name, hint)| !hint.wants_text() && self.looks_like_numbers(name, &rules))
-            .collect();
+        let hint = |name: &&str| self.stored(name, wanted.hints.get(*name).copied().unwrap_or_default());
+        let hints: Vec<Hint> = names.iter().map(hint).collect();
+        let is_numbers = |(name, hint): (&&str, &Hint)| !hint.wants_text() && self.looks_like_numbers(name, &rules);
+        let as_numbers: Vec<bool> = names.iter().zip(&hints).map(is_numbers).collect();
         let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
-        let mut survey = Survey { columns: Vec::new(), files };
         let settled: Vec<_> = names
             .par_iter()
             .zip(&hints)
             .zip(columns)
             .map(|((name, hint), column)| settle(name, column, *hint, &rules))
             .collect();
-        let again: Vec<usize> =
-            settled.iter().enumerate().filter(|(_, s)| matches!(s, Ok(Settled::NeedsText))).map(|(at, _)| at).collect();
-        let mut texts = Vec::new().into_iter();
-        if !again.is_empty() {
-            let names: Vec<&str> = again.iter().map(|&at| names[at]).collect();
-            texts = self.grow(&names, &vec![false; names.len()], &rules)?.0.into_iter();
+        // Columns whose first rows were numbers by chance.
+        let is_text = |outcome: &std::result::Result<Settled, Fault>| matches!(outcome, Ok(Settled::NeedsText));
+        let again: Vec<&str> =
+            names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
+        let mut texts = match again.is_empty() {
+            true => Vec::new(),
+            false => self.grow(&again, &vec![false; again.len()], &rules)?.0,
         }
-        let mut table = Vec::with_capacity(names.len());
-        for ((name, hint), mut outcome) in names.iter().zip(&hints).zip(settled) {
-            if matches!(outcome, Ok(Settled::NeedsText)) {
-                outcome = texts.next().map_or(outcome, |text| settle(name, text, *hint, &rules));
-            }
-            match outcome {
-                Ok(Settled::Cells(cells, of_column)) => {
-                    table.push(((*name).to_owned(), cells));
-                    survey.columns.push(of_column);
-                }
+        .into_iter();
+        let mut out = Vec::with_capacity(names.len());
+        for ((name, hint), outcome) in names.iter().zip(&hints).zip(settled) {
+            let outcome = match (is_text(&outcome), outcome) {
+                (true, outcome) => texts.next().map_or(outcome, |text| settle(name, text, *hint, &rules)),
+                (false, outcome) => outcome,
+            };
+            let column = match outcome {
+                Ok(Settled::Cells(cells, survey)) => Ok((cells, survey)),
                 Ok(Settled::NeedsText) => {
                     return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
                 }
-                Err(fault) => return Err(of_fault(name, fault, &survey)),
-            }
+                Err(fault) => Err(fault),
+            };
+            out.push(((*name).to_owned(), column));
         }
-        Ok((Table::new(table)?, survey))
+        Ok((out, files))
     }
 
     /// The rules by which cells are read: those of the first file.
@@ -319,7 +335,7 @@ fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
         FaultKind::NotFinite => {
             Error::NonFinite { row: row + 1, column: name.to_owned(), value, count, file: Some(file), remedy: None }
         }
-        FaultKind::Text { wrong, remedy } => {
+        FaultKind::Text { wrong, remedy, .. } => {
             let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
             unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
         }

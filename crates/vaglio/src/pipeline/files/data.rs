@@ -5,7 +5,7 @@ use super::model::Reading;
 use super::roles::{Roles, check_weights};
 use super::series::numbers_of;
 use super::taken;
-use super::targets::{encode, task};
+use super::targets::{encode, same_label, task};
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
 use crate::read::{ColumnFilter, Source, Survey, Wanted};
 use crate::record::TakenColumns;
@@ -220,7 +220,41 @@ impl Parts {
     }
 }
 
-/// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together.
+/// The class of each row, where the target is of classes.
+fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
+    let target = spec.target.names().first()?;
+    let cells = vec![(target.clone(), table.get(target)?.clone())];
+    let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;
+    match (task, spec.positive.as_ref()) {
+        (Task::Regression, _) => None,
+        (Task::Binary { positive, .. }, Some(_)) => {
+            Some((0..table.rows()).map(|row| u32::from(same_label(&cells[0].1.label(row), &positive))).collect())
+        }
+        _ => Some(numbers_of(&cells[0].1)),
+    }
+}
+
+/// As many rows as `aside`, the first of each class in `order`: classes have their share, to the nearest row, and each
+/// keeps a row.
+fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iterator<Item = usize> + 'a {
+    let mut sizes = vec![0usize; classes.iter().max().map_or(0, |most| *most as usize + 1)];
+    classes.iter().for_each(|&class| sizes[class as usize] += 1);
+    let share = |size: usize| (aside * size) as f64 / classes.len() as f64;
+    let mut left: Vec<usize> = sizes.iter().map(|&size| (share(size) as usize).min(size.saturating_sub(1))).collect();
+    let mut by_rest: Vec<usize> = (0..sizes.len()).filter(|&class| left[class] + 1 < sizes[class]).collect();
+    by_rest.sort_by(|&a, &b| share(sizes[b]).fract().total_cmp(&share(sizes[a]).fract()));
+    let missing = aside.saturating_sub(left.iter().sum());
+    by_rest.into_iter().take(missing).for_each(|class| left[class] += 1);
+    order.iter().copied().filter(move |&row| {
+        let left = &mut left[classes[row] as usize];
+        let is_taken = *left > 0;
+        *left -= usize::from(is_taken);
+        is_taken
+    })
+}
+
+/// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together, and classes have their
+/// share of both sides.
 fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
     let rows = table.rows();
     let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
@@ -249,7 +283,10 @@ fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Ta
         ));
     }
     let mut is_test = vec![false; count];
-    order[..aside].iter().for_each(|&g| is_test[g] = true);
+    match classes_of_rows(spec, table).filter(|_| what == "rows") {
+        Some(classes) => evenly(&order, &classes, aside).for_each(|row| is_test[row] = true),
+        None => order[..aside].iter().for_each(|&g| is_test[g] = true),
+    }
     let side = |test: bool| {
         let rows: Vec<usize> = (0..rows).filter(|&r| is_test[groups[r] as usize] == test).collect();
         table.select_rows(&rows)

@@ -114,7 +114,7 @@ fn labels(cells: &Cells) -> Vec<String> {
     }
 }
 
-fn same_label(a: &str, b: &str) -> bool {
+pub(super) fn same_label(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
 

@@ -39,7 +39,7 @@ pub(super) fn dates(
         row,
         value: value.to_owned(),
         count,
-        what: FaultKind::Text { wrong, remedy },
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
     };
     let as_text = format!("data.types: {{{}: text}}", quoted(name));
     let [form] = best[..] else {

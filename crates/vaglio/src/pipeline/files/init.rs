@@ -1,0 +1,339 @@
+//! A commented pipeline for a table that nobody described.
+
+use crate::pipeline::{ReadSpec, load, prepare};
+use crate::read::{ColumnSurvey, Fault, FaultKind, ReadColumn, Source, Taken, Wanted, quoted};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use vaglio_core::{Error, Result};
+
+/// What a new pipeline is to be for.
+#[derive(Debug, Clone, Default)]
+pub struct InitOptions {
+    /// The columns to predict; guessed when there is none.
+    pub targets: Vec<String>,
+}
+
+/// A pipeline that was written for a table.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// The text of the pipeline file.
+    pub text: String,
+    /// What was decided, a line each.
+    pub notes: Vec<String>,
+    /// Why the pipeline does not run as it stands, where it does not.
+    pub fault: Option<String>,
+}
+
+/// Writes a pipeline for the table `path` that runs from the folder `folder`.
+///
+/// # Errors
+/// A file that cannot be read at all; [`Error::UnknownName`] for a target that it does not have.
+pub fn init(path: &str, folder: &Path, options: &InitOptions) -> Result<Draft> {
+    let source = Source::open(&[folder.join(path)], &ReadSpec::default())?;
+    let table = Look::at(&source)?;
+    for (index, name) in options.targets.iter().enumerate() {
+        if !source.names().contains(name) {
+            let known = source.names().iter().map(String::as_str);
+            return Err(Error::unknown(format!("--target[{index}]"), "column", name, known));
+        }
+    }
+    let mut draft = Plan::of(&table, &options.targets)?.written(path, &table);
+    let tried = load(&draft.text, "the pipeline", &[]).and_then(|(pipeline, _)| prepare(&pipeline, folder));
+    draft.fault = tried.err().map(|error| error.to_string());
+    Ok(draft)
+}
+
+/// A column as it was found.
+struct Seen {
+    survey: ColumnSurvey,
+    /// The cell that it cannot have, and how many there are.
+    fault: Option<Fault>,
+    /// Whether every value that is there differs from the others.
+    differs: bool,
+    /// Values that are there, at most as many as there are rows.
+    distinct: usize,
+}
+
+/// What is seen of a table.
+struct Look {
+    rows: usize,
+    columns: Vec<Seen>,
+    aside: Vec<(String, &'static str)>,
+}
+
+impl Look {
+    fn at(source: &Source) -> Result<Self> {
+        let (columns, files) = source.read_each(&Wanted::default())?;
+        let rows = files.iter().map(|(_, rows)| rows).sum();
+        let seen = |(name, read): ReadColumn| match read {
+            Ok((cells, survey)) => {
+                let present = (0..cells.len()).filter(|&row| !cells.is_missing(row));
+                let mut labels: Vec<String> = present.map(|row| cells.label(row)).collect();
+                let present = labels.len();
+                labels.sort_unstable();
+                labels.dedup();
+                Seen { survey, fault: None, differs: labels.len() == present, distinct: labels.len() }
+            }
+            Err(fault) => {
+                let (taken, missing) = (Taken::Text, 0);
+                let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
+                Seen { survey, fault: Some(fault), differs: false, distinct: 0 }
+            }
+        };
+        let columns: Vec<Seen> = columns.into_iter().map(seen).collect();
+        Ok(Look { rows, columns, aside: source.aside().to_vec() })
+    }
+
+    fn column(&self, name: &str) -> Option<&Seen> {
+        self.columns.iter().find(|seen| seen.survey.name == name)
+    }
+}
+
+/// Names that a target often has.
+const TARGETS: [&str; 12] = [
+    "target",
+    "y",
+    "label",
+    "class",
+    "outcome",
+    "response",
+    "diagnosis",
+    "price",
+    "score",
+    "output",
+    "result",
+    "species",
+];
+/// What rows belong to that are not independent of each other.
+const GROUPS: [&str; 12] = [
+    "subject",
+    "patient",
+    "participant",
+    "person",
+    "group",
+    "groups",
+    "household",
+    "family",
+    "animal",
+    "user",
+    "customer",
+    "site",
+];
+/// Tables of fewer rows keep all of them for training.
+const ROWS_FOR_TEST: usize = 50;
+
+/// What the pipeline does with each column.
+struct Plan {
+    targets: Vec<String>,
+    guessed: bool,
+    groups: Option<String>,
+    /// Columns that are no features, with why.
+    exclude: Vec<(String, String)>,
+    /// Words that stand for missing cells, beside those of [`ReadSpec`].
+    na: Vec<String>,
+    numbers_missing: bool,
+    text_missing: bool,
+    text: bool,
+    dates: bool,
+    is_classes: bool,
+}
+
+fn base(name: &str) -> String {
+    let lower = name.to_lowercase().replace([' ', '-', '.'], "_");
+    lower.trim_end_matches("_id").trim_end_matches("_no").trim_end_matches("_nr").to_owned()
+}
+
+fn is_id(name: &str) -> bool {
+    let lower = name.to_lowercase().replace([' ', '-', '.'], "_");
+    matches!(lower.as_str(), "id" | "index" | "idx" | "row" | "uuid" | "guid" | "key" | "name" | "email")
+        || lower.ends_with("_id")
+}
+
+impl Plan {
+    fn of(table: &Look, asked: &[String]) -> Result<Self> {
+        let usable = |seen: &&Seen| {
+            let odd = matches!(seen.survey.taken, Taken::Empty | Taken::Constant | Taken::Identifier | Taken::Date);
+            seen.fault.is_none() && !odd && !(seen.survey.taken == Taken::Text) && seen.survey.missing == 0
+        };
+        let named = TARGETS.iter().find_map(|known| {
+            table.columns.iter().filter(usable).find(|seen| seen.survey.name.eq_ignore_ascii_case(known))
+        });
+        let targets = match (asked, named.or_else(|| table.columns.iter().rev().find(usable))) {
+            ([], Some(seen)) => vec![seen.survey.name.clone()],
+            ([], None) => {
+                return Err(Error::Shape("no column can be a target: each is empty, constant, text or dates".into()));
+            }
+            (asked, _) => asked.to_vec(),
+        };
+        let is_classes = table.column(&targets[0]).is_some_and(|seen| {
+            matches!(seen.survey.taken, Taken::Class | Taken::Text) || (seen.distinct == 2 && targets.len() == 1)
+        });
+        let mut plan = Plan {
+            guessed: asked.is_empty(),
+            groups: None,
+            exclude: Vec::new(),
+            na: Vec::new(),
+            numbers_missing: false,
+            text_missing: false,
+            text: false,
+            dates: false,
+            is_classes,
+            targets,
+        };
+        for seen in &table.columns {
+            plan.take(seen, table.rows);
+        }
+        Ok(plan)
+    }
+
+    fn take(&mut self, seen: &Seen, rows: usize) {
+        let survey = &seen.survey;
+        let name = &survey.name;
+        if self.targets.contains(name) {
+            return;
+        }
+        let mut exclude = |why: String| self.exclude.push((name.clone(), why));
+        if let Some(fault) = &seen.fault {
+            let (wrong, among_numbers) = match &fault.what {
+                FaultKind::NotFinite => ("is not a finite number", false),
+                FaultKind::Text { wrong, among_numbers, .. } => (wrong.as_str(), *among_numbers),
+            };
+            let is_word = fault.value.chars().count() <= 20 && !fault.value.chars().any(|c| c.is_ascii_digit());
+            match is_word && among_numbers {
+                true => {
+                    self.na.push(fault.value.clone());
+                    self.numbers_missing = true;
+                }
+                false => exclude(format!("row {}: `{}` {wrong}", fault.row + 1, fault.value)),
+            }
+            return;
+        }
+        let is_group = GROUPS.contains(&base(name).as_str());
+        let repeats = seen.distinct > 1 && 2 * seen.distinct <= rows;
+        match survey.taken {
+            Taken::Empty => {}
+            _ if is_group && repeats && survey.missing == 0 && self.groups.is_none() => {
+                self.groups = Some(name.clone())
+            }
+            Taken::Identifier => exclude("it differs in every row".into()),
+            _ if is_id(name) && seen.differs && rows > 10 => exclude("it differs in every row".into()),
+            Taken::Text => exclude(format!("it has {} levels in {rows} rows", survey.levels)),
+            Taken::Date => self.dates = true,
+            Taken::Class | Taken::Constant if survey.levels > 0 => {
+                self.text = true;
+                self.text_missing |= survey.missing > 0;
+            }
+            Taken::Number | Taken::Class | Taken::Constant => self.numbers_missing |= survey.missing > 0,
+        }
+        self.numbers_missing |= survey.taken == Taken::Date && survey.missing > 0;
+    }
+
+    fn written(&self, path: &str, table: &Look) -> Draft {
+        let mut text = String::new();
+        let mut line = |content: String, comment: &str| {
+            let _ = match comment.is_empty() {
+                true => writeln!(text, "{content}"),
+                false => writeln!(text, "{content:<46}  # {comment}"),
+            };
+        };
+        line(
+            format!(
+                "# {} rows and {} columns of {path}; `vaglio run` on this file selects columns and fits.",
+                table.rows,
+                table.columns.len()
+            ),
+            "",
+        );
+        line("version: 1".into(), "");
+        line("seed: 0".into(), "every random choice follows from it");
+        line("data:".into(), "");
+        line(format!("  train: {}", quoted_path(path)), "");
+        let with_test = table.rows >= ROWS_FOR_TEST;
+        if with_test {
+            let how = if self.is_classes {
+                "set aside for an honest figure, classes evenly"
+            } else {
+                "set aside for an honest figure"
+            };
+            line("  test_fraction: 0.2".into(), how);
+        }
+        let guess = if self.guessed { "guessed; name another column if it is not this one" } else { "" };
+        match &self.targets[..] {
+            [one] => line(format!("  target: {}", quoted(one)), guess),
+            several => {
+                line(format!("  target: [{}]", several.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", ")), guess)
+            }
+        }
+        if self.is_classes && self.needs_task(table) {
+            line("  task: multiclass".into(), "");
+        }
+        if let Some(groups) = &self.groups {
+            line(format!("  groups: {}", quoted(groups)), "rows of one value stay together");
+        }
+        if !self.exclude.is_empty() {
+            line("  exclude:".into(), "columns that are no features as they stand");
+            for (name, why) in &self.exclude {
+                line(format!("    - {}", quoted(name)), &why.escape_debug().to_string());
+            }
+        }
+        if !self.na.is_empty() {
+            let words = ReadSpec::default().na.into_iter().map(|word| word.0).chain(self.na.iter().cloned());
+            let words: Vec<String> = words.map(|word| serde_json::Value::from(word).to_string()).collect();
+            line("  read:".into(), "");
+            line(format!("    na: [{}]", words.join(", ")), "cells that are missing");
+        }
+        line("preprocess:".into(), "each is fitted on training rows only");
+        if self.dates {
+            line("  - {kind: date_parts}".into(), "year, month, day, weekday and days passed");
+        }
+        if self.numbers_missing {
+            line("  - {kind: impute, how: mean}".into(), "missing numbers");
+        }
+        if self.text_missing {
+            line("  - {kind: impute, how: most_frequent}".into(), "missing classes");
+        }
+        if self.text {
+            line("  - {kind: one_hot}".into(), "a column of 0 and 1 for each level of a text column");
+        }
+        line("  - {kind: standardize}".into(), "columns of mean 0 and deviation 1");
+        line("learner: {kind: rls, lambda: {grid: {from: 0.001, to: 1000.0, points: 13}}}".into(), "");
+        match &self.groups {
+            Some(_) => line("criterion: {kind: kfold, folds: 5, by: groups}".into(), ""),
+            None => line("criterion: loo".into(), "exact leave-one-out"),
+        }
+        line("search: {kind: greedy}".into(), "size and lambda are chosen by cross-validating the whole search");
+        Draft { text, notes: self.notes(table), fault: None }
+    }
+
+    fn needs_task(&self, table: &Look) -> bool {
+        let target = table.column(&self.targets[0]);
+        target.is_some_and(|seen| seen.survey.taken == Taken::Text || (seen.survey.levels == 0 && seen.distinct > 2))
+    }
+
+    /// What was decided, for people.
+    fn notes(&self, table: &Look) -> Vec<String> {
+        let mut notes = vec![format!("{} rows, {} columns", table.rows, table.columns.len())];
+        let what = if self.is_classes { "classes" } else { "a number" };
+        let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
+        notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
+        notes.extend(self.groups.iter().map(|name| format!("groups: {name}")));
+        notes.extend(self.exclude.iter().map(|(name, why)| format!("left out: {name}: {why}")));
+        notes.extend(table.aside.iter().map(|(name, why)| format!("left out: {name}: {why}")));
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for seen in &table.columns {
+            *counts.entry(seen.survey.taken.word()).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
+        notes.push(format!("columns: {}", counts.join(", ")));
+        let missing: usize = table.columns.iter().filter(|seen| seen.survey.missing > 0).count();
+        notes.extend((missing > 0).then(|| format!("{missing} columns have missing cells, which are imputed")));
+        notes
+    }
+}
+
+/// A path as it stands in YAML.
+fn quoted_path(path: &str) -> String {
+    let is_plain = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
+    if is_plain { path.to_owned() } else { serde_json::Value::from(path).to_string() }
+}

@@ -6,8 +6,8 @@ use crate::model::Identity;
 use crate::outputs::OfOutputs;
 use crate::part::{Part, Parted};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, Loss, Model, Problem, Readout, Result, Score,
-    Task, Trained, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, Loss, Model, Problem, Readout, Result,
+    Score, Task, Trained, lambda,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -43,17 +43,19 @@ pub struct Design {
     blocks: Arc<[Block]>,
     decisions: Option<Arc<Decisions>>,
     seed: u64,
-    standardized_in_folds: bool,
-    bias: Option<Feature>,
+    pub(crate) standardized_in_folds: bool,
+    /// Cells that are filled by the means of the training rows whenever some rows are held out.
+    pub(crate) gaps: Option<Arc<Gaps>>,
+    pub(crate) bias: Option<Feature>,
     /// Shared with the designs of other λ.
-    kept: Arc<Kept>,
+    pub(crate) kept: Arc<Kept>,
     pub(crate) of_outputs: OfOutputs,
     walks: usize,
     pub(crate) parted: Option<Parted>,
     pub(crate) part: Option<Arc<Part>>,
     /// The columns that may be selected, where they are not all that are not constant.
     among: Option<Arc<[Feature]>>,
-    spared: Option<f64>,
+    pub(crate) spared: Option<f64>,
     pub(crate) training: Training,
 }
 
@@ -121,6 +123,7 @@ impl Design {
             decisions: None,
             seed: problem.seed(),
             standardized_in_folds: false,
+            gaps: None,
             bias: problem.bias(),
             kept: Arc::default(),
             of_outputs: OfOutputs::default(),
@@ -146,20 +149,6 @@ impl Design {
     pub fn deciding_by(self, units: &[u32]) -> Result<Self> {
         let decisions = Decisions::new(units, self.targets.view(), self.weights())?;
         Ok(Design { decisions: Some(Arc::new(decisions)), ..self.alone() })
-    }
-
-    /// The same with columns that are standardized anew on the training rows whenever some rows are held out, which leaves
-    /// nothing of a bias.
-    #[must_use]
-    pub fn standardizing_in_folds(self) -> Self {
-        Design { standardized_in_folds: true, bias: None, kept: Arc::default(), ..self.alone() }
-    }
-
-    /// The same with columns that stay as all rows standardized them, where doing it anew in each fold would have taken
-    /// so many times as long.
-    #[must_use]
-    pub fn standardizing_once(self, times: f64) -> Self {
-        Design { spared: Some(times), ..self }
     }
 
     /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.
@@ -269,17 +258,6 @@ impl Design {
     /// The seed from which every random choice follows.
     pub fn seed(&self) -> u64 {
         self.seed
-    }
-
-    /// Whether columns are standardized anew on the training rows whenever some rows are held out.
-    pub fn is_standardized_in_folds(&self) -> bool {
-        self.standardized_in_folds
-    }
-
-    /// How many times as long a search would have taken with columns standardized anew in each fold, where that was left
-    /// out for it.
-    pub fn spared(&self) -> Option<f64> {
-        self.spared
     }
 
     /// Whether the candidates are the problem's own columns.

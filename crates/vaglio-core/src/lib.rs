@@ -12,6 +12,7 @@
 //! Implement [`Criterion::evaluate`], the definition. That alone works with every search; add
 //! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
 
+mod anew;
 mod bias;
 mod choose;
 mod criterion;
@@ -20,6 +21,7 @@ mod describe;
 mod design;
 mod error;
 mod evaluator;
+mod gaps;
 mod geometry;
 mod kept;
 mod lambda;
@@ -48,6 +50,7 @@ pub use describe::{Description, Role, descriptions, title};
 pub use design::{Classes, Design};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{Branch, Engine, Evaluator, Shortcut, larger, smaller, walked};
+pub use gaps::Gaps;
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::Loss;

@@ -55,6 +55,12 @@ pub trait Map: Debug + Send + Sync {
         None
     }
 
+    /// Whether the map fills missing cells by the means of their columns and wants that done anew on the training rows of
+    /// each fold.
+    fn imputes_in_folds(&self) -> Option<InFolds> {
+        None
+    }
+
     /// Whether the map takes rows to be in an order of time, so that folds are contiguous.
     fn needs_order(&self) -> bool {
         false

@@ -1,6 +1,6 @@
 //! What the user gave, checked once.
 
-use crate::{Columns, Error, Feature, Result};
+use crate::{Columns, Error, Feature, Gaps, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -53,6 +53,7 @@ pub struct Problem {
     series: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
     in_folds: Option<InFolds>,
+    gaps: Option<(InFolds, Arc<Gaps>)>,
     bias: Option<Feature>,
     seed: u64,
 }
@@ -66,7 +67,7 @@ pub struct Block {
     pub columns: Vec<Feature>,
 }
 
-/// How strongly columns are to be standardized anew on the training rows of each fold.
+/// How strongly something is to be learned anew on the training rows of each fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InFolds {
     /// Where the criterion has it in closed form.
@@ -145,6 +146,7 @@ impl Problem {
             series: None,
             blocks: Arc::from([]),
             in_folds: None,
+            gaps: None,
             bias: None,
             seed: 0,
         })
@@ -227,6 +229,12 @@ impl Problem {
         Problem { in_folds: Some(how), ..self }
     }
 
+    /// The same with cells that were missing and are to be filled by the means of the training rows of each fold.
+    #[must_use]
+    pub fn imputed_in_folds(self, how: InFolds, gaps: Gaps) -> Self {
+        Problem { gaps: (!gaps.is_empty()).then(|| (how, Arc::new(gaps))), ..self }
+    }
+
     /// The same with a column that may be selected although it is constant, as a bias that is penalized like the others.
     ///
     /// # Errors
@@ -266,6 +274,7 @@ impl Problem {
             groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
             assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
             series: self.series.as_ref().map(|s| rows.iter().map(|&r| s[r]).collect()),
+            gaps: self.gaps.as_ref().map(|(how, gaps)| (*how, Arc::new(gaps.select_rows(rows)))),
             ..self.clone()
         }
     }
@@ -338,6 +347,11 @@ impl Problem {
     /// Whether columns are to be standardized anew on the training rows of each fold.
     pub fn in_folds(&self) -> Option<InFolds> {
         self.in_folds
+    }
+
+    /// The cells that were missing and are to be filled by the means of the training rows of each fold.
+    pub fn gaps(&self) -> Option<(InFolds, &Arc<Gaps>)> {
+        self.gaps.as_ref().map(|(how, gaps)| (*how, gaps))
     }
 }
 

@@ -24,6 +24,9 @@ impl Design {
                 let y = self.targets().select(ndarray::Axis(1), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
+                if let Some(gaps) = self.gaps() {
+                    gaps.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
+                }
                 if self.is_standardized_in_folds() {
                     let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&r| w[r]).collect());
                     standardize(&mut x, &mut held, weights.as_deref());

@@ -6,8 +6,8 @@ use crate::train::{train, train_entry};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Engine, Error, HeldOut, InFolds, Learner, Loss, Model, Observer, Path, Problem, Result,
-    SearchContext, SearchStrategy, Subset, Task,
+    Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, Loss, Model, Observer, Path, Problem,
+    Result, SearchContext, SearchStrategy, Subset, Task,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -152,36 +152,86 @@ impl ValidSelector {
         }
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
         self.search.check(&*self.criterion, &design).map_err(|e| e.under("search"))?;
+        let design = self.imputing(design, problem)?;
         self.standardizing(design, problem)
+    }
+
+    /// The design with cells filled anew in each fold, where the problem asks for it and it can be done; where it need not
+    /// be, in at most [`MOST_TIMES`] the time.
+    fn imputing(&self, design: Design, problem: &Problem) -> Result<Design> {
+        let Some((how, gaps)) = problem.gaps() else { return Ok(design) };
+        if let Some(feature) = self.without_mean(&design, gaps)? {
+            let name = &design.names()[feature];
+            let message = format!(
+                "`scope: fold` of impute cannot be had, since a fold is trained on rows that have no value of `{name}`; use `scope: train`, or add the column to data.exclude"
+            );
+            return if how == InFolds::Required { Err(Error::setting("preprocess", message)) } else { Ok(design) };
+        }
+        match self.anew(&design, problem, how, "impute", |design| design.imputing_in_folds(Arc::clone(gaps)))? {
+            Some((anew, times)) if how == InFolds::Required || times <= MOST_TIMES => Ok(anew),
+            _ => Ok(design),
+        }
+    }
+
+    /// The first column that has no value in the training rows of a fold.
+    fn without_mean(&self, design: &Design, gaps: &Gaps) -> Result<Option<Feature>> {
+        let HeldOut::Folds(rounds) = self.criterion.folds(design).map_err(|e| e.under("criterion"))? else {
+            return Ok(None);
+        };
+        let lacks = |feature: &Feature| {
+            let Some(mask) = gaps.mask(*feature) else { return false };
+            rounds.iter().any(|folds| {
+                let mut values = (0..mask.len()).filter(|&row| mask.get(row) == 0.0).map(|row| folds[row]);
+                let first = values.next().flatten();
+                first.is_some() && values.all(|fold| fold == first)
+            })
+        };
+        Ok(gaps.features().iter().copied().find(lacks))
     }
 
     /// The design with columns standardized anew in each fold, where the problem asks for it and it can be done; where it
     /// need not be, in at most [`MOST_TIMES`] the time.
     fn standardizing(&self, design: Design, problem: &Problem) -> Result<Design> {
         let Some(how) = problem.in_folds() else { return Ok(design) };
-        let folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?;
+        Ok(match self.anew(&design, problem, how, "standardize", Design::standardizing_in_folds)? {
+            Some((_, times)) if how == InFolds::Possible && times > MOST_TIMES => design.standardizing_once(times),
+            Some((anew, _)) => anew,
+            None => design,
+        })
+    }
+
+    /// The design that learns something anew in each fold, and how many times as long a search of it takes; `None` where
+    /// that cannot be had.
+    fn anew(
+        &self,
+        design: &Design,
+        problem: &Problem,
+        how: InFolds,
+        map: &str,
+        anew: impl Fn(Design) -> Design,
+    ) -> Result<Option<(Design, f64)>> {
+        let folds = self.criterion.folds(design).map_err(|e| e.under("criterion"))?;
         let has_folds = matches!(folds, HeldOut::Folds(_));
         let what = match (has_folds, design.is_of(problem) && design.readout().is_some()) {
             (true, true) => {
-                let anew = design.clone().standardizing_in_folds();
-                // At one λ, so that a grid and each of its values are standardized alike.
+                let anew = anew(design.clone());
+                // At one λ, so that a grid and each of its values are treated alike.
                 let one = |design: &Design| match design.readout() {
                     Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
                     _ => design.clone(),
                 };
-                let times = self.flops(&one(&anew))? / self.flops(&one(&design))?;
-                let spares = how == InFolds::Possible && times > MOST_TIMES;
-                return Ok(if spares { design.standardizing_once(times) } else { anew });
+                let times = self.flops(&one(&anew))? / self.flops(&one(design))?;
+                return Ok(Some((anew, times)));
             }
             (false, _) => "the criterion has no folds",
             (true, false) => "the learner makes columns of its own",
         };
         match how {
-            InFolds::Possible => Ok(design),
+            InFolds::Possible => Ok(None),
             InFolds::Required => Err(Error::setting(
                 "preprocess",
                 format!(
-                    "`scope: fold` of standardize cannot be had, since {what}; use `kfold` with `rls`, or `scope: train`"
+                    "`scope: fold` of {map} cannot be had, since {what}; use `kfold` with `rls`, or `scope: train`"
                 ),
             )),
         }

@@ -22,6 +22,7 @@ mod forward;
 mod forward_update;
 mod gram;
 pub mod hold_out;
+mod imputed;
 mod moments;
 mod products;
 mod refitted;

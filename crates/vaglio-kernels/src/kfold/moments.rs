@@ -2,6 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
+use super::imputed::Imputed;
 use super::products::{Sums, sums};
 use super::training::{Split, Totals, ranges};
 use super::{Cells, Rows};
@@ -66,6 +67,9 @@ impl Moments {
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow.
     pub fn of_cells(rows: &Rows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
+        if !rows.gaps.is_empty() {
+            return Ok(None);
+        }
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let first: Vec<usize> = duplicates.iter().map(|&place| features[place]).collect();
@@ -83,8 +87,18 @@ impl Moments {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
-        let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| (columns + outputs) * (side + 1)));
-        let whole = Whole { rows, totals: &totals, side, columns, stride, outputs, ranges: ranges(sums) };
+        let imputed = Imputed::new(rows, &features, side);
+        let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| imputed.ones() * (side + 1)));
+        let whole = Whole {
+            rows,
+            totals: &totals,
+            imputed: &imputed,
+            side: imputed.side(),
+            columns,
+            stride,
+            outputs,
+            ranges: ranges(sums),
+        };
         let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
         let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
@@ -148,6 +162,7 @@ impl Moments {
 struct Whole<'w> {
     rows: &'w Rows<'w>,
     totals: &'w Totals,
+    imputed: &'w Imputed,
     side: usize,
     columns: usize,
     stride: usize,
@@ -174,7 +189,7 @@ struct Frame {
 impl Whole<'_> {
     fn fold(&self, fold: usize, sums: &[Sums]) -> Fold {
         let (n, stride, side) = (self.columns, self.stride, self.side);
-        let Split { training, held_out, from } = self.totals.split(sums);
+        let Split { training, held_out, from } = self.imputed.filled(self.totals.split(sums), &self.ranges[fold]);
         let frame = self.frame(fold, &training, &held_out);
         let mut out = Fold {
             training: vec![0.0; n * stride],
@@ -288,5 +303,11 @@ fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
 
 /// The first of the columns equal to each, by place.
 fn duplicates(rows: &Rows<'_>, features: &[usize]) -> Vec<usize> {
-    first_equal(&features.iter().map(|&feature| rows.data.column(feature).0).collect::<Vec<_>>())
+    let first = first_equal(&features.iter().map(|&feature| rows.data.column(feature).0).collect::<Vec<_>>());
+    if rows.gaps.is_empty() {
+        return first;
+    }
+    // What fills equal columns is equal if their gaps are.
+    let alike = |a: usize, b: usize| first[a] == first[b] && rows.gaps_of(features[a]) == rows.gaps_of(features[b]);
+    (0..features.len()).map(|place| (first[place]..place).find(|&other| alike(other, place)).unwrap_or(place)).collect()
 }

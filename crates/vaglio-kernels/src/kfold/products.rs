@@ -18,9 +18,10 @@ const CHUNK: usize = 64 * Wide::WIDTH * TILE;
 /// Products of the columns, targets and ones-vector of one fold, rows scaled by √r_j, columns shifted.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
-    /// Side × side, on and below the diagonal: columns first, then outputs, then the ones-vector.
+    /// Side × side, on and below the diagonal: columns first, then the gaps of those that have some, then outputs, then
+    /// the ones-vector.
     pub products: Vec<f64>,
-    /// The least and greatest entry of each column.
+    /// The least and greatest entry of each column, those in gaps left out.
     pub range: Vec<(f64, f64)>,
 }
 
@@ -29,7 +30,8 @@ pub(super) struct Sums {
 /// The rows of a class in a fold are added up in chunks that depend on their number alone, in order; without rows there
 /// are no products. Cost O(m·n²).
 pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Vec<Sums>>, usize) {
-    let side = (columns.len() + rows.data.outputs() + 1).next_multiple_of(SIDE);
+    let gaps = columns.iter().filter(|&&column| rows.gaps_of(column).is_some()).count();
+    let side = (columns.len() + gaps + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
     let classes = rows.classes.as_ref().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
     let class = |row: usize| rows.classes.as_ref().map_or(0, |c| c[row]);
@@ -72,6 +74,8 @@ impl Sums {
 struct Reader<'r> {
     level: Level,
     columns: Vec<(Column<'r>, f64)>,
+    /// The places of columns with gaps, and 1 in these.
+    gaps: Vec<(usize, Column<'r>)>,
     targets: Vec<&'r [f64]>,
     root: Option<&'r [f64]>,
     side: usize,
@@ -89,6 +93,7 @@ impl<'r> Reader<'r> {
         Reader {
             level,
             columns: columns.par_iter().map(with_shift).collect(),
+            gaps: (0..columns.len()).filter_map(|k| Some((k, rows.gaps_of(columns[k])?))).collect(),
             targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
             root: data.root(),
             side,
@@ -112,15 +117,29 @@ impl<'r> Reader<'r> {
 
     /// Columns, targets and the ones-vector in `rows`, one after the other, each filled up with zeros.
     fn fill(&self, rows: &[usize], height: usize, tile: &mut [Wide], range: &mut [(f64, f64)]) {
+        let mut own = vec![(f64::INFINITY, f64::NEG_INFINITY); range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let root = self.root.map(gathered);
         let mut parts = tile.chunks_exact_mut(height);
-        for ((&(column, shift), range), to) in self.columns.iter().zip(range).zip(&mut parts) {
+        for ((&(column, shift), range), to) in self.columns.iter().zip(&mut *own).zip(&mut parts) {
             let (least, greatest) = match column {
                 Column::Double(x) => load(self.level, x, rows, shift, to),
                 Column::Byte(x) => load(self.level, x, rows, shift, to),
             };
-            *range = (range.0.min(least), range.1.max(greatest));
+            *range = (least, greatest);
+            if let Some(root) = &root {
+                multiply(self.level, root, to);
+            }
+        }
+        for &(place, gaps) in &self.gaps {
+            let others = rows.iter().filter(|&&row| gaps.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
+            own[place] = others.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        }
+        range.iter_mut().zip(own).for_each(|(range, own)| *range = (range.0.min(own.0), range.1.max(own.1)));
+        for (&(_, gaps), to) in self.gaps.iter().zip(&mut parts) {
+            if let Column::Byte(x) = gaps {
+                load(self.level, x, rows, 0.0, to);
+            }
             if let Some(root) = &root {
                 multiply(self.level, root, to);
             }
@@ -134,6 +153,17 @@ impl<'r> Reader<'r> {
         }
         parts.for_each(|to| to.fill(Wide::ZERO));
     }
+}
+
+/// What stands in the gaps of each column that has some, shifted as in the products, by place.
+pub(super) fn fills(rows: &Rows<'_>, columns: &[usize]) -> Vec<(usize, f64)> {
+    let reader = Reader::new(rows, columns, 0);
+    let fill = |&(place, gaps): &(usize, Column<'_>)| {
+        let (column, shift) = reader.columns[place];
+        let first = (0..gaps.len()).find(|&row| gaps.get(row) != 0.0);
+        (place, first.map_or(0.0, |row| column.get(row) - shift))
+    };
+    reader.gaps.iter().map(fill).collect()
 }
 
 /// The weighted means over all rows, for columns that have no shift yet.

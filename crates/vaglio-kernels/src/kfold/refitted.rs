@@ -73,6 +73,9 @@ impl OfFold {
         let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
         let mut x = gather(rows, subset, &training);
         let mut held_out = gather(rows, subset, rows.folds.held_out(fold));
+        if !rows.gaps.is_empty() {
+            impute(rows, subset, (&mut x, &training), (&mut held_out, rows.folds.held_out(fold)));
+        }
         if rows.standardize {
             standardize(&mut x, &mut held_out, &weights);
         }
@@ -89,6 +92,29 @@ fn gather(rows: &Rows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
         to.iter_mut().zip(from).for_each(|(to, &row)| *to = column.get(row) - shift);
     }
     x
+}
+
+/// Fills the gaps of both with the weighted means of the other cells of `x`.
+fn impute(
+    rows: &Rows<'_>,
+    subset: &[usize],
+    (x, training): (&mut Array2<f64>, &[usize]),
+    (held, held_out): (&mut Array2<f64>, &[usize]),
+) {
+    for (k, &feature) in subset.iter().enumerate() {
+        let Some(gaps) = rows.gaps_of(feature) else { continue };
+        let is_gap = |row: usize| gaps.get(row) != 0.0;
+        let present = || training.iter().enumerate().filter(|(_, row)| !is_gap(**row));
+        let weight = |row: usize| rows.targets().weight(row);
+        let total: f64 = present().map(|(_, &row)| weight(row)).sum();
+        if total <= 0.0 {
+            continue;
+        }
+        let mean = present().map(|(j, &row)| weight(row) * x[[j, k]]).sum::<f64>() / total;
+        for (to, rows) in [(&mut *x, training), (&mut *held, held_out)] {
+            rows.iter().enumerate().filter(|(_, row)| is_gap(**row)).for_each(|(j, _)| to[[j, k]] = mean);
+        }
+    }
 }
 
 /// Subtracts the weighted means of `x` from both and divides by its standard deviations; a constant is divided by 1.

@@ -1,6 +1,6 @@
 //! Columns, targets and folds: the notation of the book, *Cross-validation without refitting*.
 
-use crate::{Data, Folds, Targets};
+use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
 /// The data of a K-fold validation, shared by all states.
@@ -14,12 +14,14 @@ pub struct Rows<'d> {
     pub(crate) standardize: bool,
     /// The class of each row, where training weighs classes alike.
     pub(crate) classes: Option<Vec<usize>>,
+    /// Columns with cells that are filled by the mean of the training rows of each fold, in order, and 1 in these cells.
+    pub(crate) gaps: Vec<(usize, Column<'d>)>,
 }
 
 impl<'d> Rows<'d> {
     /// `data` was made with the same `intercept`.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, intercept: bool, standardize: bool) -> Self {
-        Rows { data: data.into(), folds, intercept, standardize, classes: None }
+        Rows { data: data.into(), folds, intercept, standardize, classes: None, gaps: Vec::new() }
     }
 
     /// The same with classes that count alike in training: a row weighs r_j over the weight of the rows of its class
@@ -27,6 +29,19 @@ impl<'d> Rows<'d> {
     #[must_use]
     pub fn balancing(self, classes: Vec<usize>) -> Self {
         Rows { classes: Some(classes), ..self }
+    }
+
+    /// The same with columns, in order, that have gaps: cells, with 1 in the column beside it, that all hold one value and
+    /// are filled by the weighted mean of the others among the training rows of each fold. Where there are no others they
+    /// stay as they are.
+    #[must_use]
+    pub fn imputing(self, gaps: Vec<(usize, Column<'d>)>) -> Self {
+        Rows { gaps, ..self }
+    }
+
+    /// The cells of a column that are filled.
+    pub(super) fn gaps_of(&self, column: usize) -> Option<Column<'d>> {
+        self.gaps.binary_search_by_key(&column, |(column, _)| *column).ok().map(|at| self.gaps[at].1)
     }
 
     /// The weight of each of the rows that are trained on.
@@ -50,7 +65,12 @@ impl<'d> Rows<'d> {
 
     /// Whether every fold is trained on rows that are scaled and weighed alike.
     pub fn is_uniform(&self) -> bool {
-        !self.standardize && self.classes.is_none()
+        !self.is_made_in_folds() && self.classes.is_none()
+    }
+
+    /// Whether every fold imputes or standardizes columns by its training rows.
+    pub fn is_made_in_folds(&self) -> bool {
+        self.standardize || !self.gaps.is_empty()
     }
 
     /// Whether every fold standardizes columns by its training rows.

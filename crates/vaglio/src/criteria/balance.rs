@@ -3,7 +3,7 @@
 use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
-use vaglio_core::{Classes, Design, Result};
+use vaglio_core::{Classes, Design, Gaps, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::Rows;
 
@@ -24,9 +24,11 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
-pub(super) fn rows_of(design: &Design, folds: Folds) -> Result<Rows<'_>> {
+pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<Rows<'d>> {
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let plain = Rows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
+    let masks = |gaps: &'d Gaps| gaps.features().iter().filter_map(|&f| Some((f, gaps.mask(f)?))).collect();
+    let plain = plain.imputing(design.gaps().map_or_else(Vec::new, masks));
     Ok(match classes_of(design) {
         Some(classes) => plain.balancing(classes.of_row),
         None => plain,

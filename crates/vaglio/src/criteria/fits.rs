@@ -138,7 +138,7 @@ impl<'d> Fits<'d> {
     pub fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Fit<'f, 'd>> {
         // A subset that fits every row leaves nothing of 1 − leverage.
         let fits_every_row = self.leaves_one_out && subset.len() + 2 >= self.design.rows();
-        let can_be = !fits_every_row && !self.rows.is_standardized();
+        let can_be = !fits_every_row && !self.rows.is_made_in_folds();
         let is_decomposed = can_be && are_decomposed(self.parts.len(), self.held_out);
         let parts = if is_decomposed { &self.parts[..] } else { &[] };
         let decompositions = parts.par_iter().map(|part| Decomposition::new(&part.rows, subset));
@@ -166,7 +166,7 @@ impl<'d> Fits<'d> {
 
     /// Whether a subset is one decomposition, which tries its removals.
     pub fn are_whole(&self) -> bool {
-        matches!(&self.parts[..], [part] if part.is_whole) && !self.rows.is_standardized()
+        matches!(&self.parts[..], [part] if part.is_whole) && !self.rows.is_made_in_folds()
     }
 
     /// Whether the losses of rows tell the standard error, not those of folds.

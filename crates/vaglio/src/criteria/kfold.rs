@@ -138,7 +138,7 @@ impl Criterion for KFold {
         let lambdas = readout.lambdas.clone();
         for (round, parts) in rounds.into_iter().zip(parts) {
             let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
-            let are_refitted = design.is_standardized_in_folds() || !are_decomposed(parts.len(), held_out);
+            let are_refitted = design.is_made_in_folds() || !are_decomposed(parts.len(), held_out);
             if kind != Kind::HoldOut && are_refitted {
                 parts.clear();
             }

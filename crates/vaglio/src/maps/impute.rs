@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table};
 
 /// Fills cells that are missing with one value for each column, learned from the training rows.
 ///
@@ -27,7 +27,7 @@ pub struct Impute {
     pub indicator: bool,
     /// The columns; all that `how` can fill when absent.
     pub columns: Option<Vec<String>>,
-    /// On which rows the values are learned while a criterion validates.
+    /// On which rows the values are learned while a criterion validates; only those of `mean` are learned in each fold.
     pub scope: Scope,
 }
 
@@ -91,6 +91,10 @@ struct Fill {
 
 #[typetag::serde(name = "impute")]
 impl Map for Impute {
+    fn imputes_in_folds(&self) -> Option<InFolds> {
+        self.scope.in_folds().filter(|_| self.how == How::Mean)
+    }
+
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let chosen = taken::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
         let mut columns = BTreeMap::new();
@@ -120,9 +124,9 @@ impl Map for Impute {
             }
             _ => {}
         }
-        if self.scope == Scope::Fold {
-            let why = "`fold` cannot be had of `impute`; with `train` the criterion's held-out rows have a part in the values that fill, \
-                       and those of `choose`, `nested` and test rows have none";
+        if self.scope == Scope::Fold && self.how != How::Mean {
+            let why = "`fold` is had of `mean` alone; of others the rows that the criterion holds out have a part in the values \
+                       that fill, and rows held out by `choose` and `nested` and test rows have none";
             return Err(Error::setting("scope", why));
         }
         taken::check(self.columns.as_deref())

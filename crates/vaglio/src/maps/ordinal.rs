@@ -122,8 +122,8 @@ impl FittedMap for FittedOrdinal {
         vec![name.to_owned()]
     }
 
-    fn divisor(&self, _name: &str) -> Option<f64> {
-        Some(1.0)
+    fn divisor(&self, name: &str) -> Option<f64> {
+        (!self.columns.contains_key(name)).then_some(1.0)
     }
 
     fn makes_blocks(&self) -> bool {

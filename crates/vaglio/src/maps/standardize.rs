@@ -21,6 +21,17 @@ pub enum Scope {
     Auto,
 }
 
+impl Scope {
+    /// How strongly a map is to learn anew in each fold.
+    pub(super) fn in_folds(self) -> Option<InFolds> {
+        match self {
+            Scope::Train => None,
+            Scope::Fold => Some(InFolds::Required),
+            Scope::Auto => Some(InFolds::Possible),
+        }
+    }
+}
+
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,11 +61,7 @@ pub struct FittedStandardize {
 #[typetag::serde(name = "standardize")]
 impl Map for Standardize {
     fn in_folds(&self) -> Option<InFolds> {
-        match self.scope {
-            Scope::Train => None,
-            Scope::Fold => Some(InFolds::Required),
-            Scope::Auto => Some(InFolds::Possible),
-        }
+        self.scope.in_folds()
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {

@@ -9,6 +9,7 @@ mod along;
 mod choice;
 mod folds;
 mod full;
+mod gaps;
 #[cfg(feature = "files")]
 mod held_out;
 mod pool;

@@ -1,5 +1,6 @@
 //! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
 
+use super::gaps::Filled;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -72,8 +73,16 @@ impl Rows {
     }
 }
 
-/// Fitted maps, and how each target was scaled, if it was.
-type Learned = (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>);
+/// What was learned from rows.
+#[derive(Debug)]
+pub(super) struct Learned {
+    /// The maps, fitted.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How each target was scaled, if it was.
+    pub scales: Option<Vec<TargetScale>>,
+    /// The cells that maps filled and want to fill anew in folds.
+    pub filled: Vec<Filled>,
+}
 
 /// How rows become a problem.
 #[derive(Debug)]
@@ -114,8 +123,9 @@ impl Recipe {
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
-    pub fn fit(&self, rows: &mut Rows) -> Result<Learned> {
+    pub(super) fn fit(&self, rows: &mut Rows) -> Result<Learned> {
         let (mut maps, mut scales): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>) = (Vec::new(), None);
+        let mut filled = Vec::new();
         for (index, map) in self.maps.iter().enumerate() {
             let under = |e: Error| e.under(&format!("preprocess[{index}]"));
             let training = TrainingRows {
@@ -126,10 +136,12 @@ impl Recipe {
                 groups: rows.groups.as_deref(),
             };
             let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
+            let gone = map.imputes_in_folds().map(|how| Filled::before(index, how, &rows.table));
             match of_training {
                 Some(table) => rows.table = table,
                 None => rows.map(&*fitted)?,
             }
+            filled.extend(gone.map(|gone| gone.after(&rows.table)));
             maps.push(fitted);
             let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
             let outputs = targets.nrows();
@@ -145,7 +157,7 @@ impl Recipe {
                     TargetScale { shift: so_far.shift + scale.shift * so_far.scale, scale: so_far.scale * scale.scale };
             }
         }
-        Ok((maps, scales))
+        Ok(Learned { maps, scales, filled })
     }
 
     /// The name of each output.

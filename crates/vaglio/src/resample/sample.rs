@@ -1,7 +1,8 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
 use super::folds::Dealing;
-use super::rows::{Recipe, Rows, blocks, numeric};
+use super::gaps::gaps;
+use super::rows::{Learned, Recipe, Rows, blocks, numeric};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -189,7 +190,7 @@ impl Sample {
             Source::Mapped(rows, recipe) => (rows, recipe),
         };
         let mut rows = Rows::clone(rows);
-        let (maps, scales) = recipe.fit(&mut rows)?;
+        let Learned { maps, scales, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
@@ -197,6 +198,9 @@ impl Sample {
         let mut problem = recipe.with_bias(problem.with_blocks(blocks))?;
         if let Some(how) = recipe.in_folds {
             problem = problem.standardized_in_folds(how);
+        }
+        if let Some((how, gaps)) = gaps(&filled, &maps, problem.names(), &rows.table)? {
+            problem = problem.imputed_in_folds(how, gaps);
         }
         Ok(Fitted { problem: rows.complete(problem)?, maps, scales })
     }

@@ -9,6 +9,7 @@ mod each_output;
 mod exactness;
 mod folds;
 mod hard_cells;
+mod imputed;
 mod kfold_laws;
 mod lambda_search;
 mod lars;

@@ -25,6 +25,10 @@ struct Kept {
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Result<Option<Moments>> {
+    if design.gaps().is_some() {
+        // What stands in the gaps of a part is not what stands in those of the whole.
+        return Ok(None);
+    }
     let every: Vec<usize>;
     let (whole, own) = match design.whole() {
         Some(part) => part,

@@ -20,6 +20,8 @@ struct Extent {
     pairs: f64,
     /// Rows that the smallest training part has.
     training: usize,
+    /// Columns that each fold imputes.
+    gaps: f64,
     /// Whether each fold standardizes columns.
     is_standardized: bool,
     /// Whether the rows of a subset are decomposed once for several folds, or each fold is refitted.
@@ -74,9 +76,9 @@ pub(super) fn choose(
         training: design.rows() - largest,
         parts: parts.unwrap_or(round.held_out) as f64,
         pairs: pairs as f64,
+        gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
         is_standardized: design.is_standardized_in_folds(),
-        is_decomposed: !design.is_standardized_in_folds()
-            && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
+        is_decomposed: !design.is_made_in_folds() && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(criterion.loss, design.rows() as f64),
         pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
     };
@@ -96,6 +98,19 @@ pub(super) fn choose(
             outline,
             "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
+    }
+    if extent.gaps > 0.0 {
+        // Rows held out would need states of each fold.
+        let has_moments =
+            squared && !is_balanced && criterion.engine != Engine::Dual && outline.start < extent.training;
+        let decomposed = extent.decomposition(
+            outline,
+            "columns are imputed in each fold, so the folds of every subset are decomposed; `scope: train` would be faster",
+        );
+        return match has_moments && (criterion.engine == Engine::Primal || primal.flops <= decomposed.1.flops) {
+            true => of_primal("columns imputed in each fold"),
+            false => decomposed,
+        };
     }
     let of_dual = |reason: &str| {
         match extent.has_states(parts, outline) {
@@ -132,7 +147,7 @@ impl Extent {
     fn primal(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let pass = self.pass * (rows + self.pairs) * columns * columns;
+        let pass = self.pass * (rows + self.pairs) * (columns + self.gaps).powi(2);
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
         let moments = Moments::bytes(folds as usize, self.pairs as usize, columns as usize) as f64;

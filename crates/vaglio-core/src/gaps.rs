@@ -1,0 +1,80 @@
+//! Cells that were missing and hold the mean of their column.
+
+use crate::{Column, Columns, Feature};
+use ndarray::Array2;
+
+/// Columns of which some cells were missing and hold the weighted mean of the others, so that it can be that of other rows.
+#[derive(Debug, Clone)]
+pub struct Gaps {
+    /// In increasing order.
+    features: Vec<Feature>,
+    /// 1 where a cell was missing, 0 elsewhere.
+    masks: Columns,
+}
+
+impl Gaps {
+    /// Of columns with the rows in which each was missing; `rows` is how many there are.
+    pub fn new(rows: usize, missing: impl IntoIterator<Item = (Feature, Vec<usize>)>) -> Self {
+        let mut missing: Vec<(Feature, Vec<usize>)> = missing.into_iter().collect();
+        missing.sort_unstable();
+        let (mut features, mut masks) = (Vec::new(), Columns::new(rows));
+        for (feature, missing) in missing.into_iter().filter(|(_, missing)| !missing.is_empty()) {
+            let mut mask = vec![0u8; rows];
+            missing.into_iter().filter_map(|row| mask.get_mut(row).map(|cell| *cell = 1)).for_each(drop);
+            features.push(feature);
+            masks.push(mask);
+        }
+        Gaps { features, masks }
+    }
+
+    /// The columns that have gaps, in increasing order.
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// Whether no column has any.
+    pub fn is_empty(&self) -> bool {
+        self.features.is_empty()
+    }
+
+    /// 1 in the rows where the column was missing, 0 elsewhere; `None` for a column without gaps.
+    pub fn mask(&self, feature: Feature) -> Option<Column<'_>> {
+        self.features.binary_search(&feature).ok().map(|at| self.masks.column(at))
+    }
+
+    /// Of the rows `rows`, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        Gaps { features: self.features.clone(), masks: self.masks.select_rows(rows) }
+    }
+
+    /// Fills the gaps of a subset, in columns × rows that are trained on and that are held out, with the weighted means of
+    /// the cells that are trained on and were not missing. A column without such a cell stays as it is.
+    pub(crate) fn fill(
+        &self,
+        subset: &[Feature],
+        (x, training): (&mut Array2<f64>, &[usize]),
+        (held, held_out): (&mut Array2<f64>, &[usize]),
+        weights: Option<&[f64]>,
+    ) {
+        for (k, &feature) in subset.iter().enumerate() {
+            let Some(mask) = self.mask(feature) else { continue };
+            let is_missing = |row: usize| mask.get(row) != 0.0;
+            let (mut sum, mut total) = (0.0, 0.0);
+            for (j, &row) in training.iter().enumerate().filter(|(_, row)| !is_missing(**row)) {
+                let weight = weights.map_or(1.0, |weights| weights[row]);
+                sum += weight * x[[k, j]];
+                total += weight;
+            }
+            if total <= 0.0 {
+                continue;
+            }
+            let mean = sum / total;
+            for (to, rows) in [(&mut *x, training), (&mut *held, held_out)] {
+                for (j, _) in rows.iter().enumerate().filter(|(_, row)| is_missing(**row)) {
+                    to[[k, j]] = mean;
+                }
+            }
+        }
+    }
+}

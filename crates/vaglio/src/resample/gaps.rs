@@ -1,0 +1,156 @@
+//! Cells that a map filled by means, followed to the columns that are searched.
+
+use std::collections::{BTreeSet, HashMap};
+use vaglio_core::{Error, FittedMap, Gaps, InFolds, Result, Table};
+
+/// Cells that one map filled.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    /// The place of the map.
+    map: usize,
+    how: InFolds,
+    /// Columns of numbers with the rows, where they stood at first, that were missing.
+    columns: HashMap<String, Vec<usize>>,
+}
+
+impl Filled {
+    /// The cells that are missing in columns of numbers, before the map at that place fills them.
+    pub fn before(map: usize, how: InFolds, table: &Table) -> Self {
+        let missing = |(name, cells): &(String, vaglio_core::Cells)| {
+            cells.numbers()?;
+            cells.missing()?;
+            let rows = (0..cells.len()).filter(|&row| cells.is_missing(row)).map(|row| table.origin(row));
+            Some((name.clone(), rows.collect()))
+        };
+        Filled { map, how, columns: table.columns().iter().filter_map(missing).collect() }
+    }
+
+    /// Those of them that are there in the table that the map made.
+    #[must_use]
+    pub fn after(mut self, table: &Table) -> Self {
+        self.columns.retain(|name, _| table.get(name).is_some_and(|cells| cells.missing().is_none()));
+        self
+    }
+}
+
+/// The gaps of the columns `names` in the rows of `table`, if they are to be filled anew in folds and can be: where later
+/// maps leave each filled column, or shift and scale it.
+///
+/// # Errors
+/// [`Error::Setting`] on the scope of a map that must fill anew columns of which later maps make others.
+pub(crate) fn gaps(
+    filled: &[Filled],
+    maps: &[Box<dyn FittedMap>],
+    names: &[String],
+    table: &Table,
+) -> Result<Option<(InFolds, Gaps)>> {
+    let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
+    let (mut found, mut strongest) = (Vec::new(), InFolds::Possible);
+    for one in filled.iter().filter(|one| !one.columns.is_empty()) {
+        if one.how == InFolds::Required {
+            strongest = InFolds::Required;
+        }
+        for (feature, name) in names.iter().enumerate() {
+            let (sources, is_scaled) = traced(&maps[one.map + 1..], name);
+            let Some(source) = sources.iter().find(|source| one.columns.contains_key(*source)) else { continue };
+            match (is_scaled, one.how) {
+                (true, _) => {
+                    let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
+                    found.push((feature, rows.collect()));
+                }
+                (false, InFolds::Possible) => return Ok(None),
+                (false, InFolds::Required) => {
+                    return Err(Error::setting(
+                        format!("preprocess[{}].scope", one.map),
+                        format!(
+                            "`fold` is for columns that later maps leave or standardize, and `{name}` is made of `{source}`; use `train`"
+                        ),
+                    ));
+                }
+            }
+        }
+    }
+    let gaps = Gaps::new(table.rows(), found);
+    Ok((!gaps.is_empty()).then_some((strongest, gaps)))
+}
+
+/// The columns before the maps of which `name` is made, and whether it is one of them, shifted and scaled at most.
+fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
+    let (mut sources, mut is_scaled) = (BTreeSet::from([name.to_owned()]), true);
+    for map in maps.iter().rev() {
+        is_scaled &= map.sources(name) == [name] && map.divisor(name).is_some();
+        if !is_scaled {
+            sources = sources.iter().flat_map(|source| map.sources(source)).collect();
+        }
+    }
+    (sources, is_scaled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::maps::{Clip, How, Impute, Interactions, Log1p, Scope, Standardize, Window};
+    use crate::resample::{Recipe, Rows, Sample};
+    use ndarray::array;
+    use std::sync::Arc;
+    use vaglio_core::{Cells, Map, Numbers, Task};
+
+    const GONE: f64 = f64::NAN;
+
+    fn impute(scope: Scope) -> Arc<dyn Map> {
+        Arc::new(Impute { scope, ..Impute::default() })
+    }
+
+    fn made(maps: Vec<Arc<dyn Map>>) -> Result<Option<(InFolds, Vec<(usize, Vec<f64>)>)>> {
+        let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
+        let table = Table::new(vec![
+            ("a".into(), column([1.0, 2.0, 3.0, 5.0])),
+            ("b".into(), column([1.0, GONE, 4.0, GONE])),
+            ("c".into(), column([GONE, 2.0, 1.0, 0.0])),
+        ]);
+        let targets = array![[1.0, 2.0, 0.0, 1.0]];
+        let rows = Rows { table: table?, targets, weights: None, groups: None, assignment: None };
+        let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()])?;
+        let problem = Sample::new(rows, Arc::new(recipe), false)?.fitted()?.problem;
+        Ok(problem.gaps().map(|(how, gaps)| {
+            let mask = |&feature: &usize| (feature, gaps.mask(feature).unwrap().values().into_owned());
+            (how, gaps.features().iter().map(mask).collect())
+        }))
+    }
+
+    #[test]
+    fn gaps_are_followed_through_maps_that_shift_and_scale() {
+        let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
+        let standardize = || Arc::new(Standardize { scope: Scope::Train, target: false }) as Arc<dyn Map>;
+        let found = made(vec![impute(Scope::Fold), standardize()]).unwrap();
+        assert_eq!(found, Some((InFolds::Required, vec![b.clone(), c.clone()])));
+        let found = made(vec![impute(Scope::Auto)]).unwrap();
+        assert_eq!(found, Some((InFolds::Possible, vec![b.clone(), c])));
+        assert_eq!(made(vec![impute(Scope::Train)]).unwrap(), None);
+        let only = |columns: &[&str], scope| -> Arc<dyn Map> {
+            let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
+            Arc::new(Impute { scope, columns, ..Impute::default() })
+        };
+        let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]).unwrap();
+        assert_eq!(found, Some((InFolds::Possible, vec![b])));
+    }
+
+    #[test]
+    fn columns_that_are_made_of_filled_ones_are_not_filled_anew() {
+        let named = || vec!["b".to_owned()];
+        let others: Vec<Arc<dyn Map>> = vec![
+            Arc::new(Log1p { columns: Some(named()) }),
+            Arc::new(Clip { columns: Some(named()), ..Clip::default() }),
+            Arc::new(Interactions { columns: vec!["a".into(), "b".into()] }),
+            Arc::new(Window { lags: vec![0, 1], columns: Some(named()) }),
+        ];
+        for other in others {
+            assert_eq!(made(vec![impute(Scope::Auto), Arc::clone(&other)]).unwrap(), None, "{other:?}");
+            let error = made(vec![impute(Scope::Fold), other]).unwrap_err().to_string();
+            assert!(error.contains("`preprocess[0].scope`: `fold` is for columns that later maps leave"), "{error}");
+            assert!(error.contains("is made of `b`"), "{error}");
+        }
+        let median = Impute { how: How::Median, scope: Scope::Fold, ..Impute::default() };
+        assert!(median.check().unwrap_err().to_string().contains("`scope`: `fold` is had of `mean` alone"));
+    }
+}

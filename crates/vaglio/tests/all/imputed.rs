@@ -1,0 +1,184 @@
+//! Cells that are filled by the means of the training rows of each fold, against plain loops over the folds.
+
+use ndarray::Array2;
+use std::sync::Arc;
+use vaglio::core::{
+    Cells, Criterion, Design, Feature, Gaps, HeldOut, Loss, Map, Numbers, Outline, Problem, Readout, Subset, Table,
+    Task,
+};
+use vaglio::criteria::{By, Engine, KFold};
+use vaglio::maps::{Impute, Scope, Standardize};
+use vaglio_testkit::{Random, data};
+
+/// A problem before its missing cells were filled.
+struct Torn {
+    table: Table,
+    problem: Problem,
+    missing: Vec<(Feature, Vec<usize>)>,
+}
+
+fn torn(problem: &Problem, share: f64, seed: u64) -> Torn {
+    let mut random = Random::new(seed);
+    let (mut columns, mut missing) = (Vec::new(), Vec::new());
+    for (feature, name) in problem.names().iter().enumerate() {
+        let mut values = problem.columns().column(feature).values().into_owned();
+        // The last column is whole.
+        let rows: Vec<usize> = match feature + 1 < problem.columns().len() {
+            true => (0..values.len()).filter(|_| (random.below(1000) as f64) < 1000.0 * share).collect(),
+            false => Vec::new(),
+        };
+        rows.iter().for_each(|&row| values[row] = f64::NAN);
+        missing.push((feature, rows));
+        columns.push((name.clone(), Cells::Numbers(Numbers::from(values))));
+    }
+    Torn { table: Table::new(columns).unwrap(), problem: problem.clone(), missing }
+}
+
+/// The problem of a table, with the targets of rows of another.
+fn problem(table: &Table, of: &Problem, rows: &[usize]) -> Problem {
+    let part = of.select_rows(rows);
+    let mut columns = vaglio::core::Columns::new(rows.len());
+    table.columns().iter().for_each(|(_, cells)| columns.push(Numbers::from(cells.numbers().unwrap())));
+    let (names, targets) = (part.names().to_vec(), part.targets().as_ref().clone());
+    let made = Problem::new(columns, names, targets, part.target_names().to_vec(), part.task().clone()).unwrap();
+    let made = match part.groups() {
+        Some(groups) => made.with_groups(groups.to_vec()).unwrap(),
+        None => made,
+    };
+    part.weights().map_or(Ok(made.clone()), |weights| made.clone().with_weights(weights.to_vec())).unwrap()
+}
+
+fn imputed(table: &Table, training: &Table, weights: Option<&[f64]>) -> Table {
+    Impute { scope: Scope::Fold, ..Impute::default() }.fit(training, weights).unwrap().transform(table.clone()).unwrap()
+}
+
+impl Torn {
+    /// Filled by the means of all rows, and anew in each fold.
+    fn design(&self, readout: &Readout, standardize: bool) -> Design {
+        let every: Vec<usize> = (0..self.problem.rows()).collect();
+        let whole = imputed(&self.table, &self.table, self.problem.weights().map(|w| &w[..]));
+        let gaps = Gaps::new(self.problem.rows(), self.missing.clone());
+        let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
+        let design = if gaps.is_empty() { design } else { design.imputing_in_folds(Arc::new(gaps)) };
+        if standardize { design.standardizing_in_folds() } else { design }
+    }
+
+    /// The mean squared error by plain loops: maps fitted on the training rows of each fold, and ridge regression on them.
+    fn loops(&self, folds: &[usize], readout: &Readout, subset: &[Feature], standardize: bool) -> f64 {
+        let targets = self.problem.targets();
+        let mut predictions = Array2::zeros(targets.dim());
+        for fold in 0..=*folds.iter().max().unwrap() {
+            let (held_out, training): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&row| folds[row] == fold);
+            let part = self.table.select_rows(&training);
+            let weights = self.problem.weights().map(|w| training.iter().map(|&row| w[row]).collect::<Vec<f64>>());
+            let order: Vec<usize> = training.iter().chain(&held_out).copied().collect();
+            let filled = imputed(&self.table.select_rows(&order), &part, weights.as_deref());
+            let filled = match standardize {
+                true => {
+                    let own = imputed(&part, &part, weights.as_deref());
+                    Standardize::default().fit(&own, weights.as_deref()).unwrap().transform(filled).unwrap()
+                }
+                false => filled,
+            };
+            let design = Design::identity(&problem(&filled, &self.problem, &order), readout.clone());
+            let (count, all) = (training.len(), (0..order.len()).collect::<Vec<usize>>());
+            let predicted = design.retrain(&all[..count], &all[count..], subset, Some(readout.lambdas[0])).unwrap();
+            held_out.iter().enumerate().for_each(|(j, &row)| predictions.column_mut(row).assign(&predicted.column(j)));
+        }
+        Loss::Squared.mean(targets.view(), predictions.view(), self.problem.weights().map(|w| &w[..]))
+    }
+}
+
+fn folds_of(criterion: &KFold, design: &Design) -> Vec<usize> {
+    match criterion.folds(design).unwrap() {
+        HeldOut::Folds(rounds) => rounds[0].iter().map(|fold| fold.unwrap() as usize).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn near(expected: f64, found: f64, tolerance: f64, on: &str) {
+    assert!((found / expected - 1.0).abs() <= tolerance, "{on}: {found:?}, not {expected:?}");
+}
+
+#[test]
+fn moments_are_plain_loops() {
+    for case in 0..48 {
+        let (weighted, intercept, standardize) = (case & 1 > 0, case & 2 > 0, case & 4 > 0);
+        let share = [0.0, 0.02, 0.1, 0.25, 0.4, 0.6][case / 8];
+        let recipe = data::regression(90, 7, case as u64).outputs(1 + case % 3).groups(5).bytes();
+        let recipe = if weighted { recipe.weighted() } else { recipe };
+        let torn = torn(&recipe.problem(), share, case as u64 + 7);
+        let readout = Readout::new(vec![0.7], intercept).unwrap();
+        let design = torn.design(&readout, standardize);
+        for criterion in [
+            KFold { folds: Some(6), engine: Engine::Primal, ..KFold::default() },
+            KFold { by: Some(By::Groups), engine: Engine::Primal, ..KFold::default() },
+        ] {
+            let folds = folds_of(&criterion, &design);
+            let on = format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");
+            let mut subset = Subset::open(&criterion, &design, &Outline::forward(7, 4)).unwrap();
+            assert_eq!(subset.engine().name, "primal");
+            for chosen in [&[][..], &[3], &[3, 0], &[3, 0, 6]] {
+                if let Some(&last) = chosen.last() {
+                    subset.add(last).unwrap();
+                }
+                let candidates: Vec<Feature> = (0..7).filter(|feature| !chosen.contains(feature)).collect();
+                let mut scores = vec![vaglio::core::Score::WORST; candidates.len()];
+                subset.score_additions(&candidates, &mut scores).unwrap();
+                for (&feature, score) in candidates.iter().zip(scores) {
+                    let with: Vec<Feature> = chosen.iter().copied().chain([feature]).collect();
+                    let expected = torn.loops(&folds, &readout, &with, standardize);
+                    near(expected, score.loss, 1e-12, &on);
+                    near(expected, criterion.evaluate(&design, &with).unwrap().loss, 1e-12, &on);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_losses_and_engines_are_the_definition() {
+    let recipe = data::binary(60, 5, 3).weighted();
+    let torn = torn(&recipe.problem(), 0.2, 11);
+    let readout = Readout::new(vec![0.1, 1.0], true).unwrap();
+    for (loss, engine) in [(Loss::ZeroOne, Engine::Auto), (Loss::Absolute, Engine::Auto), (Loss::Squared, Engine::Dual)]
+    {
+        for standardize in [false, true] {
+            let design = torn.design(&readout, standardize);
+            let criterion = KFold { folds: Some(4), loss, engine, ..KFold::default() };
+            let mut subset = Subset::open(&criterion, &design, &Outline::forward(5, 3)).unwrap();
+            subset.add(1).unwrap();
+            let mut scores = vec![vaglio::core::Score::WORST; 2];
+            subset.score_additions(&[0, 4], &mut scores).unwrap();
+            for (feature, score) in [0, 4].into_iter().zip(scores) {
+                let expected = criterion.evaluate(&design, &[1, feature]).unwrap();
+                near(expected.loss, score.loss, 1e-10, &format!("{loss:?} {engine:?}"));
+            }
+        }
+    }
+}
+
+/// Equal but for where cells were missing: they hold what fills them.
+#[test]
+fn columns_that_are_equal_after_filling_alone_have_scores_of_their_own() {
+    let values = |last: f64| Cells::Numbers(Numbers::from(vec![1.0, 2.0, 3.0, 6.0, 1.0, 5.0, 3.0, last]));
+    let table = Table::new(vec![("a".into(), values(3.0)), ("b".into(), values(f64::NAN))]).unwrap();
+    let y = ndarray::array![[1.0, 0.0, 2.0, 5.0, 2.0, 3.0, 3.0, 4.0]];
+    let mut columns = vaglio::core::Columns::new(8);
+    for name in ["a", "a"] {
+        columns.push(Numbers::from(table.get(name).unwrap().numbers().unwrap()));
+    }
+    let whole = Problem::new(columns, vec!["a".into(), "b".into()], y, vec!["y".into()], Task::Regression).unwrap();
+    let torn = Torn { table, problem: whole, missing: vec![(0, vec![]), (1, vec![7])] };
+    let readout = Readout::new(vec![0.5], true).unwrap();
+    let design = torn.design(&readout, false);
+    let criterion = KFold { folds: Some(4), engine: Engine::Primal, ..KFold::default() };
+    let folds = folds_of(&criterion, &design);
+    let mut subset = Subset::open(&criterion, &design, &Outline::forward(2, 2)).unwrap();
+    let mut scores = vec![vaglio::core::Score::WORST; 2];
+    subset.score_additions(&[0, 1], &mut scores).unwrap();
+    assert_ne!(scores[0], scores[1]);
+    for (feature, score) in scores.into_iter().enumerate() {
+        near(torn.loops(&folds, &readout, &[feature], false), score.loss, 1e-12, "one of two");
+    }
+}

@@ -36,8 +36,10 @@ pub struct CrossValidation {
     /// What is taken of the sizes and λ that were compared.
     pub rule: Rule,
     /// How many folds.
+    #[schemars(extend("minimum" = 2))]
     pub folds: usize,
     /// How often rows are dealt into folds.
+    #[schemars(extend("minimum" = 1))]
     pub repeats: usize,
 }
 

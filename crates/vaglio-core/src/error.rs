@@ -272,12 +272,18 @@ fn plural(count: usize, noun: &str) -> String {
     if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }
 
+/// Names of more bytes are like no other.
+const LONGEST: usize = 256;
+
 /// The known name most like `name`, if one is like it at all.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if name.len() > LONGEST {
+        return None;
+    }
     let wanted = name.to_lowercase();
     let one_slip = |candidate: &str| wanted.chars().count() > 1 && strsim::osa_distance(&wanted, candidate) == 1;
     let mut best: Option<(f64, &str)> = None;
-    for candidate in known {
+    for candidate in known.into_iter().filter(|candidate| candidate.len() <= LONGEST) {
         let lower = candidate.to_lowercase();
         let likeness = strsim::jaro_winkler(&wanted, &lower);
         if (likeness > 0.8 || one_slip(&lower)) && best.is_none_or(|(most, _)| likeness > most) {

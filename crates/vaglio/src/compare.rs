@@ -11,7 +11,7 @@ use crate::report::plot::{Plot, Series};
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Loss, Result};
+use vaglio_core::{Error, Loss, Result, shown};
 
 /// A run by its name.
 #[derive(Debug)]
@@ -110,8 +110,9 @@ impl Comparison {
             ]
         };
         let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "columns"];
-        let rows: Vec<[String; 8]> =
-            std::iter::once(heads.map(str::to_owned)).chain(self.runs.iter().map(row)).collect();
+        let rows: Vec<[String; 8]> = std::iter::once(heads.map(str::to_owned))
+            .chain(self.runs.iter().map(|run| row(run).map(|cell| shown(&cell).into_owned())))
+            .collect();
         let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..heads.len()).map(width).collect();
         let mut text = String::new();
@@ -125,7 +126,8 @@ impl Comparison {
         }
         text.push('\n');
         for (a, b, difference) in &self.pairs {
-            text += &format!("{} - {}: {difference}\n", self.runs[*a].name, self.runs[*b].name);
+            let (a, b) = (shown(&self.runs[*a].name), shown(&self.runs[*b].name));
+            text += &format!("{a} - {b}: {difference}\n");
         }
         text
     }

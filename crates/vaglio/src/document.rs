@@ -11,11 +11,14 @@ mod yaml;
 
 pub use label::Label;
 pub use node::{Entry, Meaning, Node, Scalar, Value};
-pub use yaml::to_yaml;
+pub use yaml::{LARGEST, to_yaml};
 
 use route::Segment;
 use serde::de::DeserializeOwned;
 use vaglio_core::{Error, Place, Result};
+
+/// Of names and texts of a file messages hold so many characters.
+const NAME: usize = 200;
 
 /// A configuration: the text of a file, with what the command line sets in it.
 #[derive(Debug, Clone)]
@@ -73,7 +76,7 @@ impl Document {
         reader::read(&self.root)
     }
 
-    /// The value at a dotted path.
+    /// The value at a dotted path, of which the empty one is the whole.
     pub fn get(&self, path: &str) -> Option<&Node> {
         let segments = route::segments(path).ok()?;
         let (mut node, mut rest) = (&self.root, &segments[..]);

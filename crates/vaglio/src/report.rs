@@ -29,9 +29,9 @@ mod tests;
 use crate::record::Record;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, Value};
+use minijinja::{Environment, Value, escape_formatter};
 use source::Source;
-use vaglio_core::Error;
+use vaglio_core::{Error, shown};
 use view::View;
 
 /// The page of a record as text, headed by a title, with the resolved configuration as YAML.
@@ -46,11 +46,23 @@ pub fn render(record: &Record, title: &str, configuration: &str) -> Result<Strin
 }
 
 fn page(view: &View) -> Result<String, minijinja::Error> {
+    let page = include_str!("report/page.html");
+    filled(page, include_str!("report/style.css"), Serde(view))
+}
+
+/// A template of HTML with its values: text escaped, characters that would act on the page included.
+pub(crate) fn filled(page: &str, style: &'static str, values: impl Into<Value>) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(shown(text).as_ref())),
+        _ => escape_formatter(out, state, value),
+    });
     let number = |value: Value| f64::try_from(value).ok();
     environment.add_filter("num", move |value: Value| Value::from_safe_string(number::html(number(value))));
-    environment.add_global("style", include_str!("report/style.css"));
-    environment.add_template("page.html", include_str!("report/page.html"))?;
-    environment.get_template("page.html")?.render(Serde(view))
+    // Text of several lines that stay lines.
+    let lines = |text: &str| text.lines().map(number::escape).collect::<Vec<_>>().join("\n");
+    environment.add_filter("lines", move |text: String| Value::from_safe_string(lines(&text)));
+    environment.add_global("style", style);
+    environment.render_named_str("page.html", page, values)
 }

@@ -1,10 +1,8 @@
 //! The page of a comparison.
 
 use super::{Comparison, Difference, Run, likeness, share};
-use crate::report::number;
-use minijinja::syntax::SyntaxConfig;
+use crate::report::filled;
 use minijinja::value::Serde;
-use minijinja::{Environment, Value};
 use serde::Serialize;
 use std::collections::HashMap;
 use vaglio_core::Loss;
@@ -69,13 +67,8 @@ struct ColumnRow {
 }
 
 pub(super) fn page(comparison: &Comparison) -> Result<String, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    let number = |value: Value| f64::try_from(value).ok();
-    environment.add_filter("num", move |value: Value| Value::from_safe_string(number::html(number(value))));
-    environment.add_global("style", concat!(include_str!("../report/style.css"), include_str!("style.css")));
-    environment.add_template("page.html", include_str!("page.html"))?;
-    environment.get_template("page.html")?.render(Serde(&View::of(comparison)))
+    let style = concat!(include_str!("../report/style.css"), include_str!("style.css"));
+    filled(include_str!("page.html"), style, Serde(&View::of(comparison)))
 }
 
 impl View {

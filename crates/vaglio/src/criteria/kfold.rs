@@ -43,6 +43,7 @@ use vaglio_core::{
 #[serde(deny_unknown_fields, default)]
 pub struct KFold {
     /// How many folds; 10 by default, with `by: groups` one for each group.
+    #[schemars(extend("minimum" = 2))]
     pub folds: Option<usize>,
     /// Whether rows (or groups) are shuffled first, by the pipeline's seed.
     pub shuffle: bool,

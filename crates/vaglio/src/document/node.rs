@@ -1,7 +1,8 @@
 //! The tree of a document.
 
+use super::NAME;
 use super::route::Segment;
-use vaglio_core::Place;
+use vaglio_core::{Place, clip};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -136,11 +137,11 @@ impl Node {
     /// The value in words, for messages.
     pub(super) fn describe(&self) -> String {
         match &self.value {
-            Value::Scalar(Scalar { text, quoted: true }) => format!("the text {text:?}"),
+            Value::Scalar(Scalar { text, quoted: true }) => format!("the text {:?}", clip(text, NAME)),
             Value::Scalar(scalar) => match scalar.meaning() {
                 Meaning::Null => "nothing".into(),
-                Meaning::Bool(_) | Meaning::Text(_) => format!("`{}`", scalar.text),
-                Meaning::Int(_) | Meaning::Float(_) => format!("the number {}", scalar.text),
+                Meaning::Bool(_) | Meaning::Text(_) => format!("`{}`", clip(&scalar.text, NAME)),
+                Meaning::Int(_) | Meaning::Float(_) => format!("the number {}", clip(&scalar.text, NAME)),
             },
             Value::List(_) => "a list".into(),
             Value::Map(_) => "keys and values".into(),

@@ -234,8 +234,11 @@ fn text_that_is_not_this_yaml_is_refused_with_its_place() {
         let found = error.to_string();
         assert!(found.starts_with(place) && found.contains(message), "{text}: {found}");
     }
-    let large = format!("a: {}", "x".repeat(1 << 20));
+    let large = format!("a: {}", "x".repeat(LARGEST));
     assert!(Document::parse(&large, "p.yaml").unwrap_err().to_string().contains("bytes are too many"));
+    let many = format!("a:\n{}", "- 1\n".repeat(500_000));
+    let found = Document::parse(&many, "p.yaml").unwrap_err().to_string();
+    assert!(found.starts_with("p.yaml:499999:3: ") && found.contains("at most 500000"), "{found}");
 }
 
 #[test]

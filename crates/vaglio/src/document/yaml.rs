@@ -1,14 +1,17 @@
 //! YAML text to the tree and settings to YAML text.
 
 use super::route::DEEPEST;
-use super::{Entry, Node, Scalar, Value};
+use super::{Entry, NAME, Node, Scalar, Value};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
 use std::collections::HashSet;
-use vaglio_core::{Error, Place, Result};
+use vaglio_core::{Error, Place, Result, clip};
 
-/// A configuration is read up to this size.
-const LARGEST: usize = 1 << 20;
+/// A configuration is read up to this many bytes.
+pub const LARGEST: usize = 1 << 24;
+
+/// It has at most so many values.
+const MOST: usize = 500_000;
 
 /// Where a text comes from.
 pub(super) enum Origin<'a> {
@@ -40,7 +43,7 @@ pub(super) fn parse(text: &str, origin: &Origin) -> Result<Node> {
         return Err(origin.refuse(&Marker::new(0, 1, 0), message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut tree = Tree { events: Parser::new_from_str(text), origin, depth: 0 };
+    let mut tree = Tree { events: Parser::new_from_str(text), origin, depth: 0, values: 0 };
     let mut root = None;
     loop {
         let (event, span) = tree.next()?;
@@ -65,6 +68,7 @@ struct Tree<'a> {
     events: Parser<'a, StrInput<'a>>,
     origin: &'a Origin<'a>,
     depth: usize,
+    values: usize,
 }
 
 impl<'a> Tree<'a> {
@@ -91,6 +95,10 @@ impl<'a> Tree<'a> {
         }
         if anchor != 0 {
             return refuse("anchors (`&name`) are not read here; put text that starts with `&` in quotes");
+        }
+        self.values += 1;
+        if self.values > MOST {
+            return refuse(&format!("a configuration has at most {MOST} keys and values, and here is one more"));
         }
         if let Event::Scalar(text, style, ..) = event {
             let scalar = Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain };
@@ -127,7 +135,9 @@ impl<'a> Tree<'a> {
                 return Err(self.origin.refuse(&span.start, "a key must be a single word or text"));
             };
             if !keys.insert(key.clone()) {
-                return Err(self.origin.refuse(&span.start, format!("the key `{key}` stands here a second time")));
+                return Err(self
+                    .origin
+                    .refuse(&span.start, format!("the key `{}` stands here a second time", clip(&key, NAME))));
             }
             let (event, span) = self.next()?;
             let mut node = self.node(event, span)?;
@@ -177,14 +187,39 @@ mod tests {
         engines: Vec<Engine>,
     }
 
+    /// Whether a plain scalar is a float to readers of YAML 1.1 as well: a point, and an exponent with its sign.
+    fn is_float_of_yaml_1_1(text: &str) -> bool {
+        let text = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "+0"));
+        let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+        mantissa.split_once('.').is_some_and(|(whole, rest)| digits(whole) && digits(rest))
+            && exponent.strip_prefix(['-', '+']).is_some_and(digits)
+    }
+
     fn round_trip(value: &Written) {
         let text = to_yaml(value).unwrap();
+        let written = Document::parse(&text, "w.yaml").unwrap();
+        for k in 0..value.numbers.len() {
+            let Value::Scalar(scalar) = &written.get(&format!("numbers[{k}]")).unwrap().value else { panic!("{text}") };
+            assert!(is_float_of_yaml_1_1(&scalar.text), "{text}");
+        }
         let read: Written =
             Document::parse(&text, "w.yaml").and_then(|d| d.read()).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(&read, value, "{text}");
         for (a, b) in read.numbers.iter().zip(&value.numbers) {
             assert_eq!(a.to_bits(), b.to_bits(), "{text}");
         }
+    }
+
+    #[test]
+    fn floats_of_yaml_1_1_have_a_point_and_a_sign() {
+        for text in ["0.001", "1.0e-7", "-1.5e+300", "0.0"] {
+            assert!(is_float_of_yaml_1_1(text), "{text}");
+        }
+        for text in ["1e-3", "1.0e7", "1", ".", "1.", "1.0e+", "x.0"] {
+            assert!(!is_float_of_yaml_1_1(text), "{text}");
+        }
+        assert_eq!(to_yaml(&[1e-3, 1e-7, 1e6]).unwrap(), "- 0.001\n- 1.0e-7\n- 1000000.0\n");
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub struct DataSpec {
     pub test: Option<Files>,
     /// Share of the training rows that is set aside as test rows, by the seed, classes evenly; instead of `test`.
     #[serde(default)]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_fraction: Option<f64>,
     /// The column, or columns, to predict.
     pub target: Target,

@@ -11,10 +11,12 @@ pub struct Evaluate {
     /// Everything is repeated on the training rows of outer folds, and judged on the rows held out.
     pub nested: Option<OuterFolds>,
     /// So many times everything is repeated on shuffled targets.
+    #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub permutations: Option<usize>,
     /// The search is repeated on complementary halves of the rows.
     pub stability: Option<Pairs>,
     /// The share of new rows that prediction intervals by the outer folds are to cover; for numbers.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub intervals: Option<f64>,
 }
 
@@ -23,8 +25,10 @@ pub struct Evaluate {
 #[serde(deny_unknown_fields, default)]
 pub struct OuterFolds {
     /// How many.
+    #[schemars(extend("minimum" = 2, "maximum" = MOST))]
     pub folds: usize,
     /// How often rows are dealt into them.
+    #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub repeats: usize,
 }
 
@@ -39,6 +43,7 @@ impl Default for OuterFolds {
 #[serde(deny_unknown_fields, default)]
 pub struct Pairs {
     /// How many.
+    #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub pairs: usize,
 }
 

@@ -39,6 +39,11 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     Ok((pipeline, document))
 }
 
+/// The parts that the pipeline of a document has by default, since nothing names them.
+pub fn by_default(document: &Document) -> Vec<(&'static str, &'static str)> {
+    DEFAULT_KINDS.into_iter().filter(|(part, _)| document.get(part).is_none()).collect()
+}
+
 fn refuse_later(document: &Document) -> Result<()> {
     for (key, instead) in LATER_KEYS {
         if document.get(key).is_some() {

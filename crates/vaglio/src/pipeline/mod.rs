@@ -2,6 +2,7 @@
 
 mod data_spec;
 mod evaluate;
+mod fields;
 #[cfg(feature = "files")]
 mod files;
 mod fitted;
@@ -11,6 +12,7 @@ mod schema;
 
 pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
+pub use fields::component_fields;
 #[cfg(feature = "files")]
 pub(crate) use files::heading;
 #[cfg(feature = "files")]
@@ -20,7 +22,7 @@ pub use files::{
     set_previous_aside, write_file,
 };
 pub use fitted::FittedPipeline;
-pub use load::load;
+pub use load::{by_default, load};
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use schema::{component_list, pipeline_schema};
 

@@ -4,32 +4,26 @@ use super::Evaluate;
 use super::{DataSpec, EngineSpec};
 use crate::tune::Tune;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use vaglio_core::{Description, Role, descriptions};
 
 /// The JSON Schema of a pipeline file for the components that are linked into this program.
+///
+/// What is one of several has its `kind`, or its words, as an `enum`, and `if` and `then` for the settings of each kind, so
+/// that who reads a wrong word is told which there are.
 pub fn pipeline_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let mut of_role = |role: Role| -> Value {
-        let parts: Vec<Value> =
-            descriptions().into_iter().filter(|d| d.role == role).map(|d| component(d, &mut generator)).collect();
-        json!({"oneOf": parts})
-    };
-    let (criterion, search, learner, map) =
-        (of_role(Role::Criterion), of_role(Role::Search), of_role(Role::Learner), of_role(Role::Map));
-    let search = match search.get("oneOf").cloned() {
-        Some(Value::Array(mut kinds)) => {
-            kinds.push(json!({"type": "array", "minItems": 1, "items": search}));
-            json!({"oneOf": kinds})
-        }
-        _ => search,
-    };
+    let [criterion, search, learner, map] =
+        [Role::Criterion, Role::Search, Role::Learner, Role::Map].map(|role| of_role(role, &mut generator));
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
     let evaluate = generator.subschema_for::<Evaluate>().to_value();
     let engine = generator.subschema_for::<EngineSpec>().to_value();
-    let definitions = Value::Object(generator.take_definitions(true));
-    json!({
+    let mut definitions = generator.take_definitions(true);
+    for (name, schema) in [("Criterion", criterion), ("Search", search), ("Learner", learner), ("Map", map)] {
+        definitions.insert(name.into(), schema);
+    }
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "vaglio pipeline",
         "type": "object",
@@ -37,10 +31,15 @@ pub fn pipeline_schema() -> Value {
             "version": {"const": 1},
             "seed": {"type": "integer", "minimum": 0, "default": 0},
             "data": data,
-            "preprocess": {"type": "array", "items": map},
-            "learner": learner,
-            "criterion": criterion,
-            "search": search,
+            "preprocess": {"type": "array", "items": {"$ref": "#/$defs/Map"}},
+            "learner": {"$ref": "#/$defs/Learner"},
+            "criterion": {"$ref": "#/$defs/Criterion"},
+            "search": {
+                "description": "A search, or a list of searches that are walked in turn.",
+                "if": {"type": "array"},
+                "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}},
+                "else": {"$ref": "#/$defs/Search"}
+            },
             "tune": tune,
             "evaluate": evaluate,
             "engine": engine
@@ -48,18 +47,51 @@ pub fn pipeline_schema() -> Value {
         "required": ["version", "data"],
         "additionalProperties": false,
         "$defs": definitions
+    });
+    one_of(&mut schema);
+    schema
+}
+
+/// A component of a role: a bare word where every setting has a default, or an object with `kind` and settings.
+fn of_role(role: Role, generator: &mut SchemaGenerator) -> Value {
+    let parts: Vec<(&str, Value)> = descriptions()
+        .into_iter()
+        .filter(|description| description.role == role)
+        .map(|description| (description.kind, component(description, generator)))
+        .collect();
+    let needs_settings = |schema: &Value| schema["required"].as_array().is_some_and(|required| required.len() > 1);
+    let words: Vec<&str> = parts.iter().filter(|(_, schema)| !needs_settings(schema)).map(|(kind, _)| *kind).collect();
+    let mut schema = by_kind(&parts);
+    let rules = schema["allOf"].take();
+    let (kinds, of_kinds) = (schema["properties"].take(), rules.as_array().cloned().unwrap_or_default());
+    let mut all = vec![
+        json!({"if": {"type": "string"}, "then": {"enum": words}}),
+        json!({"if": {"type": "object"}, "then": {"required": ["kind"], "properties": kinds}}),
+    ];
+    all.extend(of_kinds);
+    json!({"type": ["string", "object"], "allOf": all})
+}
+
+/// Objects that their `kind` tells apart.
+fn by_kind(parts: &[(&str, Value)]) -> Value {
+    let kinds: Vec<&str> = parts.iter().map(|(kind, _)| *kind).collect();
+    let rules = parts.iter().map(|(kind, schema)| {
+        let is_this = json!({"type": "object", "properties": {"kind": {"const": kind}}, "required": ["kind"]});
+        json!({"if": is_this, "then": schema})
+    });
+    json!({
+        "type": "object",
+        "required": ["kind"],
+        "properties": {"kind": {"enum": kinds}},
+        "allOf": rules.collect::<Vec<_>>()
     })
 }
 
-/// A component: a bare word where every setting has a default, or an object with `kind` and settings.
+/// The object of a component.
 fn component(description: &Description, generator: &mut SchemaGenerator) -> Value {
-    let mut inner = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator();
-    let mut schema = (description.schema)(&mut inner).to_value();
+    let (mut schema, definitions) = own_schema(description);
     // Types that refer to themselves cannot be inlined; they join the shared definitions.
-    for (name, definition) in inner.take_definitions(true) {
-        generator.definitions_mut().insert(name, definition);
-    }
-    let needs_settings = schema.get("required").and_then(Value::as_array).is_some_and(|r| !r.is_empty());
+    generator.definitions_mut().extend(definitions);
     if let Some(object) = schema.as_object_mut() {
         object.remove("$schema");
         object.remove("title");
@@ -75,7 +107,45 @@ fn component(description: &Description, generator: &mut SchemaGenerator) -> Valu
         }
         object.insert("additionalProperties".into(), json!(false));
     }
-    if needs_settings { schema } else { json!({"anyOf": [{"const": description.kind}, schema]}) }
+    schema
+}
+
+/// Turns alternatives that a word tells apart into an `enum` of the words, with what each means in the description, and
+/// those that a `kind` tells apart into rules; everywhere inside.
+fn one_of(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(one_of),
+        Value::Object(object) => {
+            object.values_mut().for_each(one_of);
+            let Some(all) = object.get("oneOf").and_then(Value::as_array).cloned() else { return };
+            let words: Option<Vec<&str>> = all.iter().map(|one| one.get("const")?.as_str()).collect();
+            let kind = |one: &Value| one.pointer("/properties/kind/const").and_then(Value::as_str).map(str::to_owned);
+            let kinds: Option<Vec<String>> = all.iter().map(kind).collect();
+            if let Some(words) = words {
+                object.remove("oneOf");
+                let meanings = all.iter().zip(&words).filter_map(|(one, word)| {
+                    Some(format!("- `{word}`: {}", one.get("description")?.as_str()?.replace('\n', " ")))
+                });
+                let told = object.get("description").and_then(Value::as_str).map(str::to_owned).into_iter();
+                let text = told.chain([meanings.collect::<Vec<_>>().join("\n")]).collect::<Vec<_>>().join("\n\n");
+                object.insert("type".into(), json!("string"));
+                object.insert("enum".into(), json!(words));
+                object.insert("description".into(), json!(text));
+            } else if let Some(kinds) = kinds {
+                object.remove("oneOf");
+                let parts: Vec<(&str, Value)> = kinds.iter().map(String::as_str).zip(all).collect();
+                object.extend(by_kind(&parts).as_object().cloned().unwrap_or_default());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The schema of a component's settings, with the types in it that refer to themselves.
+pub(super) fn own_schema(description: &Description) -> (Value, Map<String, Value>) {
+    let mut inner = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator();
+    let schema = (description.schema)(&mut inner).to_value();
+    (schema, inner.take_definitions(true))
 }
 
 /// The component list of `vaglio list --json`: what is linked in, and the losses.

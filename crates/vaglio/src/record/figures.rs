@@ -3,7 +3,7 @@
 use crate::infinity;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Loss, Task};
+use vaglio_core::{Loss, Task, shown};
 
 /// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl Figures {
         }
         let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
         let Some(confusion) = &self.confusion else { return text };
-        let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), Clone::clone);
+        let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
         let names: Vec<String> = (0..confusion.len()).map(name).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         text += "observed in rows, predicted in columns\n";

@@ -2,20 +2,21 @@
 
 use super::{Figures, Nested, PerOutput, Record, Status};
 use crate::ChosenBy;
-use vaglio_core::{Certificate, Loss, Rule};
+use vaglio_core::{Certificate, Loss, Rule, shown};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
-        let width = self.selected.iter().map(|s| s.name.chars().count()).max().unwrap_or(0).max(6);
+        let names: Vec<_> = self.selected.iter().map(|s| shown(&s.name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         let mut out = format!("{:>4}  {:<width$}  {:>12}\n", "", "column", "weight");
-        for (k, chosen) in self.selected.iter().enumerate() {
+        for (k, (chosen, name)) in self.selected.iter().zip(&names).enumerate() {
             let weight = match &chosen.weight {
                 Some(PerOutput::One(weight)) => format!("{weight:.6}"),
                 Some(PerOutput::Several(list)) => format!("({} outputs)", list.len()),
                 None => String::new(),
             };
-            out.push_str(&format!("{:>4}  {:<width$}  {weight:>12}\n", k + 1, chosen.name));
+            out.push_str(&format!("{:>4}  {:<width$}  {weight:>12}\n", k + 1, name));
         }
         let parts = &self.pipeline;
         out.push_str(&format!(
@@ -52,7 +53,7 @@ impl Record {
             out.push_str("The search was cut short; this is the valid result so far.\n");
         }
         for warning in &self.warnings {
-            out.push_str(&format!("warning: {}\n", warning.message));
+            out.push_str(&format!("warning: {}\n", shown(&warning.message)));
         }
         if let Some(sentence) = self.nothing_gained() {
             out.push_str(&format!("{sentence}.\n"));

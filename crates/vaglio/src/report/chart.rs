@@ -1,10 +1,10 @@
 //! The entry chart, as inline SVG.
 
-use super::number::{clip, escape, short};
+use super::number::{escape, short};
 use super::source::{Source, finite};
 use super::svg::{self, WIDTH, px};
 use std::fmt::Write;
-use vaglio_core::Action;
+use vaglio_core::{Action, clip};
 
 /// Most steps and rows that the entry chart shows.
 pub const MOST_STEPS: usize = 40;

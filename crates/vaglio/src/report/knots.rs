@@ -1,11 +1,11 @@
 //! The coefficients along a least-angle path, as inline SVG.
 
 use super::axis::{Axis, tick_labels, ticks, whole_ticks};
-use super::number::{clip, escape, short};
+use super::number::{escape, short};
 use super::source::Source;
 use super::svg::{self, WIDTH, px};
 use std::fmt::Write;
-use vaglio_core::Action;
+use vaglio_core::{Action, clip};
 
 const HEIGHT: f64 = 360.0;
 const TOP: f64 = 16.0;

@@ -1,5 +1,7 @@
 //! Numbers as a reader wants them: few digits in the text, all of them in the tooltip.
 
+use vaglio_core::shown;
+
 /// Significant digits in running text and tables.
 const DIGITS: usize = 5;
 
@@ -113,30 +115,20 @@ pub fn bytes(n: f64) -> String {
     format!("{} {}", significant(value, 4), units[unit])
 }
 
-/// Text for HTML and SVG: the five characters with a meaning of their own replaced.
+/// Text for HTML and SVG: the five characters with a meaning of their own replaced, those that would act escaped.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in shown(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#x27;"),
-            // Characters that a document may not contain.
-            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
     out
-}
-
-/// At most `most` characters, the last of them an ellipsis where some were cut.
-pub fn clip(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 fn trimmed(number: &str) -> &str {
@@ -204,6 +196,6 @@ mod tests {
     #[test]
     fn nothing_of_a_name_is_markup() {
         assert_eq!(escape("<script>'&\""), "&lt;script&gt;&#x27;&amp;&quot;");
-        assert_eq!(clip("abcdef", 4), "abc…");
+        assert_eq!(escape("a\n\u{1b}"), "a\\n\\u{1b}");
     }
 }

@@ -57,6 +57,7 @@ pub struct Tune {
     pub method: Method,
     /// Evaluations of the criterion, at most.
     #[serde(default = "default_budget")]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_EVALUATIONS))]
     pub budget: usize,
     /// What is scored.
     #[serde(default)]

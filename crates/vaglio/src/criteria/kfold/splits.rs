@@ -21,9 +21,11 @@ pub enum Splits {
     Repeated {
         /// How many folds.
         #[serde(default = "folds")]
+        #[schemars(extend("minimum" = 2))]
         folds: usize,
         /// How many times.
         #[serde(default = "repeats")]
+        #[schemars(extend("minimum" = 1))]
         repeats: usize,
     },
 }

@@ -9,7 +9,7 @@ use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
-use vaglio_core::{Criterion, Design, HeldOut, Result};
+use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -37,7 +37,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 
     let mut out = String::new();
     let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "{name:<12}{text}");
+        let _ = writeln!(out, "{name:<12}{}", shown(&text));
     };
     let outputs = train.targets().nrows();
     let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };

@@ -1,0 +1,116 @@
+//! The settings of one component in words, read off its JSON Schema.
+
+use super::schema::own_schema;
+use serde_json::{Map, Value, json};
+use vaglio_core::descriptions;
+
+/// The settings of a component: name, type, default, whether it is required, and what it does; `None` where nothing of
+/// that role and kind has settings.
+pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
+    let description = descriptions().into_iter().find(|d| d.role.name() == role && d.kind == kind)?;
+    let (schema, definitions) = own_schema(description);
+    let schema = resolved(&schema, &definitions);
+    let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|r| r == name));
+    let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, of_field)| {
+        let mut field = json!({"name": name, "type": told(of_field, &definitions), "required": required(name)});
+        if let (Some(field), Some(default)) = (field.as_object_mut(), of_field.get("default")) {
+            field.insert("default".into(), default.clone());
+        }
+        field["description"] = explained(of_field, &definitions).into();
+        field
+    });
+    Some(Value::Array(fields.collect()))
+}
+
+fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    name.and_then(|name| definitions.get(name)).unwrap_or(schema)
+}
+
+/// The alternatives of a schema; itself where there are none.
+fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> Vec<&'a Value> {
+    let schema = resolved(schema, definitions);
+    let all = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).and_then(Value::as_array);
+    all.map_or_else(|| vec![schema], |all| all.iter().flat_map(|one| alternatives(one, definitions)).collect())
+}
+
+/// What a value may be, in words.
+fn told(schema: &Value, definitions: &Map<String, Value>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for one in alternatives(schema, definitions) {
+        for words in told_one(one, definitions) {
+            if !all.contains(&words) {
+                all.push(words);
+            }
+        }
+    }
+    all.join(" | ")
+}
+
+fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if let Some(word) = schema.get("const") {
+        return vec![plain(word)];
+    }
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        return words.iter().map(plain).collect();
+    }
+    let types = match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(one)) => vec![one.as_str()],
+        _ => vec!["anything"],
+    };
+    let within = bounds(schema);
+    types
+        .into_iter()
+        .map(|name| match name {
+            "integer" => format!("whole number{}", if within == " from 0" { "" } else { &within }),
+            "number" => format!("number{within}"),
+            "string" => "text".into(),
+            "boolean" => "true | false".into(),
+            "array" => format!("list of {}", schema.get("items").map_or("anything".into(), |of| told(of, definitions))),
+            "object" => keys(schema, definitions),
+            other => other.to_owned(),
+        })
+        .collect()
+}
+
+/// The bounds of a number, where 0 is not the only one.
+fn bounds(schema: &Value) -> String {
+    let words =
+        [("minimum", " from "), ("exclusiveMinimum", " above "), ("maximum", " to "), ("exclusiveMaximum", " below ")];
+    let told = words.iter().filter_map(|(key, words)| schema.get(key).map(|bound| format!("{words}{bound}")));
+    told.collect()
+}
+
+/// A map by its keys.
+fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        let values = schema.get("additionalProperties").filter(|of| of.is_object());
+        return format!("{{name: {}, …}}", values.map_or("anything".into(), |of| told(of, definitions)));
+    };
+    let one = |(name, of): (&String, &Value)| match of.get("const").and_then(Value::as_str) {
+        Some(word) => format!("{name}: {word}"),
+        None => name.clone(),
+    };
+    format!("{{{}}}", properties.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// What a setting does, with what each of its words and keys means.
+fn explained(schema: &Value, definitions: &Map<String, Value>) -> String {
+    let text = |schema: &Value| schema.get("description").and_then(Value::as_str).map(str::to_owned);
+    let mut lines: Vec<String> = text(schema).or_else(|| text(resolved(schema, definitions))).into_iter().collect();
+    for one in alternatives(schema, definitions) {
+        let word = one.get("const").and_then(Value::as_str);
+        lines.extend(word.zip(text(one)).map(|(word, text)| format!("`{word}`: {}", text.replace('\n', " "))));
+        for (name, of) in one.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let default = of.get("default").map(|default| format!("; {default} by default")).unwrap_or_default();
+            let what = text(of).map(|text| format!(". {}", text.replace('\n', " "))).unwrap_or_default();
+            let line = format!("`{name}`: {}{default}{what}", told(of, definitions));
+            if of.get("const").is_none() && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines.join("\n")
+}

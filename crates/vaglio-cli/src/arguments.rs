@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use std::path::PathBuf;
 
 /// Exact, fast feature selection for regularized least squares.
@@ -44,15 +45,25 @@ pub enum Command {
         /// The folder of the run.
         folder: PathBuf,
     },
-    /// List every criterion, search, learner, map and loss that is linked in.
+    /// List every criterion, search, learner, map and loss that is linked in, or all settings of one.
     List {
+        /// One of these roles, or the kind of a part, such as `greedy`.
+        kind: Option<String>,
         /// As JSON.
         #[arg(long)]
         json: bool,
     },
     /// Print the JSON Schema of the pipeline file.
     Schema,
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page.
+    Man,
     /// Make a plug-in crate.
+    #[command(hide = true)]
     NewPlugin {
         /// Its name.
         name: String,
@@ -100,16 +111,16 @@ pub struct Run {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Continue from the journal of an interrupted run.
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub resume: bool,
     /// Recompute so many random steps by plain retraining.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide = true)]
     pub verify: Option<usize>,
     /// Threads; 0 for as many as there are processors. The result does not depend on it.
     #[arg(long)]
     pub threads: Option<usize>,
     /// Stop after this time with the result so far.
-    #[arg(long, value_name = "10m")]
+    #[arg(long, value_name = "10m", hide = true)]
     pub time_limit: Option<String>,
     /// Repeat everything in so many outer folds, for an honest figure: `evaluate.nested.folds`.
     #[arg(long, value_name = "K")]

@@ -2,17 +2,17 @@
 
 use crate::arguments::{Predict, Run};
 use crate::failure::{Failure, not_available};
+use crate::loaded::Loaded;
 use crate::progress::Watch;
-use std::io::Write;
+use crate::terminal::{note, print};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
-use vaglio::core::{Error, Place, StopReason};
-use vaglio::document::Document;
+use vaglio::core::StopReason;
 use vaglio::pipeline::{self, Beside, RunOptions, SavedModel};
 
-type Done = Result<ExitCode, Failure>;
+/// How a command ends.
+pub type Done = Result<ExitCode, Failure>;
 
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: Run) -> Done {
@@ -57,7 +57,10 @@ pub fn run(arguments: Run) -> Done {
     };
     print(&text)?;
     if !arguments.quiet {
-        eprintln!("wrote {}", out.join("report.html").display());
+        if let Some(parts) = loaded.by_default() {
+            note(&format_args!("by default: {parts}"));
+        }
+        note(&format_args!("wrote {}", out.join("report.html").display()));
     }
     Ok(match outcome.record.stop_reason {
         StopReason::Interrupted => ExitCode::from(130),
@@ -69,8 +72,11 @@ pub fn run(arguments: Run) -> Done {
 /// Says what a run would do.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
     let loaded = Loaded::read(path, assignments)?;
-    let text = in_pool(loaded.pipeline.threads(), || pipeline::plan(&loaded.pipeline, &loaded.folder))?
+    let mut text = in_pool(loaded.pipeline.threads(), || pipeline::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
+    if let Some(parts) = loaded.by_default() {
+        text += &format!("{:<12}{parts}\n", "by default");
+    }
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -99,7 +105,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     }
     print(&comparison.table())?;
     if let Some(out) = out {
-        eprintln!("wrote {}", out.display());
+        note(&format_args!("wrote {}", out.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -107,24 +113,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
 /// Writes the report of a run anew.
 pub fn report(folder: &Path) -> Done {
     pipeline::report(folder)?;
-    eprintln!("wrote {}", folder.join("report.html").display());
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Lists what is linked in.
-pub fn list(json: bool) -> Done {
-    let components = pipeline::component_list();
-    if json {
-        return pretty(&components);
-    }
-    let mut text = String::new();
-    for component in components.as_array().into_iter().flatten() {
-        let word = |key: &str| component.get(key).and_then(|v| v.as_str()).unwrap_or_default();
-        let example = word("example").replace('\n', &format!("\n{:29}", ""));
-        text.push_str(&format!("{:<10} {:<17} {}\n", word("role"), word("kind"), word("summary")));
-        text.push_str(&format!("{:<10} {:<17} {} {}; {}\n", "", "", word("crate"), word("version"), example));
-    }
-    print(&text)?;
+    note(&format_args!("wrote {}", folder.join("report.html").display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -133,43 +122,10 @@ pub fn schema() -> Done {
     pretty(&pipeline::pipeline_schema())
 }
 
-fn pretty(value: &serde_json::Value) -> Done {
+/// Prints a value as JSON of several lines.
+pub fn pretty(value: &serde_json::Value) -> Done {
     print(&format!("{value:#}\n"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// A pipeline with its text, for errors that point into it.
-struct Loaded {
-    pipeline: ValidPipeline,
-    document: Document,
-    text: String,
-    folder: PathBuf,
-}
-
-impl Loaded {
-    fn read(path: &Path, assignments: &[String]) -> Result<Self, Failure> {
-        let file = path.display().to_string();
-        let unreadable =
-            |message: String| Error::Syntax { message, place: Some(Place { file: file.clone(), line: 0, column: 0 }) };
-        let bytes = std::fs::read(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => unreadable("there is no such file".into()),
-            _ => unreadable(format!("it cannot be read: {e}")),
-        })?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
-        match pipeline::load(&text, &path.display().to_string(), assignments) {
-            Ok((pipeline, document)) => {
-                let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-                Ok(Loaded { pipeline, document, text, folder })
-            }
-            Err(error) => Err(Failure::in_text(error, path, &text)),
-        }
-    }
-
-    fn failure(&self, error: Error) -> Failure {
-        let error = self.document.locate(error);
-        let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
-        Failure::in_text(error, Path::new(&file), &self.text)
-    }
 }
 
 fn default_out(pipeline: &Path) -> PathBuf {
@@ -178,13 +134,4 @@ fn default_out(pipeline: &Path) -> PathBuf {
 
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     vaglio::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(Failure::from)
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // A reader that has seen enough, such as `head`, is no failure.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|e| Error::Unwritable { path: "standard output".into(), message: e.to_string() }.into()),
-    }
 }

@@ -1,11 +1,12 @@
 //! How failures are told: on standard error, with the line that is at fault.
 
+use crate::terminal::{LONGEST, told, told_in_lines};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use unicode_width::UnicodeWidthStr;
-use vaglio::core::{Error, Place};
+use vaglio::core::{Error, Place, acts, shown};
 
 /// An error with the lines that it points into, if any.
 #[derive(Debug)]
@@ -24,7 +25,9 @@ impl Failure {
 
     /// Prints the failure and gives its exit code.
     pub fn report(&self) -> ExitCode {
-        eprintln!("error: {}", self.error);
+        const START: &str = "error: ";
+        let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + 1);
+        eprintln!("{START}{}", told(&self.error, left));
         eprint!("{}", self.snippet);
         ExitCode::from(self.error.class() as u8)
     }
@@ -36,33 +39,82 @@ impl From<Error> for Failure {
     }
 }
 
+/// Shows help that was asked for, or what is wrong with a command line; gives the exit code.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && acts(c))) {
+        eprintln!("{}", told_in_lines(&text, LONGEST - 1));
+    } else {
+        let _ = error.print();
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
 /// A refusal of something that this version does not do.
 pub fn not_available(what: &str, instead: &str) -> Failure {
     Error::NotAvailable { what: what.into(), instead: instead.into(), place: None }.into()
 }
 
+/// Characters of a line that are shown, those around the place.
+const WINDOW: usize = 120;
+
 /// The line of a place between its neighbors, with the word at the place marked.
 fn snippet(text: &str, place: &Place) -> String {
-    let lines: Vec<String> = text.lines().map(printable).collect();
-    let Some(line) = lines.get(place.line - 1) else { return String::new() };
-    let at = line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
-    let word = line[at..].split([',', '}', ']', '#', ' ']).next().unwrap_or_default();
+    let first = place.line.saturating_sub(2);
+    let column = place.column.saturating_sub(1);
+    let from = column.saturating_sub(WINDOW / 2);
     let color = std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal();
     let (on, off) = if color { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
-    let (marks, indent) = ("^".repeat(word.width().max(1)), line[..at].width());
     let mut out = String::new();
-    let first = place.line.saturating_sub(2);
-    for (number, line) in (first + 1..).zip(&lines[first..(place.line + 1).min(lines.len())]) {
-        let _ = writeln!(out, "{number:>5} | {line}");
+    for (number, line) in (first + 1..).zip(text.lines().skip(first)).take(place.line + 1 - first) {
+        let (mut before, mut after) = (String::new(), String::new());
+        let mut seen = line.chars().enumerate().skip(from);
+        for (at, c) in seen.by_ref().take(WINDOW) {
+            let side = if at < column { &mut before } else { &mut after };
+            if c == '\t' { side.push(' ') } else { side.push_str(&shown(c.encode_utf8(&mut [0; 4]))) }
+        }
+        let more = if seen.next().is_some() { "…" } else { "" };
+        let start = if from > 0 { "…" } else { "" };
+        let _ = writeln!(out, "{number:>5} | {start}{before}{after}{more}");
         if number == place.line {
+            let word = after.split([',', '}', ']', '#', ' ']).next().unwrap_or_default();
+            let (marks, indent) = ("^".repeat(word.width().max(1)), start.width() + before.width());
             let _ = writeln!(out, "      | {:indent$}{on}{marks} here{off}", "");
         }
     }
-    out
+    if text.lines().nth(place.line - 1).is_some() { out } else { String::new() }
 }
 
-/// A line with its control characters escaped; a tab is one space.
-fn printable(line: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    line.replace('\t', " ").chars().map(escaped).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, line: usize, column: usize) -> String {
+        snippet(text, &Place { file: "p.yaml".into(), line, column })
+    }
+
+    #[test]
+    fn the_word_at_a_place_is_marked_between_its_neighbors() {
+        let text = "version: 1\nsearch: {kind: gredy}\n\tlast\u{7}\nnot shown\n";
+        let expected = [
+            "    1 | version: 1",
+            "    2 | search: {kind: gredy}",
+            "      |                ^^^^^ here",
+            "    3 |  last\\u{7}",
+            "",
+        ];
+        assert_eq!(at(text, 2, 16), expected.join("\n"));
+        assert_eq!(at(text, 9, 1), "");
+        assert_eq!(at("a: 1", 1, 9), "    1 | a: 1\n      |     ^ here\n");
+    }
+
+    #[test]
+    fn of_long_lines_the_part_around_the_place_is_shown() {
+        let line = "x".repeat(5000) + "," + &"é".repeat(5000);
+        let text = format!("{line}\n{line}\n{line}\n");
+        for column in [1, 60, 4999, 5001, 5002, 9999, 10001, 20000] {
+            let shown = at(&text, 2, column);
+            assert!(shown.lines().count() == 4 && shown.chars().count() < 700, "{column}\n{shown}");
+        }
+    }
 }

@@ -10,7 +10,11 @@
 mod arguments;
 mod commands;
 mod failure;
+mod list;
+mod loaded;
+mod manual;
 mod progress;
+mod terminal;
 
 #[cfg(feature = "beam")]
 use vaglio_beam as _;
@@ -38,16 +42,21 @@ use std::process::ExitCode;
 /// The exit code is 0 when done, 2 for usage or configuration, 3 for data, 4 for arithmetic, 5 for a limit, 130 when
 /// interrupted.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return failure::usage(&error),
+    };
     progress::start_tracing(arguments.verbose);
     let done = match arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
         Command::Predict(predict) => commands::predict(predict),
         Command::Compare { folders, out } => commands::compare(&folders, out.as_deref()),
-        Command::List { json } => commands::list(json),
+        Command::List { kind, json } => list::list(kind.as_deref(), json),
         Command::Schema => commands::schema(),
         Command::Report { folder } => commands::report(&folder),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man => manual::page(),
         Command::NewPlugin { .. } => {
             Err(failure::not_available("`vaglio new-plugin`", "copy plugins/vaglio-mrmr from the source of vaglio"))
         }

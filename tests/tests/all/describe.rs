@@ -25,6 +25,25 @@ fn fault(value: &Value, schema: &Value, root: &Value) -> Option<String> {
             return Some(format!("{value} fits {fitting} of {key}"));
         }
     }
+    if let Some(found) = list("allOf").iter().find_map(|s| fault(value, s, root)) {
+        return Some(found);
+    }
+    if let Some(condition) = schema.get("if") {
+        let branch = if fault(value, condition, root).is_none() { "then" } else { "else" };
+        if let Some(found) = schema.get(branch).and_then(|s| fault(value, s, root)) {
+            return Some(found);
+        }
+    }
+    if let Some(number) = value.as_f64() {
+        let bound = |key: &str| schema[key].as_f64();
+        let inside = bound("minimum").is_none_or(|least| number >= least)
+            && bound("maximum").is_none_or(|most| number <= most)
+            && bound("exclusiveMinimum").is_none_or(|below| number > below)
+            && bound("exclusiveMaximum").is_none_or(|above| number < above);
+        if !inside {
+            return Some(format!("{value} is out of the bounds of {schema}"));
+        }
+    }
     let types = if schema["type"].is_array() { list("type") } else { vec![schema["type"].clone()] };
     let is = |name: &str| match name {
         "object" => value.is_object(),
@@ -41,7 +60,7 @@ fn fault(value: &Value, schema: &Value, root: &Value) -> Option<String> {
     }
     if schema.get("const").is_some_and(|c| c != value) || schema.get("enum").is_some() && !list("enum").contains(value)
     {
-        return Some(format!("{value} is not the word of {schema}"));
+        return Some(format!("{value} is not one of {}", schema.get("enum").unwrap_or(&schema["const"])));
     }
     if let Some(object) = value.as_object() {
         if let Some(missing) = list("required").iter().filter_map(Value::as_str).find(|key| !object.contains_key(*key))
@@ -157,6 +176,73 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
         assert!(fault(&tree(&pipeline(bad)), &schema, &schema).is_some(), "{bad}");
     }
     assert!(fault(&json!({"version": 2, "data": {"train": "x", "target": "y"}}), &schema, &schema).is_some());
+}
+
+#[test]
+fn the_schema_names_the_words_that_there_are() {
+    let folder = Folder::new("schema-words");
+    let schema = schema(&folder);
+    for (bad, start) in [
+        ("search: gredy", "search: \"gredy\" is not one of [\"all\",\"backward\","),
+        ("search: {kind: gredy}", "search: kind: \"gredy\" is not one of [\"all\",\"backward\","),
+        ("search: [greedy, {kind: gredy}]", "search: kind: \"gredy\" is not one of ["),
+        ("search: {max_features: 3}", "search: kind is missing in "),
+        ("search: {kind: greedy, max_feature: 3}", "search: max_feature: 3 is not allowed"),
+        ("search: 3", "search: 3 is not of type"),
+        ("learner: rsl", "learner: \"rsl\" is not one of ["),
+        ("criterion: {kind: kflod}", "criterion: kind: \"kflod\" is not one of ["),
+        (
+            "criterion: {kind: loo, loss: square}",
+            "criterion: loss: \"square\" is not one of [\"squared\",\"zero_one\",",
+        ),
+        ("criterion: {kind: kfold, splits: {kind: given}}", "criterion: splits: "),
+        ("preprocess: [{kind: standardise}]", "preprocess: kind: \"standardise\" is not one of ["),
+        ("tune: {method: x, parameters: {}}", "tune: method: \"x\" is not one of [\"nelder_mead\","),
+        ("tune: {budget: 0, parameters: {}}", "tune: budget: 0 is out of the bounds"),
+        ("criterion: {kind: kfold, folds: 1}", "criterion: folds: 1 is out of the bounds"),
+        ("search: {kind: greedy, choose: {folds: 1}}", "search: choose: "),
+        ("evaluate: {nested: {folds: 1}}", "evaluate: nested: "),
+        ("evaluate: {permutations: 0}", "evaluate: permutations: 0 is out of the bounds"),
+        ("evaluate: {intervals: 1}", "evaluate: intervals: 1 is out of the bounds"),
+    ] {
+        let found = fault(&tree(&pipeline(bad)), &schema, &schema).unwrap_or_else(|| panic!("{bad} is taken"));
+        assert!(found.starts_with(start), "{bad}\n{found}");
+    }
+    for fraction in ["0", "1", "2", "-0.5"] {
+        let yaml = pipeline("").replace("target: y", &format!("target: y, test_fraction: {fraction}"));
+        assert!(fault(&tree(&yaml), &schema, &schema).is_some(), "{yaml}");
+    }
+    for good in [
+        "search: greedy",
+        "search: [rank, {kind: greedy}]",
+        "learner: rls",
+        "criterion: {kind: kfold, folds: 2}",
+        "criterion: {kind: kfold, splits: {kind: given, column: part}}",
+        "criterion: {kind: kfold, folds: null}",
+    ] {
+        assert_eq!(fault(&tree(&pipeline(good)), &schema, &schema), None, "{good}");
+    }
+}
+
+#[test]
+fn parts_that_a_file_does_not_name_are_told() {
+    let folder = Folder::new("defaults");
+    folder.write("train.csv", table(20, 4, &[]));
+    for (lines, expected) in [
+        ("", "learner rls, criterion loo, search greedy\n"),
+        ("search: greedy", "learner rls, criterion loo\n"),
+        ("learner: rls\ncriterion: {kind: loo}\nsearch: greedy", ""),
+    ] {
+        folder.write("p.yaml", pipeline(lines));
+        let plan = folder.vaglio(&["plan", "p.yaml"]);
+        let run = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+        assert_eq!((plan.code, run.code), (Some(0), Some(0)), "{}{}", plan.err, run.err);
+        let line = plan.out.lines().find_map(|line| line.strip_prefix("by default  "));
+        assert_eq!(line.unwrap_or_default(), expected.trim_end(), "{}", plan.out);
+        assert_eq!(run.err.contains("by default: "), !expected.is_empty(), "{}", run.err);
+        assert!(run.err.contains(expected), "{}", run.err);
+        assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]).err, "", "{lines}");
+    }
 }
 
 #[test]

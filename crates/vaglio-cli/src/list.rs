@@ -1,0 +1,75 @@
+//! `vaglio list`: what is linked in, and all settings of one part.
+
+use crate::commands::{Done, pretty};
+use crate::terminal::print;
+use serde_json::Value;
+use std::fmt::Write;
+use std::process::ExitCode;
+use vaglio::core::Error;
+use vaglio::pipeline;
+
+/// Lists everything, the parts of a role, or the parts of a kind with their settings.
+pub fn list(kind: Option<&str>, json: bool) -> Done {
+    let all = pipeline::component_list();
+    let all = all.as_array().map_or(&[][..], |all| all);
+    let Some(wanted) = kind else { return overview(all.to_vec(), json) };
+    let of = |key: &str| -> Vec<Value> { all.iter().filter(|part| part[key] == wanted).cloned().collect() };
+    let of_role = of("role");
+    if !of_role.is_empty() {
+        return overview(of_role, json);
+    }
+    let mut parts = of("kind");
+    if parts.is_empty() {
+        let known = all.iter().flat_map(|part| [word(part, "role"), word(part, "kind")]);
+        return Err(Error::unknown("KIND", "part", wanted, known).into());
+    }
+    for part in &mut parts {
+        let fields = pipeline::component_fields(word(part, "role"), wanted);
+        if let (Some(part), Some(fields)) = (part.as_object_mut(), fields) {
+            part.insert("fields".into(), fields);
+        }
+    }
+    if json {
+        return pretty(&Value::Array(parts));
+    }
+    print(&parts.iter().map(detail).collect::<Vec<_>>().join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn overview(parts: Vec<Value>, json: bool) -> Done {
+    if json {
+        return pretty(&Value::Array(parts));
+    }
+    let mut text = String::new();
+    for part in &parts {
+        let word = |key: &str| word(part, key);
+        let example = word("example").replace('\n', &format!("\n{:29}", ""));
+        let _ = writeln!(text, "{:<10} {:<17} {}", word("role"), word("kind"), word("summary"));
+        let _ = writeln!(text, "{:<10} {:<17} {} {}; {}", "", "", word("crate"), word("version"), example);
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A part with its settings, a few lines each.
+fn detail(part: &Value) -> String {
+    let word = |key: &str| word(part, key);
+    let mut text = format!("{} {}: {}\n", word("role"), word("kind"), word("summary"));
+    let _ = writeln!(text, "{} {}", word("crate"), word("version"));
+    word("example").lines().for_each(|line| text += &format!("    {line}\n"));
+    for field in part["fields"].as_array().map_or(&[][..], |fields| fields) {
+        let default = match field.get("default") {
+            Some(Value::String(default)) => format!("{default} by default"),
+            Some(default) => format!("{default} by default"),
+            None if field["required"] == true => "required".into(),
+            None => "optional".into(),
+        };
+        let _ = writeln!(text, "\n{}: {}; {default}", self::word(field, "name"), self::word(field, "type"));
+        self::word(field, "description").lines().for_each(|line| text += &format!("    {line}\n"));
+    }
+    text
+}
+
+fn word<'a>(part: &'a Value, key: &str) -> &'a str {
+    part.get(key).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,157 @@
+//! A pipeline file, read with its text for errors that point into it.
+
+use crate::failure::Failure;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use vaglio::ValidPipeline;
+use vaglio::core::{Error, Place};
+use vaglio::document::{Document, LARGEST, Node, Value};
+use vaglio::pipeline;
+
+/// A pipeline with its text.
+pub struct Loaded {
+    /// Its settings.
+    pub pipeline: ValidPipeline,
+    /// The folder that its paths are relative to.
+    pub folder: PathBuf,
+    document: Document,
+    text: String,
+}
+
+impl Loaded {
+    /// Reads a pipeline file, with assignments on top.
+    ///
+    /// # Errors
+    /// Those of [`pipeline::load`]; a sentence for a folder, and for a table, of which nothing is quoted.
+    pub fn read(path: &Path, assignments: &[String]) -> Result<Self, Failure> {
+        let file = path.display().to_string();
+        let refuse = |message: String| -> Failure {
+            Error::Syntax { message, place: Some(Place { file: file.clone(), line: 0, column: 0 }) }.into()
+        };
+        let bytes = content(path).map_err(&refuse)?;
+        let table = || refuse(format!("this is a table; `vaglio init {file}` writes a pipeline for it"));
+        if is_called_a_table(path) || MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
+            return Err(table());
+        }
+        let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))?;
+        match Content::of(&text) {
+            Content::Table => return Err(table()),
+            Content::Text => {
+                let message = "this is no pipeline, which has keys such as `version: 1`";
+                return Err(refuse(format!(
+                    "{message}; if it is a table, `vaglio init {file}` writes a pipeline for it"
+                )));
+            }
+            Content::Other => {}
+        }
+        match pipeline::load(&text, &file, assignments) {
+            Ok((pipeline, document)) => {
+                let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+                Ok(Loaded { pipeline, document, text, folder })
+            }
+            Err(error) => Err(Failure::in_text(error, path, &text)),
+        }
+    }
+
+    /// The parts that the file leaves to their defaults, in words.
+    pub fn by_default(&self) -> Option<String> {
+        let parts: Vec<String> =
+            pipeline::by_default(&self.document).iter().map(|(part, kind)| format!("{part} {kind}")).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// A later error, with its place in the file.
+    pub fn failure(&self, error: Error) -> Failure {
+        let error = self.document.locate(error);
+        let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
+        Failure::in_text(error, Path::new(&file), &self.text)
+    }
+}
+
+/// The bytes of a file, of one that is too large for a configuration the first.
+fn content(path: &Path) -> Result<Vec<u8>, String> {
+    if path.is_dir() {
+        return Err("this is a folder; a pipeline is a YAML file".into());
+    }
+    let unreadable = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("it cannot be read: {e}"),
+    };
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(bytes)
+}
+
+/// What the names of tables end with.
+const ENDINGS: [&str; 9] = ["csv", "tsv", "parquet", "arrow", "arrows", "feather", "ipc", "gz", "zst"];
+
+/// What binary tables and compressed files start with.
+const MAGIC: [&[u8]; 5] = [b"PAR1", b"ARROW1", b"FEA1", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
+
+fn is_called_a_table(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+}
+
+/// What a text is, where it is no pipeline with or without mistakes.
+#[derive(Debug, PartialEq)]
+enum Content {
+    /// Lines of equally many cells.
+    Table,
+    /// Lines of text, which may be a table of one column.
+    Text,
+    /// Anything else.
+    Other,
+}
+
+impl Content {
+    fn of(text: &str) -> Self {
+        let document = Document::parse(text, "");
+        let whole = document.as_ref().ok().and_then(|document| document.get(""));
+        match whole.map(|whole| &whole.value) {
+            Some(Value::Scalar(_)) if whole.is_some_and(Node::is_null) => Content::Other,
+            Some(Value::Map(_) | Value::List(_)) => Content::Other,
+            _ if has_equal_lines(text) => Content::Table,
+            Some(Value::Scalar(_)) if text.trim().lines().nth(1).is_some() => Content::Text,
+            Some(Value::Scalar(_)) => Content::Other,
+            None => Content::Other,
+        }
+    }
+}
+
+/// Whether the first two lines have equally many cells, and the first is no YAML.
+fn has_equal_lines(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let (Some(header), Some(row)) = (lines.next(), lines.next()) else { return false };
+    let cells = |line: &str, delimiter: char| line.matches(delimiter).count();
+    let equal = |delimiter: &char| cells(header, *delimiter) > 0 && cells(header, *delimiter) == cells(row, *delimiter);
+    let is_start_of_yaml = |line: &str| line.starts_with(['{', '[', '#', '-', '%', '&', '!']) || line.contains(": ");
+    [',', ';', '\t', '|'].iter().any(equal) && !is_start_of_yaml(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_told_from_pipelines() {
+        for text in ["a,b\n1,2\n", "\n\u{feff}a;b;c\r\n1;2;3\r\n", "a\tb\nx: y\t2\n", "a|b\n1|2", "\"a\",\"b\"\n1,2\n"]
+        {
+            assert_eq!(Content::of(text), Content::Table, "{text:?}");
+        }
+        for text in [
+            "",
+            "hello",
+            "# nothing",
+            "version: 1\ndata: {train: a.csv, target: y}\n",
+            "{version: 1, data: {train: a.csv, target: y}, seed: 1}\n",
+            "# a, b\nversion: 1, 2\n",
+            "- a, b\n- c, d\n",
+            "data: {train: a.csv, target: y\nseed: {a, b",
+        ] {
+            assert_eq!(Content::of(text), Content::Other, "{text:?}");
+        }
+        assert_eq!(Content::of("hello\n1\n2\n"), Content::Text);
+    }
+}

@@ -1,0 +1,73 @@
+//! What the command line says of itself: completions and the manual page.
+
+use crate::arguments::Arguments;
+use crate::commands::Done;
+use crate::terminal::print;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::process::ExitCode;
+use vaglio::core::Error;
+
+/// Prints completions for a shell.
+pub fn completions(shell: Shell) -> Done {
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut shown(), "vaglio", &mut bytes);
+    print(&String::from_utf8_lossy(&bytes))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the manual page: the program, then each of its commands.
+pub fn page() -> Done {
+    let mut bytes = Vec::new();
+    let rendered = render(&mut bytes);
+    rendered.map_err(|e| Error::Unwritable { path: "the manual page".into(), message: e.to_string() })?;
+    // Each part begins with this; the page does so once.
+    const START: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+    let text = String::from_utf8_lossy(&bytes).replace(START, "");
+    print(&format!("{START}{text}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(out: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut program = shown();
+    program.build();
+    let man = Man::new(program.clone());
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+        let name = command.get_name().to_uppercase();
+        out.extend(format!(".SH {name}\n").as_bytes());
+        let mut section = Vec::new();
+        let of_command = Man::new(command.clone());
+        of_command.render_description_section(&mut section)?;
+        of_command.render_synopsis_section(&mut section)?;
+        of_command.render_options_section(&mut section)?;
+        // Its own sections become parts of one.
+        out.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes());
+    }
+    Ok(())
+}
+
+/// The command line without what is hidden.
+fn shown() -> Command {
+    let whole = Arguments::command();
+    let commands: Vec<Command> = whole.get_subcommands().filter(|c| !c.is_hide_set()).map(without_hidden).collect();
+    without_hidden(&whole).subcommands(commands)
+}
+
+/// A command with the options that it shows, and no commands below.
+fn without_hidden(command: &Command) -> Command {
+    let mut copy = Command::new(command.get_name().to_owned());
+    copy = copy.args(command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned());
+    if let Some(about) = command.get_about() {
+        copy = copy.about(about.clone());
+    }
+    match command.get_version() {
+        Some(version) => copy.version(version.to_owned()),
+        None => copy,
+    }
+}

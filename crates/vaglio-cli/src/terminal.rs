@@ -1,0 +1,97 @@
+//! What is shown: results on standard output, everything else on standard error, where names of others do not act.
+
+use std::fmt::{Display, Write as _};
+use std::io::Write as _;
+use vaglio::core::{Error, Result, acts};
+
+/// No message has more characters.
+pub const LONGEST: usize = 2000;
+
+/// Writes a result to standard output.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|e| Error::Unwritable { path: "standard output".into(), message: e.to_string() }),
+    }
+}
+
+/// Writes a line to standard error.
+pub fn note(line: &dyn Display) {
+    eprintln!("{}", told(line, LONGEST - 1));
+}
+
+/// A message on one line of at most `most` characters, in which nothing acts; what is beyond is never written out.
+pub fn told(message: &dyn Display, most: usize) -> String {
+    let mut line = Line { text: String::new(), left: most, lines: false };
+    let _ = write!(line, "{message}");
+    line.text
+}
+
+/// The same of a message whose lines stay lines.
+pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
+    let mut lines = Line { text: String::new(), left: most, lines: true };
+    let _ = write!(lines, "{message}");
+    lines.text
+}
+
+/// Text that has room for so many characters more.
+struct Line {
+    text: String,
+    left: usize,
+    lines: bool,
+}
+
+impl std::fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for c in text.chars() {
+            let acting = acts(c) && !(self.lines && c == '\n');
+            let length = if acting { c.escape_default().len() } else { 1 };
+            if length >= self.left {
+                self.text.push('…');
+                self.left = 0;
+                return Err(std::fmt::Error);
+            }
+            self.left -= length;
+            if acting { self.text.extend(c.escape_default()) } else { self.text.push(c) }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_of_bounded_length() {
+        assert_eq!(told(&"a\nb\u{1b}", 20), "a\\nb\\u{1b}");
+        assert_eq!(told_in_lines(&"a\nb\u{1b}", 20), "a\nb\\u{1b}");
+        for most in 1..30 {
+            for text in ["x".repeat(40), "\u{1b}".repeat(40), "é\n".repeat(40)] {
+                let shown = told(&text, most);
+                assert!(shown.chars().count() <= most && shown.ends_with('…'), "{most} {shown}");
+            }
+        }
+    }
+
+    /// A message that would never end.
+    struct Endless;
+
+    impl Display for Endless {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            loop {
+                f.write_str("again ")?;
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_is_never_written() {
+        assert_eq!(told(&Endless, 2000).chars().count(), 2000);
+    }
+}

@@ -4,7 +4,7 @@ use crate::arguments::{Predict, Run};
 use crate::failure::{Failure, not_available};
 use crate::loaded::Loaded;
 use crate::progress::Watch;
-use crate::terminal::{note, print};
+use crate::terminal::{note, print, told_in_lines};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::compare::Comparison;
@@ -92,7 +92,7 @@ pub fn predict(arguments: Predict) -> Done {
         None => print(&text)?,
     }
     if let Some(table) = predictions.table() {
-        eprint!("{table}");
+        eprint!("{}", told_in_lines(&table, usize::MAX));
     }
     Ok(ExitCode::SUCCESS)
 }

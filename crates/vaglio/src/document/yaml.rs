@@ -39,7 +39,7 @@ impl Origin<'_> {
 /// The tree of one YAML document; an empty text is a null.
 pub(super) fn parse(text: &str, origin: &Origin) -> Result<Node> {
     if text.len() > LARGEST {
-        let message = format!("{} bytes are too many for a configuration; it has at most {LARGEST}", text.len());
+        let message = format!("more than {LARGEST} bytes are too many for a configuration");
         return Err(origin.refuse(&Marker::new(0, 1, 0), message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -29,6 +29,8 @@ pub enum Command {
         #[arg(long, value_name = "PATH=VALUE")]
         set: Vec<String>,
     },
+    /// Write a commented pipeline for a table, which runs as it stands.
+    Init(Init),
     /// Predict new rows, columns matched by name.
     Predict(Predict),
     /// Compare runs: a table, and with `--out` a page with their curves and shared columns.
@@ -71,6 +73,25 @@ pub enum Command {
         #[arg(long)]
         kind: Option<String>,
     },
+}
+
+/// What `vaglio init` takes.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The table: .csv, .tsv, .parquet, .arrow, …
+    pub table: PathBuf,
+    /// A column to predict; may be given again. Guessed by default.
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Vec<String>,
+    /// The pipeline file; the name of the table with .yaml by default.
+    #[arg(long, value_name = "FILE.yaml")]
+    pub out: Option<PathBuf>,
+    /// Ask which column to predict, and what to leave out.
+    #[arg(long)]
+    pub interactive: bool,
+    /// Write over a file of that name.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// What `vaglio predict` takes.

@@ -10,6 +10,7 @@
 mod arguments;
 mod commands;
 mod failure;
+mod init;
 mod list;
 mod loaded;
 mod manual;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
+        Command::Init(arguments) => init::init(arguments),
         Command::Predict(predict) => commands::predict(predict),
         Command::Compare { folders, out } => commands::compare(&folders, out.as_deref()),
         Command::List { kind, json } => list::list(kind.as_deref(), json),

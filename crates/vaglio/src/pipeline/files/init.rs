@@ -1,5 +1,6 @@
 //! A commented pipeline for a table that nobody described.
 
+use super::folder::relative;
 use crate::pipeline::{ReadSpec, load, prepare};
 use crate::read::{ColumnSurvey, Fault, FaultKind, ReadColumn, Source, Taken, Wanted, quoted};
 use std::collections::BTreeMap;
@@ -12,35 +13,45 @@ use vaglio_core::{Error, Result};
 pub struct InitOptions {
     /// The columns to predict; guessed when there is none.
     pub targets: Vec<String>,
+    /// The columns that are no features; those that look so when absent.
+    pub exclude: Option<Vec<String>>,
 }
 
 /// A pipeline that was written for a table.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Draft {
     /// The text of the pipeline file.
     pub text: String,
     /// What was decided, a line each.
     pub notes: Vec<String>,
+    /// The columns to predict.
+    pub targets: Vec<String>,
+    /// The columns that are no features.
+    pub excluded: Vec<String>,
     /// Why the pipeline does not run as it stands, where it does not.
-    pub fault: Option<String>,
+    pub fault: Option<Error>,
 }
 
-/// Writes a pipeline for the table `path` that runs from the folder `folder`.
+/// Writes a pipeline for a table, or for the files that a pattern fits, to stand in `folder`.
+///
+/// Types, identifiers, groups and missing cells are looked at, the target is guessed where none is given, and the pipeline
+/// is tried up to where the search begins.
 ///
 /// # Errors
-/// A file that cannot be read at all; [`Error::UnknownName`] for a target that it does not have.
-pub fn init(path: &str, folder: &Path, options: &InitOptions) -> Result<Draft> {
-    let source = Source::open(&[folder.join(path)], &ReadSpec::default())?;
-    let table = Look::at(&source)?;
-    for (index, name) in options.targets.iter().enumerate() {
-        if !source.names().contains(name) {
-            let known = source.names().iter().map(String::as_str);
-            return Err(Error::unknown(format!("--target[{index}]"), "column", name, known));
-        }
-    }
-    let mut draft = Plan::of(&table, &options.targets)?.written(path, &table);
+/// A file that cannot be read at all; [`Error::UnknownName`] for a column that it does not have.
+pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft> {
+    let source = Source::open(&[table.to_owned()], &ReadSpec::default())?;
+    let known = |option: &str, names: &[String]| match names.iter().find(|name| !source.names().contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::unknown(option, "column", name, source.names().iter().map(String::as_str))),
+    };
+    known("--target", &options.targets)?;
+    known("columns to leave out", options.exclude.as_deref().unwrap_or_default())?;
+    let look = Look::at(&source)?;
+    drop(source);
+    let mut draft = Plan::of(&look, options)?.written(&relative(table, folder), &look);
     let tried = load(&draft.text, "the pipeline", &[]).and_then(|(pipeline, _)| prepare(&pipeline, folder));
-    draft.fault = tried.err().map(|error| error.to_string());
+    draft.fault = tried.err();
     Ok(draft)
 }
 
@@ -151,7 +162,8 @@ fn is_id(name: &str) -> bool {
 }
 
 impl Plan {
-    fn of(table: &Look, asked: &[String]) -> Result<Self> {
+    fn of(table: &Look, options: &InitOptions) -> Result<Self> {
+        let asked = &options.targets[..];
         let usable = |seen: &&Seen| {
             let odd = matches!(seen.survey.taken, Taken::Empty | Taken::Constant | Taken::Identifier | Taken::Date);
             seen.fault.is_none() && !odd && !(seen.survey.taken == Taken::Text) && seen.survey.missing == 0
@@ -182,18 +194,21 @@ impl Plan {
             targets,
         };
         for seen in &table.columns {
-            plan.take(seen, table.rows);
+            plan.take(seen, table.rows, options.exclude.as_deref());
         }
         Ok(plan)
     }
 
-    fn take(&mut self, seen: &Seen, rows: usize) {
+    fn take(&mut self, seen: &Seen, rows: usize, asked: Option<&[String]>) {
         let survey = &seen.survey;
         let name = &survey.name;
         if self.targets.contains(name) {
             return;
         }
         let mut exclude = |why: String| self.exclude.push((name.clone(), why));
+        if asked.is_some_and(|asked| asked.contains(name)) {
+            return exclude(String::new());
+        }
         if let Some(fault) = &seen.fault {
             let (wrong, among_numbers) = match &fault.what {
                 FaultKind::NotFinite => ("is not a finite number", false),
@@ -216,15 +231,19 @@ impl Plan {
             _ if is_group && repeats && survey.missing == 0 && self.groups.is_none() => {
                 self.groups = Some(name.clone())
             }
-            Taken::Identifier => exclude("it differs in every row".into()),
-            _ if is_id(name) && seen.differs && rows > 10 => exclude("it differs in every row".into()),
+            Taken::Identifier if asked.is_none() || survey.levels > 0 => exclude("it differs in every row".into()),
+            _ if is_id(name) && seen.differs && rows > 10 && asked.is_none() => {
+                exclude("it differs in every row".into())
+            }
             Taken::Text => exclude(format!("it has {} levels in {rows} rows", survey.levels)),
             Taken::Date => self.dates = true,
             Taken::Class | Taken::Constant if survey.levels > 0 => {
                 self.text = true;
                 self.text_missing |= survey.missing > 0;
             }
-            Taken::Number | Taken::Class | Taken::Constant => self.numbers_missing |= survey.missing > 0,
+            Taken::Number | Taken::Class | Taken::Constant | Taken::Identifier => {
+                self.numbers_missing |= survey.missing > 0
+            }
         }
         self.numbers_missing |= survey.taken == Taken::Date && survey.missing > 0;
     }
@@ -303,7 +322,8 @@ impl Plan {
             None => line("criterion: loo".into(), "exact leave-one-out"),
         }
         line("search: {kind: greedy}".into(), "size and lambda are chosen by cross-validating the whole search");
-        Draft { text, notes: self.notes(table), fault: None }
+        let excluded = self.exclude.iter().map(|(name, _)| name.clone()).collect();
+        Draft { text, notes: self.notes(table), targets: self.targets.clone(), excluded, fault: None }
     }
 
     fn needs_task(&self, table: &Look) -> bool {
@@ -318,7 +338,11 @@ impl Plan {
         let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
         notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
         notes.extend(self.groups.iter().map(|name| format!("groups: {name}")));
-        notes.extend(self.exclude.iter().map(|(name, why)| format!("left out: {name}: {why}")));
+        notes.extend(
+            self.exclude
+                .iter()
+                .map(|(name, why)| format!("left out: {name}{}{why}", if why.is_empty() { "" } else { ": " })),
+        );
         notes.extend(table.aside.iter().map(|(name, why)| format!("left out: {name}: {why}")));
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for seen in &table.columns {

@@ -1,0 +1,67 @@
+//! `vaglio init`: a pipeline for a table.
+
+use crate::arguments::Init;
+use crate::commands::Done;
+use crate::failure::Failure;
+use crate::terminal::note;
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use vaglio::core::Error;
+use vaglio::pipeline::{self, Draft, InitOptions};
+
+/// Writes a commented pipeline beside where it is called; what was decided goes to standard error.
+pub fn init(arguments: Init) -> Done {
+    let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.table));
+    let exists = out.symlink_metadata().is_ok();
+    if exists && !arguments.force {
+        let message = format!("{} is there already; name another file, or write over it by `--force`", out.display());
+        return Err(Failure::from(Error::setting("--out", message)));
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let options = InitOptions { targets: arguments.target, exclude: None };
+    let mut draft = pipeline::init(&arguments.table, folder, &options)?;
+    if arguments.interactive {
+        let options = asked(&draft)?;
+        draft = pipeline::init(&arguments.table, folder, &options)?;
+    }
+    pipeline::write_file(&out, &draft.text)?;
+    draft.notes.iter().for_each(|line| note(line));
+    note(&format_args!("wrote {}", out.display()));
+    match draft.fault {
+        None => {
+            note(&format_args!("next: vaglio run {}", out.display()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(fault) => {
+            note(&format_args!("it does not run as it stands: {fault}"));
+            Ok(ExitCode::from(fault.class() as u8))
+        }
+    }
+}
+
+/// What people answer; an empty line takes what is proposed.
+fn asked(draft: &Draft) -> Result<InitOptions, Failure> {
+    draft.notes.iter().for_each(|line| note(line));
+    let targets = names("columns to predict, with commas between", &draft.targets)?;
+    let exclude = names("columns to leave out, with commas between", &draft.excluded)?;
+    Ok(InitOptions { targets, exclude: Some(exclude) })
+}
+
+fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, Failure> {
+    let failed = |error: std::io::Error| Failure::from(Error::Shape(format!("no answer can be read: {error}")));
+    let mut terminal = std::io::stderr();
+    write!(terminal, "{question} [{}]: ", proposed.join(", ")).and_then(|()| terminal.flush()).map_err(failed)?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    let names: Vec<String> =
+        line.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    Ok(if names.is_empty() { proposed.to_vec() } else { names })
+}
+
+/// The name of the table with `.yaml`, in the current folder.
+fn default_out(table: &Path) -> PathBuf {
+    let name = table.file_name().and_then(|name| name.to_str()).unwrap_or("pipeline");
+    let stem = name.split('.').find(|stem| !stem.is_empty() && !stem.contains(['*', '?', '['])).unwrap_or("pipeline");
+    PathBuf::from(format!("{stem}.yaml"))
+}

@@ -28,4 +28,5 @@ mod series;
 mod splits;
 mod tables;
 mod tidy;
+mod torn;
 mod tune;

@@ -159,7 +159,7 @@ impl Method {
                 "row {row}, column `{name}`: box_cox takes positive numbers, and this is {value}; yeo_johnson takes any"
             )),
             _ => Error::Numerical(format!(
-                "row {row}, column `{name}`: the power of {value} overflows; rescale the column"
+                "row {row}, column `{name}`: the power of {value:?} overflows; rescale the column"
             )),
         }
     }

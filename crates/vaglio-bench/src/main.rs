@@ -10,6 +10,7 @@ mod lambda_search;
 mod markdown;
 mod paired;
 mod picture;
+mod reading;
 mod readouts;
 mod redundancy;
 mod reservoir;
@@ -61,6 +62,8 @@ enum Paper {
     Reservoir,
     /// What scores are worth on wide tables.
     Honest,
+    /// Not of a paper: seconds from opening each file of the folder to a finished table.
+    Reading,
 }
 
 fn main() -> ExitCode {
@@ -86,6 +89,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
         Paper::N3lars => redundancy::tables(&bench),
         Paper::Reservoir => reservoir::tables(&bench),
         Paper::Honest => honest::tables(&bench),
+        Paper::Reading => reading::tables(&bench),
     })
 }
 

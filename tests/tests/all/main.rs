@@ -18,6 +18,7 @@ mod help;
 mod honest;
 mod hostile;
 mod information;
+mod init;
 mod later;
 mod models;
 mod numbers;

@@ -47,7 +47,8 @@ fn a_table_that_nobody_described_becomes_a_pipeline_that_runs() {
     let ran = folder.vaglio(&["run", "clinic.yaml", "--out", "out", "--quiet"]);
     assert_eq!(ran.code, Some(0), "{}\n{text}", ran.err);
     let done = folder.json("out/selection.json");
-    let taken: Vec<String> = done["data"]["columns"].as_array().unwrap().iter().map(|c| c["name"].to_string()).collect();
+    let taken: Vec<String> =
+        done["data"]["columns"].as_array().unwrap().iter().map(|c| c["name"].to_string()).collect();
     assert!(taken.contains(&"\"BMI\"".to_owned()), "{taken:?}");
     let again = folder.vaglio(&["init", "clinic.csv"]);
     assert_eq!(again.code, Some(2));

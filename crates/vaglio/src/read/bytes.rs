@@ -135,6 +135,10 @@ pub(super) fn is_utf8(bytes: &[u8], spec: &ReadSpec) -> bool {
 pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec) -> Result<String> {
     let (encoding, marked) = encoding(&bytes, spec);
     if encoding == encoding_rs::UTF_8 {
+        // Letters of UTF-16 may pass for UTF-8, with zeros between them.
+        if let Some(zero) = memchr::memchr(0, &bytes) {
+            return Err(not_text(path, &bytes, zero, spec));
+        }
         return String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             not_text(path, error.as_bytes(), valid, spec)

@@ -73,7 +73,7 @@ pub(super) enum Settled {
 type Outcome = Result<Settled, Fault>;
 
 /// Of so many cells at least three quarters are what a column is taken for.
-fn nearly_all(part: usize, all: usize) -> bool {
+pub(super) fn nearly_all(part: usize, all: usize) -> bool {
     part > 0 && 4 * part >= 3 * all
 }
 

@@ -3,6 +3,7 @@
 use super::cell::{Rules, plain};
 use super::dialect::Dialect;
 use super::growing::{Growing, NumberColumn, RawColumn};
+use super::settle::nearly_all;
 use super::{checked_names, unreadable};
 use crate::pipeline::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
@@ -102,20 +103,17 @@ impl Sheet {
         }
     }
 
-    /// Whether a column shows that commas stand before decimals: all its cells are numbers only then, and some comma does
-    /// not part thousands.
+    /// Whether a column shows that commas stand before decimals: nearly all its cells are numbers only then, and the comma
+    /// of some does not part thousands.
     fn has_decimal_commas(&self, spec: &ReadSpec) -> bool {
         let rules = Rules::new(spec).with_comma(false);
+        // Between semicolons, `1,234` has decimals.
+        let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
         (0..self.names.len()).any(|index| {
-            let cells = || {
-                let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
-                cells.filter(|cell| !rules.is_missing(cell))
-            };
-            let all = cells().all(|cell| plain(cell, true).is_some());
-            let thousands = |cell: &str| !cell.contains(',') || rules.dressed(cell).is_some();
-            // Between semicolons, `1,234` has decimals.
-            let parts = self.dialect.delimiter == b';' && cells().any(|cell| cell.contains(','));
-            all && (parts || !cells().all(thousands))
+            let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
+            let cells: Vec<&str> = cells.filter(|cell| !rules.is_missing(cell)).collect();
+            let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
+            nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
         })
     }
 

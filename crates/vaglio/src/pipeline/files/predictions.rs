@@ -91,12 +91,16 @@ impl SavedModel {
         }
         let mut hints = self.hints(&wanted);
         // A model without columns still has as many predictions as the file has rows.
-        if wanted.is_empty() {
+        let takes_nothing = wanted.is_empty();
+        if takes_nothing {
             wanted.extend(header.iter().take(1).cloned());
             hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
         }
         let in_file = |error: Error| error.in_file(path);
-        let (table, survey) = source.read(&Wanted { hints, filter: ColumnFilter::only(wanted) })?;
+        let (mut table, survey) = source.read(&Wanted { hints, filter: ColumnFilter::only(wanted) })?;
+        if takes_nothing {
+            table.take_columns();
+        }
         let (mut predictions, predicted) =
             self.predicted(table, beside.intervals).map_err(|error| in_file(located(error, &survey)))?;
         if beside.probabilities {

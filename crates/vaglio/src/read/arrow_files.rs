@@ -39,10 +39,10 @@ enum Format {
 
 /// Columns of a Parquet file that are decoded side by side: one page of each is in memory, and opening the file for
 /// one column alone costs as much as its number of columns.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 
 /// Rows that are decoded at a time.
-const BATCH: usize = 8192;
+const BATCH: usize = 1 << 15;
 
 impl Stored {
     /// Reads what a file says of itself.
@@ -259,7 +259,12 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::
         DataType::Int32 => append_exact::<Int32Type>(column, array),
         DataType::Float16 => append_exact::<Float16Type>(column, array),
         DataType::Float32 => append_exact::<Float32Type>(column, array),
-        DataType::Float64 => append_exact::<Float64Type>(column, array),
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>();
+            if values.null_count() > 0 || !column.extend_finite(values.values()) {
+                append_exact::<Float64Type>(column, array);
+            }
+        }
         DataType::UInt64 => append_wide::<UInt64Type>(column, array)?,
         DataType::Int64 => append_wide::<Int64Type>(column, array)?,
         DataType::Decimal32(..) => append_decimals::<Decimal32Type>(column, array),

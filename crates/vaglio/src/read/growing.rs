@@ -42,11 +42,14 @@ impl Growing {
     #[inline]
     pub fn push(&mut self, cell: &str, rules: &Rules) {
         match self {
-            Growing::Numbers(column) => match rules.number(cell.trim()) {
-                Some(value) if value.is_nan() => column.push_missing(cell.trim()),
-                Some(value) => column.push(value),
-                None => column.push_odd(cell.trim()),
-            },
+            Growing::Numbers(column) => {
+                let cell = trimmed(cell);
+                match rules.number(cell) {
+                    Some(value) if value.is_nan() => column.push_missing(cell),
+                    Some(value) => column.push(value),
+                    None => column.push_odd(cell),
+                }
+            }
             Growing::Raw(column) => column.push(cell),
             #[cfg(feature = "parquet")]
             Growing::Dates(column) => column.push_odd(cell),
@@ -77,6 +80,21 @@ impl Growing {
     }
 }
 
+/// Whether a byte holds the number, its sign included.
+#[inline]
+fn is_byte(value: f64) -> bool {
+    f64::from(value as u8).to_bits() == value.to_bits()
+}
+
+/// A cell without the blanks around it; most have none.
+#[inline]
+fn trimmed(cell: &str) -> &str {
+    match cell.as_bytes() {
+        [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => cell,
+        _ => cell.trim(),
+    }
+}
+
 impl Default for NumberColumn {
     fn default() -> Self {
         NumberColumn {
@@ -95,11 +113,10 @@ impl NumberColumn {
     #[inline]
     pub fn push(&mut self, value: f64) {
         self.rows += 1;
-        if let Numbers::Byte(bytes) = &mut self.numbers {
-            let byte = value as u8;
-            if f64::from(byte).to_bits() == value.to_bits() {
-                return bytes.push(byte);
-            }
+        if let Numbers::Byte(bytes) = &mut self.numbers
+            && is_byte(value)
+        {
+            return bytes.push(value as u8);
         }
         self.doubles().push(value);
     }
@@ -144,6 +161,27 @@ impl NumberColumn {
             Numbers::Byte(bytes) => bytes.extend_from_slice(values),
             Numbers::Double(doubles) => doubles.extend(values.iter().map(|&b| f64::from(b))),
         }
+    }
+
+    /// Appends numbers; `false`, and none of them, where some is not finite.
+    #[cfg(feature = "parquet")]
+    pub fn extend_finite(&mut self, values: &[f64]) -> bool {
+        // A sum of finite numbers may overflow; one that is not finite is never lost in one.
+        if !values.iter().fold(0.0, |sum: f64, value| sum + value * 0.0).is_finite() {
+            return false;
+        }
+        let bytes = match self.numbers {
+            Numbers::Byte(_) => values.iter().take_while(|value| is_byte(**value)).count(),
+            Numbers::Double(_) => 0,
+        };
+        if let Numbers::Byte(all) = &mut self.numbers {
+            all.extend(values[..bytes].iter().map(|value| *value as u8));
+        }
+        if bytes < values.len() {
+            self.doubles().extend_from_slice(&values[bytes..]);
+        }
+        self.rows += values.len();
+        true
     }
 
     fn append(&mut self, part: NumberColumn) {

@@ -31,7 +31,7 @@ pub(super) struct Sheet {
 /// Rows by which columns are judged before all are read.
 const SAMPLE: usize = 200;
 /// Parts of at least so many bytes are read side by side.
-const PART: usize = 1 << 18;
+const PART: usize = 1 << 22;
 
 /// Why a column without a name is left out.
 const INDEX: &str = "it has no name and numbers the rows";

@@ -1,8 +1,11 @@
 //! A commented pipeline for a table that nobody described.
 
+mod look;
+
 use super::folder::relative;
 use crate::pipeline::{ReadSpec, load, prepare};
-use crate::read::{ColumnSurvey, Fault, FaultKind, ReadColumn, Source, Taken, Wanted, quoted};
+use crate::read::{FaultKind, Source, Taken, quoted};
+use look::{Look, Seen};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -55,52 +58,6 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     Ok(draft)
 }
 
-/// A column as it was found.
-struct Seen {
-    survey: ColumnSurvey,
-    /// The cell that it cannot have, and how many there are.
-    fault: Option<Fault>,
-    /// Whether every value that is there differs from the others.
-    differs: bool,
-    /// Values that are there, at most as many as there are rows.
-    distinct: usize,
-}
-
-/// What is seen of a table.
-struct Look {
-    rows: usize,
-    columns: Vec<Seen>,
-    aside: Vec<(String, &'static str)>,
-}
-
-impl Look {
-    fn at(source: &Source) -> Result<Self> {
-        let (columns, files) = source.read_each(&Wanted::default())?;
-        let rows = files.iter().map(|(_, rows)| rows).sum();
-        let seen = |(name, read): ReadColumn| match read {
-            Ok((cells, survey)) => {
-                let present = (0..cells.len()).filter(|&row| !cells.is_missing(row));
-                let mut labels: Vec<String> = present.map(|row| cells.label(row)).collect();
-                let present = labels.len();
-                labels.sort_unstable();
-                labels.dedup();
-                Seen { survey, fault: None, differs: labels.len() == present, distinct: labels.len() }
-            }
-            Err(fault) => {
-                let (taken, missing) = (Taken::Text, 0);
-                let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
-                Seen { survey, fault: Some(fault), differs: false, distinct: 0 }
-            }
-        };
-        let columns: Vec<Seen> = columns.into_iter().map(seen).collect();
-        Ok(Look { rows, columns, aside: source.aside().to_vec() })
-    }
-
-    fn column(&self, name: &str) -> Option<&Seen> {
-        self.columns.iter().find(|seen| seen.survey.name == name)
-    }
-}
-
 /// Names that a target often has.
 const TARGETS: [&str; 12] = [
     "target",
@@ -131,6 +88,8 @@ const GROUPS: [&str; 12] = [
     "customer",
     "site",
 ];
+/// A target of more whole numbers is one of numbers.
+const MOST_CLASSES: usize = 30;
 /// Tables of fewer rows keep all of them for training.
 const ROWS_FOR_TEST: usize = 50;
 
@@ -138,6 +97,7 @@ const ROWS_FOR_TEST: usize = 50;
 struct Plan {
     targets: Vec<String>,
     guessed: bool,
+    order: Option<(String, String)>,
     groups: Option<String>,
     /// Columns that are no features, with why.
     exclude: Vec<(String, String)>,
@@ -181,7 +141,10 @@ impl Plan {
         let is_classes = table.column(&targets[0]).is_some_and(|seen| {
             matches!(seen.survey.taken, Taken::Class | Taken::Text) || (seen.distinct == 2 && targets.len() == 1)
         });
+        let plan_order =
+            table.order.clone().filter(|(series, time)| !targets.contains(series) && !targets.contains(time));
         let mut plan = Plan {
+            order: plan_order.clone(),
             guessed: asked.is_empty(),
             groups: None,
             exclude: Vec::new(),
@@ -193,7 +156,8 @@ impl Plan {
             is_classes,
             targets,
         };
-        for seen in &table.columns {
+        let of_order = |name: &String| plan_order.as_ref().is_some_and(|(series, time)| name == series || name == time);
+        for seen in table.columns.iter().filter(|seen| !of_order(&seen.survey.name)) {
             plan.take(seen, table.rows, options.exclude.as_deref());
         }
         Ok(plan)
@@ -287,6 +251,15 @@ impl Plan {
         if self.is_classes && self.needs_task(table) {
             line("  task: multiclass".into(), "");
         }
+        let target = table.column(&self.targets[0]).filter(|_| self.targets.len() == 1 && !self.is_classes);
+        if let Some(few) = target.filter(|t| t.whole && t.distinct <= MOST_CLASSES && 5 * t.distinct <= table.rows) {
+            let hint = format!("{} whole numbers; take away the first # if they are classes", few.distinct);
+            line("  # task: multiclass".into(), &hint);
+        }
+        if let Some((series, time)) = &self.order {
+            line(format!("  series: {}", quoted(series)), "rows of one value are one time series");
+            line(format!("  time: {}", quoted(time)), "");
+        }
         if let Some(groups) = &self.groups {
             line(format!("  groups: {}", quoted(groups)), "rows of one value stay together");
         }
@@ -317,7 +290,7 @@ impl Plan {
         }
         line("  - {kind: standardize}".into(), "columns of mean 0 and deviation 1");
         line("learner: {kind: rls, lambda: {grid: {from: 0.001, to: 1000.0, points: 13}}}".into(), "");
-        match &self.groups {
+        match self.groups.as_ref().or(self.order.as_ref().map(|(series, _)| series)) {
             Some(_) => line("criterion: {kind: kfold, folds: 5, by: groups}".into(), ""),
             None => line("criterion: loo".into(), "exact leave-one-out"),
         }
@@ -337,6 +310,7 @@ impl Plan {
         let what = if self.is_classes { "classes" } else { "a number" };
         let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
         notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
+        notes.extend(self.order.iter().map(|(series, time)| format!("time series: {series}, in the order of {time}")));
         notes.extend(self.groups.iter().map(|name| format!("groups: {name}")));
         notes.extend(
             self.exclude

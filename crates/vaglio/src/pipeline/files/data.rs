@@ -66,7 +66,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         tracing::warn!("the column `{name}` is left out: {why}");
     }
     let columns = taken::taken(&roles, &survey, &header, source.aside());
-    columns.iter().for_each(|columns| tracing::debug!("{}: {}", columns.names(), columns.words()));
+    columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
     drop(source);
     roles.check_complete(&table, &survey)?;
     taken::check(&roles, &mut table, &survey)?;

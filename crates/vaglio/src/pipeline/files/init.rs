@@ -325,7 +325,8 @@ impl Plan {
         let counts: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
         notes.push(format!("columns: {}", counts.join(", ")));
         let missing: usize = table.columns.iter().filter(|seen| seen.survey.missing > 0).count();
-        notes.extend((missing > 0).then(|| format!("{missing} columns have missing cells, which are imputed")));
+        let columns = if missing == 1 { "column has" } else { "columns have" };
+        notes.extend((missing > 0).then(|| format!("{missing} {columns} missing cells, which are imputed")));
         notes
     }
 }

@@ -1,6 +1,6 @@
 //! What is seen of a table that nobody described.
 
-use crate::read::{ColumnSurvey, Fault, ReadColumn, Source, Taken, Wanted};
+use crate::read::{ColumnSurvey, Fault, FaultKind, ReadColumn, Source, Taken, Wanted};
 use std::collections::HashSet;
 use vaglio_core::{Cells, Result};
 
@@ -38,7 +38,8 @@ impl Look {
                 Seen { survey, fault: None, differs: distinct == present, distinct, whole }
             }
             Err(fault) => {
-                let (taken, missing) = (Taken::Text, 0);
+                let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
+                let (taken, missing) = (if is_number { Taken::Number } else { Taken::Text }, fault.count);
                 let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
                 Seen { survey, fault: Some(fault), differs: false, distinct: 0, whole: false }
             }

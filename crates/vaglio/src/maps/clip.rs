@@ -60,20 +60,15 @@ impl Map for Clip {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let given = Bounds { lower: self.lower, upper: self.upper };
         let shares = self.quantiles.or((self.lower.is_none() && self.upper.is_none()).then_some(SHARES));
-        let bounds = |name: &str, values: &[f64]| {
-            let Some([lower, upper]) = shares else { return Ok(given) };
+        // A column without any value has no quantiles, and so no bounds.
+        let bounds = |values: &[f64]| {
+            let Some([lower, upper]) = shares else { return given };
             let rows = weighted::counting(values, weights);
-            let found = (weighted::quantile(rows.clone(), lower), weighted::quantile(rows, upper));
-            match found {
-                (Some(lower), Some(upper)) => Ok(Bounds { lower: Some(lower), upper: Some(upper) }),
-                _ => Err(Error::Shape(format!(
-                    "column `{name}` has no value in the training rows, so it has no quantiles; add it to data.exclude"
-                ))),
-            }
+            Bounds { lower: weighted::quantile(rows.clone(), lower), upper: weighted::quantile(rows, upper) }
         };
         let columns = taken::numbers(table, self.columns.as_deref())?;
-        let columns = columns.into_iter().map(|(name, values)| Ok((name.to_owned(), bounds(name, &values)?)));
-        Ok(Box::new(FittedClip { columns: columns.collect::<Result<_>>()? }))
+        let columns = columns.into_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
+        Ok(Box::new(FittedClip { columns: columns.collect() }))
     }
 
     fn check(&self) -> Result<()> {
@@ -173,7 +168,6 @@ mod tests {
             (r#"{"kind": "clip", "lower": 2, "quantiles": [0, 1]}"#, "`lower`: bounds are given or are `quantiles`"),
             (r#"{"kind": "clip", "quantiles": [0.9, 0.1]}"#, "`quantiles`: 0.9 is above 0.1"),
             (r#"{"kind": "clip", "quantiles": [-1, 0.1]}"#, "`quantiles[0]`: -1 is not between 0 and 1"),
-            (r#"{"kind": "clip"}"#, "column `x` has no value in the training rows"),
         ] {
             let error = clipped(json, &[f64::NAN], None, &[]).unwrap_err().to_string();
             assert!(error.contains(words), "{json}: {error}");

@@ -13,10 +13,8 @@ use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table}
 ///
 /// `mean` and `median` fill columns of numbers, `most_frequent` text as well, a constant the columns of its kind; dates
 /// are left. A value is learned for every such column, those without missing cells included, since new rows may have
-/// some. Cost O(rows · columns); a factor of log rows more for `median` and `most_frequent`.
-///
-/// # Errors
-/// A column without any value in the training rows, which is named.
+/// some. One without any value in the training rows becomes zeros, or the text `missing`, and so a constant that is never
+/// chosen. Cost O(rows · columns); a factor of log rows more for `median` and `most_frequent`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Impute {
@@ -57,6 +55,14 @@ pub enum Value {
 }
 
 impl Value {
+    /// For a column without any value.
+    fn none(cells: &Cells) -> Self {
+        match cells {
+            Cells::Text(_) => Value::Text("missing".into()),
+            _ => Value::Number(0.0),
+        }
+    }
+
     /// As a cell of text; numbers in the shortest form that reads back.
     pub(super) fn label(&self) -> String {
         match self {
@@ -99,11 +105,8 @@ impl Map for Impute {
         let chosen = taken::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
         let mut columns = BTreeMap::new();
         for (name, cells) in chosen {
-            let Some(value) = self.how.value(cells, weights) else {
-                return Err(Error::Shape(format!(
-                    "column `{name}` has no value in the training rows, so nothing can be learned to fill it; add it to data.exclude"
-                )));
-            };
+            // A column without any value may have some in rows that are held out; here it is constant, and so never chosen.
+            let value = self.how.value(cells, weights).unwrap_or_else(|| Value::none(cells));
             let counts = |row: usize| weighted::counts(weights, row) && cells.is_missing(row);
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
             columns.insert(name.to_owned(), Fill { value, indicator });

@@ -214,11 +214,7 @@ fn excluded(source: &Source<'_>) -> Table {
 }
 
 fn taken(source: &Source<'_>) -> Table {
-    let columns = vec![
-        Column::name("Columns", TakenColumns::names),
-        Column::text("Taken for", TakenColumns::words),
-        Column::count("Missing cells", |columns: &TakenColumns| columns.missing),
-    ];
+    let columns = vec![Column::name("Columns", TakenColumns::names), Column::text("Taken for", TakenColumns::words)];
     Table::of("What the columns were taken for", "“data.columns”", columns, &source.record.data.columns, |_| false)
 }
 

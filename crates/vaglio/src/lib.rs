@@ -37,9 +37,9 @@
 //!
 //! # Features
 //!
-//! * `files`, on by default: tables from CSV, runs from files to files, saved models, and the report. Without it a linfa
+//! * `files`, on by default: tables from text files, runs from files to files, saved models, and the report. Without it a linfa
 //!   program compiles the numerics, and pipelines as values and from YAML.
-//! * `parquet`: reads `.parquet` and `.arrow` files beside CSV.
+//! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
 #[cfg(feature = "files")]
@@ -54,6 +54,7 @@ pub mod maps;
 pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;
+mod read_spec;
 #[cfg(feature = "files")]
 pub mod record;
 #[cfg(feature = "files")]

@@ -14,7 +14,7 @@ mod sheet;
 mod source;
 mod survey;
 
-pub use crate::pipeline::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
+pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use settle::Hint;
 pub(crate) use settle::{DAY_FIRST, Fault, FaultKind, MONTH_FIRST, quoted};
 pub(crate) use source::ReadColumn;

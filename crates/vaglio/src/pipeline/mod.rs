@@ -7,7 +7,6 @@ mod fields;
 mod files;
 mod fitted;
 mod load;
-mod read_spec;
 mod schema;
 
 pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
@@ -23,8 +22,9 @@ pub use files::{
 };
 pub use fitted::FittedPipeline;
 pub use load::{by_default, load};
-pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use schema::{component_list, pipeline_schema};
+
+pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 
 use crate::criteria::Loo;
 use crate::learners::Rls;

@@ -1,7 +1,7 @@
 //! The bytes of a file: loaded, decompressed, and taken for text.
 
 use super::{system, unreadable};
-use crate::pipeline::ReadSpec;
+use crate::read_spec::ReadSpec;
 use csv::StringRecord;
 use encoding_rs::Encoding;
 use sha2::{Digest, Sha256};

@@ -1,6 +1,6 @@
 //! What one cell of text says.
 
-use crate::pipeline::{DateOrder, Decimal, ReadSpec};
+use crate::read_spec::{DateOrder, Decimal, ReadSpec};
 use chrono::{NaiveDate, NaiveDateTime};
 
 /// By which rules cells of text are read; the decimal mark is settled.
@@ -241,7 +241,7 @@ fn of_day(time: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::ReadSpec;
+    use crate::read_spec::ReadSpec;
 
     fn rules(comma: bool) -> Rules {
         Rules::new(&ReadSpec::default()).with_comma(comma)
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_number_may_stand_for_a_missing_cell() {
-        let spec = ReadSpec { na: vec![crate::pipeline::Word("-999".into())], ..ReadSpec::default() };
+        let spec = ReadSpec { na: vec![crate::read_spec::Word("-999".into())], ..ReadSpec::default() };
         let rules = Rules::new(&spec);
         assert!(rules.number("-999.0").is_some_and(f64::is_nan));
         assert_eq!(rules.number("NA"), None);

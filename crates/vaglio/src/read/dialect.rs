@@ -1,6 +1,6 @@
 //! How the cells of a text file are parted.
 
-use crate::pipeline::{Delimiter, ReadSpec};
+use crate::read_spec::{Delimiter, ReadSpec};
 use csv::{ReaderBuilder, StringRecord};
 
 /// How the cells of a text file are parted.

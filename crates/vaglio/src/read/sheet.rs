@@ -5,7 +5,7 @@ use super::dialect::Dialect;
 use super::growing::{Growing, NumberColumn, RawColumn};
 use super::settle::nearly_all;
 use super::{checked_names, unreadable};
-use crate::pipeline::{Decimal, Delimiter, ReadSpec};
+use crate::read_spec::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};

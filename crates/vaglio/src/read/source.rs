@@ -9,7 +9,7 @@ use super::settle::{Fault, FaultKind, Hint, Settled, settle};
 use super::sheet::Sheet;
 use super::survey::{ColumnSurvey, Survey};
 use super::{ColumnFilter, paths, shortened, unreadable};
-use crate::pipeline::{ReadSpec, Word};
+use crate::read_spec::{ReadSpec, Word};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;

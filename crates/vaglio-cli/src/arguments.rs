@@ -103,7 +103,7 @@ pub struct Predict {
     /// The new rows: .csv, .parquet or .arrow.
     #[arg(long)]
     pub data: PathBuf,
-    /// Where to write the predictions as CSV; standard output by default.
+    /// Where to write the predictions, as Parquet where it ends in .parquet, else as CSV; standard output by default.
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// Write this column of the data before the predictions, as it is there; may be given again.

@@ -4,7 +4,7 @@ use crate::arguments::{Predict, Run};
 use crate::failure::{Failure, not_available};
 use crate::loaded::Loaded;
 use crate::progress::Watch;
-use crate::terminal::{note, print, told_in_lines};
+use crate::terminal::{note, print, put, told_in_lines};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::compare::Comparison;
@@ -84,14 +84,19 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 /// Predicts the rows of a file.
 pub fn predict(arguments: Predict) -> Done {
     let Predict { model, data, out, keep, proba, interval, evaluate } = arguments;
-    let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval };
-    let predictions = SavedModel::read(&model)?.predict_file_with(&data, &beside)?;
-    let text = predictions.to_csv()?;
-    match out {
-        Some(out) => pipeline::write_file(&out, &text)?,
-        None => print(&text)?,
-    }
-    if let Some(table) = predictions.table() {
+    let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval, ..Beside::default() };
+    let model = SavedModel::read(&model)?;
+    let figures = match out {
+        Some(out) => model.predict_to_file(&data, &beside, &out)?,
+        None => {
+            let mut is_first = true;
+            model.predict_in_batches(&data, &beside, SavedModel::ROWS, &mut |predictions| {
+                let with_header = std::mem::take(&mut is_first);
+                put(&if with_header { predictions.to_csv()? } else { predictions.more_csv()? })
+            })?
+        }
+    };
+    if let Some(table) = figures {
         eprint!("{}", told_in_lines(&table, usize::MAX));
     }
     Ok(ExitCode::SUCCESS)

@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use vaglio::core::{Error, Result, acts};
 
 /// No message has more characters.
@@ -12,11 +13,20 @@ pub const LONGEST: usize = 2000;
 /// # Errors
 /// [`Error::Unwritable`].
 pub fn print(text: &str) -> Result<()> {
+    put(text).map(|_| ())
+}
+
+/// Writes a part of a result to standard output; its reader may have seen enough.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn put(text: &str) -> Result<ControlFlow<()>> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(ControlFlow::Continue(())),
         // A reader that has seen enough, such as `head`, is no failure.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|e| Error::Unwritable { path: "standard output".into(), message: e.to_string() }),
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
+        Err(e) => Err(Error::Unwritable { path: "standard output".into(), message: e.to_string() }),
     }
 }
 

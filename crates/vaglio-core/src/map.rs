@@ -101,6 +101,13 @@ pub trait FittedMap: Debug + Send + Sync {
         None
     }
 
+    /// Whether every row stays and becomes what it is by itself, so that the rows of a large file can be mapped some at a time.
+    ///
+    /// `false` for a map of rows in an order of time, and for one that drops rows.
+    fn takes_rows_alone(&self) -> bool {
+        true
+    }
+
     /// Whether the columns that the map makes of one are a block, as the levels of a text column are.
     fn makes_blocks(&self) -> bool {
         true

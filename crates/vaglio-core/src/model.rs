@@ -191,6 +191,12 @@ impl Model {
         }
     }
 
+    /// Whether each row is predicted by itself, by a readout of the columns as they are, so that others about it change not a
+    /// bit.
+    pub fn takes_rows_alone(&self) -> bool {
+        matches!(self.0.parts().predictor, Predictor::Readout { map: None, .. }) && self.0.counts(1, None).is_none()
+    }
+
     /// How much each row counts in a mean over predictions; `None`: all alike. See [`ModelData::counts`].
     pub fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
         self.0.counts(rows, series)

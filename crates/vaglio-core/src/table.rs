@@ -135,6 +135,12 @@ impl Table {
         Ok(Table { series: Some(series.into()), ..self })
     }
 
+    /// The same rows where they follow so many others of a larger table.
+    #[must_use]
+    pub fn following(self, before: usize) -> Self {
+        Table { origins: Some((before..before + self.rows).collect()), ..self }
+    }
+
     /// Other columns for the same rows: what a map makes that keeps every row.
     ///
     /// # Errors

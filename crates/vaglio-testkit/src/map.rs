@@ -105,16 +105,19 @@ pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
 }
 
 /// What a row becomes does not depend on the rows about it: in reverse, all become the same. A map of rows in an order of
-/// time is left out.
+/// time, or one that drops rows, does not say that it takes rows alone.
 pub fn rowwise(map: &dyn Map, table: &Table) -> Result<(), Broken> {
-    if map.needs_order() {
-        return Ok(());
-    }
     let law = Law("rowwise");
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
-    if whole.origins().is_some() {
-        return Ok(());
+    if map.needs_order() || whole.origins().is_some() {
+        let alone = fitted.takes_rows_alone();
+        return law.must(
+            !alone,
+            || "a map that looks at other rows or drops some".into(),
+            "takes_rows_alone: false",
+            alone,
+        );
     }
     let reversed: Vec<usize> = (0..table.rows()).rev().collect();
     let on = || "the rows in reverse".to_owned();

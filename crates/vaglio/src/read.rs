@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 mod arrow_files;
+mod batches;
 mod bytes;
 mod cell;
 mod dialect;
@@ -15,6 +16,7 @@ mod source;
 mod survey;
 
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
+pub use batches::{Batch, BatchReader, Batches};
 pub use settle::Hint;
 pub(crate) use settle::{DAY_FIRST, Fault, FaultKind, MONTH_FIRST, quoted};
 pub(crate) use source::ReadColumn;

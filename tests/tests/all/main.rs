@@ -24,6 +24,7 @@ mod models;
 mod numbers;
 mod predict;
 mod predict_beside;
+mod predict_streamed;
 mod report;
 mod series;
 mod splits;

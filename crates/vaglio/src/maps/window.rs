@@ -75,6 +75,10 @@ impl Map for Window {
 
 #[typetag::serde(name = "window")]
 impl FittedMap for FittedWindow {
+    fn takes_rows_alone(&self) -> bool {
+        false
+    }
+
     fn divisor(&self, _name: &str) -> Option<f64> {
         Some(1.0)
     }

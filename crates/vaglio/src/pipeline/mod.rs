@@ -17,7 +17,7 @@ pub(crate) use files::heading;
 #[cfg(feature = "files")]
 pub use files::{
     Beside, Bounds, Calibration, Draft, FoldModel, HeldOutBy, InitOptions, Judged, Logistic, Observed, Outcome,
-    Predictions, Prepared, Reading, RunOptions, SavedIntervals, SavedModel, init, plan, prepare, report, run,
+    Predictions, Prepared, Reading, RunOptions, SavedIntervals, SavedModel, Sink, init, plan, prepare, report, run,
     set_previous_aside, write_file,
 };
 pub use fitted::FittedPipeline;

@@ -174,14 +174,18 @@ fn plain_type(field: &Field) -> &DataType {
     data_type
 }
 
-struct GrowingColumn {
+/// A column of a file of types while it is read.
+pub(super) struct GrowingColumn {
     name: String,
-    cells: Growing,
+    /// The rows of the file before the first that is read.
+    before: usize,
+    /// Its cells.
+    pub cells: Growing,
 }
 
 impl GrowingColumn {
     /// An empty column for a field of numbers, truth values, text or dates.
-    fn of(path: &Path, field: &Field) -> Result<Self> {
+    pub fn of(path: &Path, field: &Field) -> Result<Self> {
         let cells = match plain_type(field) {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
             DataType::Boolean | DataType::Null => Growing::Numbers(NumberColumn::default()),
@@ -198,10 +202,16 @@ impl GrowingColumn {
                 return Err(unreadable(path, message));
             }
         };
-        Ok(GrowingColumn { name: field.name().clone(), cells })
+        Ok(GrowingColumn { name: field.name().clone(), before: 0, cells })
     }
 
-    fn append(&mut self, path: &Path, array: &dyn Array) -> Result<()> {
+    /// The same of rows that follow so many others.
+    pub fn after(self, before: usize) -> Self {
+        GrowingColumn { before, ..self }
+    }
+
+    /// Appends an array.
+    pub fn append(&mut self, path: &Path, array: &dyn Array) -> Result<()> {
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             let plain = take(dictionary.values(), dictionary.keys(), None)
                 .map_err(|error| unreadable(path, error.to_string()))?;
@@ -215,6 +225,7 @@ impl GrowingColumn {
             },
             Growing::Dates(column) => append_dates(column, array),
             Growing::Numbers(column) => append_numbers(column, array).map_err(|(row, value)| {
+                let row = self.before + row;
                 let message = format!("row {row}, column `{}`: a double cannot hold {value} exactly", self.name);
                 unreadable(path, message)
             })?,

@@ -40,7 +40,8 @@ pub(super) fn load(path: &Path) -> Result<Loaded> {
     Ok(Loaded { bytes, kind, digest })
 }
 
-fn kind(path: &Path, bytes: &[u8]) -> Result<Kind> {
+/// What the first bytes of a file, decompressed, and its name say that it is.
+pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind> {
     let extension = extension(path);
     let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
     match bytes {

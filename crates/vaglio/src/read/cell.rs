@@ -1,6 +1,6 @@
 //! What one cell of text says.
 
-use crate::read_spec::{DateOrder, Decimal, ReadSpec};
+use crate::read_spec::{DateOrder, Decimal, ReadSpec, Word};
 use chrono::{NaiveDate, NaiveDateTime};
 
 /// By which rules cells of text are read; the decimal mark is settled.
@@ -40,6 +40,11 @@ impl Rules {
         };
         rules.na_numbers = rules.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
         rules
+    }
+
+    /// The rules of a file that says what its columns hold: what is missing is not there.
+    pub fn stored(spec: &ReadSpec) -> Self {
+        Rules::new(&ReadSpec { na: vec![Word(String::new())], ..spec.clone() }).with_comma(false)
     }
 
     /// The same with the decimal mark that was found.

@@ -210,6 +210,14 @@ impl NumberColumn {
         self.rows
     }
 
+    /// The rows whose cell is a plain number. Cost O(rows).
+    pub fn plain(&self) -> usize {
+        match &self.numbers {
+            Numbers::Byte(bytes) => bytes.len(),
+            Numbers::Double(doubles) => doubles.iter().filter(|value| !value.is_nan()).count(),
+        }
+    }
+
     /// Sets the entry of a row.
     pub fn set(&mut self, row: usize, value: f64) {
         self.doubles()[row] = value;

@@ -100,7 +100,9 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         return Ok(done(name, text, hint, missing, first, None));
     }
     let odd = std::mem::take(&mut column.odd);
-    if (column.lost || hint == Hint::Label) && !odd.is_empty() {
+    // Numbers that are wanted are told by their bad cells, unless the first cells were missing and no other is plain.
+    let plain = if hint == Hint::Number { column.plain() } else { 0 };
+    if (column.lost && plain == 0 || hint == Hint::Label) && !odd.is_empty() {
         return Ok(Settled::NeedsText);
     }
     let infinite = || odd.iter().filter(|(_, cell)| is_infinite(cell, rules));
@@ -113,11 +115,12 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
     let (values, bad): (Vec<_>, Vec<_>) = odd.into_iter().partition(|(_, cell)| dressed(cell).is_some());
     if let Some((row, value)) = bad.first() {
         let present = column.rows() - column.missing;
-        let good = present - bad.len();
-        if hint != Hint::Number && !nearly_all(good, present) {
+        let count = if column.lost { present - plain } else { bad.len() };
+        let good = present - count;
+        if hint != Hint::Number && !nearly_all(good, present) || good == 0 {
             return Ok(Settled::NeedsText);
         }
-        return Err(no_number(name, *row, value, bad.len(), good, present, rules));
+        return Err(no_number(name, *row, value, count, good, present, rules));
     }
     let mut notes = Notes::default();
     for (row, cell) in &values {
@@ -143,7 +146,7 @@ struct Counts {
     infinite: usize,
 }
 
-fn truth(cell: &str) -> Option<bool> {
+pub(super) fn truth(cell: &str) -> Option<bool> {
     if cell.eq_ignore_ascii_case("true") {
         Some(true)
     } else if cell.eq_ignore_ascii_case("false") {
@@ -264,7 +267,7 @@ fn is_of_other_decimals(cell: &str, rules: &Rules) -> bool {
 }
 
 /// Whether a cell is an infinity, or a number too large for a double.
-fn is_infinite(cell: &str, rules: &Rules) -> bool {
+pub(super) fn is_infinite(cell: &str, rules: &Rules) -> bool {
     plain(cell, rules.comma).is_some_and(f64::is_infinite)
 }
 

@@ -132,6 +132,28 @@ impl Sheet {
         }
     }
 
+    /// Whether there were rows enough to judge columns by.
+    pub fn is_judged(&self) -> bool {
+        self.sample.len() == SAMPLE
+    }
+
+    /// The first cells of a column.
+    pub fn sample(&self, name: &str) -> Vec<&str> {
+        let index = self.names.iter().position(|other| other == name);
+        let index = index.unwrap_or(usize::MAX);
+        self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
+    }
+
+    /// How cells are parted.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The bytes of the rows.
+    pub fn body(&self) -> &[u8] {
+        &self.bytes()[self.body..]
+    }
+
     /// The bytes of the text.
     pub fn bytes(&self) -> &[u8] {
         self.text.as_bytes()

@@ -9,7 +9,7 @@ use super::settle::{Fault, FaultKind, Hint, Settled, settle};
 use super::sheet::Sheet;
 use super::survey::{ColumnSurvey, Survey};
 use super::{ColumnFilter, paths, shortened, unreadable};
-use crate::read_spec::{ReadSpec, Word};
+use crate::read_spec::ReadSpec;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -183,6 +183,11 @@ impl Source {
         &self.aside
     }
 
+    /// Whether the format of the first file says what its columns hold.
+    pub fn is_typed(&self) -> bool {
+        !matches!(self.parts.first().map(|part| &part.body), Some(Body::Text(_)))
+    }
+
     /// The settings with what was found about the first file written out.
     pub fn settled(&self) -> ReadSpec {
         match self.parts.first().map(|part| &part.body) {
@@ -272,8 +277,7 @@ impl Source {
     fn rules(&self) -> Rules {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
-            // What is missing is not there.
-            _ => Rules::new(&ReadSpec { na: vec![Word(String::new())], ..self.spec.clone() }).with_comma(false),
+            _ => Rules::stored(&self.spec),
         }
     }
 
@@ -326,7 +330,7 @@ impl Source {
 }
 
 /// The error of a cell that its column cannot have.
-fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
+pub(super) fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
     let (file, row) = survey.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);
     let Fault { value, count, what, .. } = fault;

@@ -4,8 +4,11 @@ mod calibration;
 mod correlations;
 mod curve;
 mod data;
+mod destination;
 mod evaluated;
 mod folder;
+#[cfg(feature = "parquet")]
+mod in_parquet;
 mod init;
 mod intervals;
 mod model;
@@ -18,9 +21,11 @@ mod repetition;
 mod roles;
 mod run;
 mod series;
+mod streamed;
 mod taken;
 mod targets;
 mod worth;
+mod written;
 
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub use data::{Prepared, prepare};
@@ -32,3 +37,4 @@ pub use model::{Observed, Reading, SavedModel};
 pub use plan::plan;
 pub use predictions::{Beside, Judged, Predictions};
 pub use run::{Outcome, RunOptions, run};
+pub use streamed::Sink;

@@ -83,7 +83,8 @@ impl Chain<'_> {
             let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
             kept.push((name.clone(), cells.ok_or_else(missing)?));
         }
-        let columns = if kept.is_empty() { Columns::new(rows) } else { numeric(&mut Table::new(kept)?)?.0 };
+        table = table.with_columns(kept)?;
+        let columns = numeric(&mut table)?.0;
         let mut values = self.model.predict(&columns, table.series())?;
         if values.nrows() != self.outputs {
             return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs)));

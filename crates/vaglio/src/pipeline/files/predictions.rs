@@ -6,12 +6,12 @@ use super::data::located;
 use super::intervals::Bounds;
 use super::predicting::Predicted;
 use super::targets::encode;
-use crate::read::{ColumnFilter, Hint, Source, Wanted};
+use crate::read::{ColumnFilter, Hint, Source, Survey, Wanted};
 use crate::record::Figures;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Cells, Error, Loss, Result, Task};
+use vaglio_core::{Cells, Error, Loss, Result, Table, Task};
 
 /// What is written beside predictions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +24,8 @@ pub struct Beside {
     pub probabilities: bool,
     /// The interval in which the target is expected.
     pub intervals: bool,
+    /// Whether columns that are kept hold numbers and dates where the file, or the model, says so; else the text of each cell.
+    pub typed: bool,
 }
 
 /// Predictions for the rows of a file.
@@ -82,41 +84,73 @@ impl SavedModel {
         let source = Source::open(&[path.to_owned()], &read)?;
         let header = source.names();
         self.check_beside(beside, header)?;
+        let (wanted, hints) = self.wanted(header, beside)?;
+        let in_file = |error: Error| error.in_file(path);
+        let (mut table, survey) = source.read(&Wanted { hints, filter: ColumnFilter::only(wanted) })?;
+        if self.takes_nothing(beside) {
+            table.take_columns();
+        }
+        let (mut predictions, predicted) =
+            self.predicted(table, beside.intervals).map_err(|error| in_file(located(error, &survey)))?;
+        self.add_probabilities(&mut predictions, beside);
+        if beside.evaluate {
+            let (targets, survey) = self.observed_in(&source).map_err(in_file)?;
+            let judged = self.judged(targets, &survey, &predicted, predictions.intervals.as_ref());
+            predictions.judged = Some(judged.map_err(in_file)?);
+        }
+        if !beside.keep.is_empty() {
+            let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
+            let hints = beside.keep.iter().map(hint).collect();
+            predictions.keep(&source, &beside.keep, hints).map_err(in_file)?;
+        }
+        Ok(predictions)
+    }
+
+    /// The columns that are read.
+    fn reads(&self, beside: &Beside) -> Vec<String> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
         let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
-        let mut wanted: Vec<String> =
-            self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect();
+        self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
+    }
+
+    /// Whether predictions are made of no column.
+    pub(super) fn takes_nothing(&self, beside: &Beside) -> bool {
+        self.reads(beside).is_empty()
+    }
+
+    /// The columns of a file with this header that are read, and what they hold.
+    pub(super) fn wanted(&self, header: &[String], beside: &Beside) -> Result<(Vec<String>, HashMap<String, Hint>)> {
+        let mut wanted = self.reads(beside);
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         let mut hints = self.hints(&wanted);
         // A model without columns still has as many predictions as the file has rows.
-        let takes_nothing = wanted.is_empty();
-        if takes_nothing {
+        if wanted.is_empty() {
             wanted.extend(header.iter().take(1).cloned());
             hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
         }
-        let in_file = |error: Error| error.in_file(path);
-        let (mut table, survey) = source.read(&Wanted { hints, filter: ColumnFilter::only(wanted) })?;
-        if takes_nothing {
-            table.take_columns();
+        Ok((wanted, hints))
+    }
+
+    /// Probabilities where these are asked for.
+    pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &Beside) {
+        let of = |calibration: &super::Calibration| {
+            (classes(&self.task), calibration.probabilities(predictions.values.view()))
+        };
+        predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);
+    }
+
+    /// What a column that is kept holds, in a file that says so itself or does not.
+    pub(super) fn kept_hint(&self, name: &String, beside: &Beside, is_typed: bool) -> Hint {
+        let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
+        let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
+        match self.hints(std::slice::from_ref(name)).get(name) {
+            _ if !beside.typed => Hint::Written,
+            _ if is_typed => Hint::Auto,
+            Some(hint @ (Hint::Number | Hint::Date)) if is_known => *hint,
+            _ => Hint::Written,
         }
-        let (mut predictions, predicted) =
-            self.predicted(table, beside.intervals).map_err(|error| in_file(located(error, &survey)))?;
-        if beside.probabilities {
-            let of = |calibration: &super::Calibration| {
-                (classes(&self.task), calibration.probabilities(predictions.values.view()))
-            };
-            predictions.probabilities = self.calibration.as_ref().map(of);
-        }
-        if beside.evaluate {
-            predictions.judged =
-                Some(self.judged(&source, &predicted, predictions.intervals.as_ref()).map_err(in_file)?);
-        }
-        if !beside.keep.is_empty() {
-            predictions.keep(&source, &beside.keep).map_err(in_file)?;
-        }
-        Ok(predictions)
     }
 
     /// What the columns of a file hold, as in the training rows.
@@ -132,7 +166,7 @@ impl SavedModel {
     }
 
     /// Refuses what the model, or the file, cannot give.
-    fn check_beside(&self, beside: &Beside, header: &[String]) -> Result<()> {
+    pub(super) fn check_beside(&self, beside: &Beside, header: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
         if beside.probabilities && is_numbers {
             return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
@@ -179,17 +213,28 @@ impl SavedModel {
         header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
     }
 
-    /// The figures of predictions beside the targets of a file.
-    fn judged(&self, source: &Source, predicted: &Predicted, intervals: Option<&Bounds>) -> Result<Judged> {
+    /// The targets and weights of a file.
+    fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
         let observed = self.observed()?;
         let named = observed.targets.iter().chain(&observed.weights);
         let hints = observed.targets.iter().map(|name| (name.clone(), Hint::Target)).collect();
-        let (mut table, survey) = source.read(&Wanted { filter: ColumnFilter::only(named.cloned()), hints })?;
+        source.read(&Wanted { filter: ColumnFilter::only(named.cloned()), hints })
+    }
+
+    /// The figures of predictions beside the targets of a file.
+    pub(super) fn judged(
+        &self,
+        mut table: Table,
+        survey: &Survey,
+        predicted: &Predicted,
+        intervals: Option<&Bounds>,
+    ) -> Result<Judged> {
+        let observed = self.observed()?;
         for name in &observed.targets {
             if let Some(missing) = table.get(name).and_then(Cells::missing) {
                 let (row, column, count) = (missing.first + 1, name.clone(), missing.count);
                 let value = "a missing cell".to_owned();
-                return Err(located(Error::NonFinite { row, column, value, count, file: None, remedy: None }, &survey));
+                return Err(located(Error::NonFinite { row, column, value, count, file: None, remedy: None }, survey));
             }
         }
         // Weights are optional, as in test rows.
@@ -237,9 +282,8 @@ fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_
 }
 
 impl Predictions {
-    /// Takes columns of the data file beside these rows, as they are written there.
-    fn keep(&mut self, source: &Source, names: &[String]) -> Result<()> {
-        let hints = names.iter().map(|name| (name.clone(), Hint::Written)).collect();
+    /// Takes columns of the data file beside these rows.
+    fn keep(&mut self, source: &Source, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
         let wanted = Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints };
         let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
         self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
@@ -257,18 +301,46 @@ impl Predictions {
     /// # Errors
     /// [`Error::Shape`] when a name cannot be written.
     pub fn to_csv(&self) -> Result<String> {
-        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let numbered = self.keys.is_empty() && self.kept.is_empty() && self.dropped;
-        let before = || self.keys.iter().chain(&self.kept);
-        let mut names: Vec<String> = before().map(|(name, _)| name.clone()).collect();
-        names.extend(numbered.then(|| "row".to_owned()));
+        self.csv(true)
+    }
+
+    /// The same rows without the header, where they follow others.
+    ///
+    /// # Errors
+    /// Those of [`Predictions::to_csv`].
+    pub fn more_csv(&self) -> Result<String> {
+        self.csv(false)
+    }
+
+    /// The columns of the data that stand before predictions.
+    pub(super) fn before(&self) -> impl Iterator<Item = &(String, Cells)> {
+        self.keys.iter().chain(&self.kept)
+    }
+
+    /// Whether rows are told by their number.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.keys.is_empty() && self.kept.is_empty() && self.dropped
+    }
+
+    /// The names of all columns.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.before().map(|(name, _)| name.clone()).collect();
+        names.extend(self.is_numbered().then(|| "row".to_owned()));
         let classes = self.probabilities.as_ref().map(|(classes, _)| &classes[..]);
         names.extend(header(&self.outputs, self.labels.is_some(), classes, self.intervals.is_some()));
-        writer.write_record(&names).map_err(|e| failed(&e))?;
+        names
+    }
+
+    fn csv(&self, with_header: bool) -> Result<String> {
+        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let numbered = self.is_numbered();
+        if with_header {
+            writer.write_record(self.names()).map_err(|e| failed(&e))?;
+        }
         let number = |value: &f64| serde_json::json!(value).to_string();
         for (row, column) in self.values.columns().into_iter().enumerate() {
-            let mut record: Vec<String> = before().map(|(_, cells)| cells.label(row)).collect();
+            let mut record: Vec<String> = self.before().map(|(_, cells)| cells.label(row)).collect();
             record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
             record.extend(column.iter().map(number));
             record.extend(self.labels.as_ref().map(|labels| labels[row].clone()));

@@ -1,0 +1,83 @@
+//! Predictions as Parquet.
+
+use super::destination::Destination;
+use super::predictions::Predictions;
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vaglio_core::{Cells, Error, Result};
+
+/// A Parquet file of predictions, to which rows are added.
+pub(super) struct ParquetRows {
+    path: PathBuf,
+    writer: ArrowWriter<Destination>,
+}
+
+fn failed(path: &Path, error: &dyn std::fmt::Display) -> Error {
+    Error::Unwritable { path: path.to_owned(), message: error.to_string() }
+}
+
+impl ParquetRows {
+    /// A file with the columns of these predictions.
+    pub fn open(path: &Path, predictions: &Predictions) -> Result<Self> {
+        let schema = batch(path, predictions)?.schema();
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let writer = ArrowWriter::try_new(Destination::open(path)?, schema, Some(properties));
+        Ok(ParquetRows { path: path.to_owned(), writer: writer.map_err(|error| failed(path, &error))? })
+    }
+
+    /// Adds rows, as a group of their own.
+    pub fn put(&mut self, predictions: &Predictions) -> Result<ControlFlow<()>> {
+        let batch = batch(&self.path, predictions)?;
+        let done = self.writer.write(&batch).and_then(|()| self.writer.flush());
+        done.map(|()| ControlFlow::Continue(())).map_err(|error| failed(&self.path, &error))
+    }
+
+    /// Makes the file appear.
+    pub fn finish(self) -> Result<()> {
+        let path = self.path;
+        self.writer.into_inner().map_err(|error| failed(&path, &error))?.finish()
+    }
+}
+
+/// The columns of predictions, those of the data typed as they are and with nulls where cells are missing.
+fn batch(path: &Path, predictions: &Predictions) -> Result<RecordBatch> {
+    let text = |labels: &Vec<String>| -> ArrayRef { Arc::new(StringArray::from_iter_values(labels)) };
+    let number = |values: Vec<f64>| -> ArrayRef { Arc::new(Float64Array::from(values)) };
+    let mut arrays: Vec<(ArrayRef, bool)> = predictions.before().map(|(_, cells)| (array(cells), true)).collect();
+    if predictions.is_numbered() {
+        let rows = predictions.rows.iter().map(|row| *row as i64 + 1);
+        arrays.push((Arc::new(Int64Array::from_iter_values(rows)), false));
+    }
+    arrays.extend(predictions.values.rows().into_iter().map(|output| (number(output.to_vec()), false)));
+    arrays.extend(predictions.labels.iter().map(|labels| (text(labels), false)));
+    let classes = predictions.probabilities.iter().flat_map(|(_, all)| all.rows().into_iter());
+    arrays.extend(classes.map(|class| (number(class.to_vec()), false)));
+    if let Some(bounds) = &predictions.intervals {
+        let ends = bounds.lower.rows().into_iter().zip(bounds.upper.rows());
+        arrays.extend(ends.flat_map(|(lower, upper)| [lower, upper]).map(|end| (number(end.to_vec()), false)));
+    }
+    let columns = predictions.names().into_iter().zip(arrays).map(|(name, (array, nullable))| (name, array, nullable));
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(path, &error))
+}
+
+fn array(cells: &Cells) -> ArrayRef {
+    let present = |value: f64| (!value.is_nan()).then_some(value);
+    match cells {
+        Cells::Numbers(numbers) => {
+            let column = numbers.view();
+            Arc::new((0..column.len()).map(|row| present(column.get(row))).collect::<Float64Array>())
+        }
+        Cells::Text(text) => {
+            Arc::new(text.iter().map(|cell| (!cell.is_empty()).then_some(cell)).collect::<StringArray>())
+        }
+        Cells::Dates(dates) => {
+            let moment = |seconds: &f64| present(*seconds).map(|seconds| (seconds * 1e6).round() as i64);
+            Arc::new(dates.iter().map(moment).collect::<TimestampMicrosecondArray>())
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The rows of a Parquet file, some at a time.
+
+use super::super::arrow_files::GrowingColumn;
+use super::super::growing::Growing;
+use super::super::guard::guarded;
+use super::super::{checked_names, unreadable};
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use std::fs::File;
+use std::path::Path;
+use vaglio_core::Result;
+
+/// A Parquet file, and the reader of its rows.
+pub(super) struct StoredRows {
+    /// Names of the columns.
+    pub names: Vec<String>,
+    file: File,
+    metadata: ArrowReaderMetadata,
+    reader: Option<ParquetRecordBatchReader>,
+    /// The columns of the file that are read, increasing, and which of them each wanted one is.
+    indices: Vec<usize>,
+    places: Vec<usize>,
+}
+
+impl StoredRows {
+    /// `None` for a file whose fault will be told when it is read as a whole.
+    pub fn new(path: &Path) -> Option<Self> {
+        let read = || {
+            let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
+            let metadata = ArrowReaderMetadata::load(&file, Default::default());
+            let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
+            let names: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
+            let names = checked_names(path, names)?;
+            Ok(StoredRows { names, file, metadata, reader: None, indices: Vec::new(), places: Vec::new() })
+        };
+        guarded(path, read).ok().filter(|rows| !rows.names.is_empty())
+    }
+
+    /// Whether a column holds dates.
+    pub fn holds_dates(&self, name: &str) -> bool {
+        let field = self.metadata.schema().field_with_name(name);
+        field.is_ok_and(|field| {
+            matches!(field.data_type(), DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+        })
+    }
+
+    /// Says which columns are wanted, and how many rows at a time.
+    pub fn start(&mut self, path: &Path, names: &[&str], rows: usize) -> Result<()> {
+        let index = |name: &&str| self.names.iter().position(|other| other == name);
+        let wanted: Vec<usize> = names.iter().filter_map(index).collect();
+        self.indices = wanted.clone();
+        self.indices.sort_unstable();
+        self.indices.dedup();
+        self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
+        self.reader = Some(guarded(path, || self.open(path, rows))?);
+        Ok(())
+    }
+
+    fn open(&self, path: &Path, rows: usize) -> Result<ParquetRecordBatchReader> {
+        let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
+        let file = self.file.try_clone().map_err(|error| failed(&error))?;
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.indices.iter().copied());
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+            .with_projection(mask)
+            .with_batch_size(rows.max(1))
+            .build()
+            .map_err(|error| failed(&error))
+    }
+
+    /// The next rows, of which the first is the row `first` of the file.
+    pub fn next(&mut self, path: &Path, first: usize) -> Result<Vec<Growing>> {
+        let Some(reader) = &mut self.reader else { return Ok(Vec::new()) };
+        let schema = self.metadata.schema();
+        let (indices, places) = (&self.indices, &self.places);
+        guarded(path, || {
+            let Some(batch) = reader.next() else { return Ok(Vec::new()) };
+            let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
+            let column = |place: &usize| {
+                let mut column = GrowingColumn::of(path, schema.field(indices[*place]))?.after(first);
+                column.append(path, batch.column(*place))?;
+                Ok(column.cells)
+            };
+            places.iter().map(column).collect()
+        })
+    }
+}

@@ -44,6 +44,13 @@ impl Sheet {
         Sheet { names: self.names.clone(), rows: rows.collect() }
     }
 
+    /// The same with a column more.
+    fn with(&self, name: &'static str, cell: impl Fn(usize) -> String) -> Sheet {
+        let names = self.names.iter().copied().chain([name]).collect();
+        let more = |(row, cells): (usize, &Vec<String>)| cells.iter().cloned().chain([cell(row)]).collect();
+        Sheet { names, rows: self.rows.iter().enumerate().map(more).collect() }
+    }
+
     fn text(&self, delimiter: &str) -> String {
         let mut text = self.names.join(delimiter) + "\n";
         for row in &self.rows {
@@ -191,40 +198,16 @@ fn forms_of_one_table_give_one_result() {
         (
             "a column that is left out and would be refused",
             "train.csv",
-            csv(&Sheet {
-                names: ["age", "bmi", "income", "share", "sex", "y", "id"].into(),
-                rows: sheet
-                    .rows
-                    .iter()
-                    .enumerate()
-                    .map(|(k, r)| r.iter().cloned().chain([format!("u{k}")]).collect())
-                    .collect(),
-            }),
+            csv(&sheet.with("id", |row| format!("u{row}"))),
             "train: train.csv, target: y, exclude: [id]",
         ),
         (
             "the same by its type",
             "train.csv",
-            csv(&Sheet {
-                names: ["age", "bmi", "income", "share", "sex", "y", "id"].into(),
-                rows: sheet
-                    .rows
-                    .iter()
-                    .enumerate()
-                    .map(|(k, r)| r.iter().cloned().chain([format!("u{k}")]).collect())
-                    .collect(),
-            }),
+            csv(&sheet.with("id", |row| format!("u{row}"))),
             "train: train.csv, target: y, types: {id: drop}",
         ),
-        (
-            "a column without any value",
-            "train.csv",
-            csv(&Sheet {
-                names: ["age", "bmi", "income", "share", "sex", "y", "none"].into(),
-                rows: sheet.rows.iter().map(|r| r.iter().cloned().chain([String::new()]).collect()).collect(),
-            }),
-            DATA,
-        ),
+        ("a column without any value", "train.csv", csv(&sheet.with("none", |_| String::new())), DATA),
     ];
     for (what, name, content, data) in cases {
         let result = run(name, content, data).unwrap_or_else(|(code, err)| panic!("{what}: {code:?} {err}"));

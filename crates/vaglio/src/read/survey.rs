@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use vaglio_core::Error;
 
 /// What a column is taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +70,23 @@ impl Survey {
     /// What was found out about the column of that name.
     pub fn column(&self, name: &str) -> Option<&ColumnSurvey> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The error about a missing cell as its file has it: where it stands, and how it is written.
+    pub fn located(&self, error: Error) -> Error {
+        let Error::NonFinite { row, column, value, count, file: None, remedy } = error else { return error };
+        // A column that a map made bears the name of its source first.
+        let sources = self.columns.iter().filter(|source| column.starts_with(&source.name));
+        let source = sources.max_by_key(|source| source.name.len());
+        let written = source.and_then(|source| source.first_missing.as_ref()).filter(|(at, _)| at + 1 == row);
+        let value = match written {
+            Some((_, written)) if written.is_empty() => "an empty cell".to_owned(),
+            Some((_, written)) => written.clone(),
+            None => value,
+        };
+        let (file, place) = self.place(row - 1);
+        let column = source.map_or(column, |source| source.name.clone());
+        Error::NonFinite { row: place + 1, column, value, count, file: file.cloned(), remedy }
     }
 
     /// The file of a row and its place there, both counting from 0.

@@ -1,13 +1,13 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
 use super::intervals;
-use super::model::Reading;
+use super::reading::Reading;
 use super::roles::{Roles, check_weights};
 use super::series::numbers_of;
 use super::taken;
 use super::targets::{encode, same_label, task};
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
-use crate::read::{ColumnFilter, Source, Survey, Wanted};
+use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
 use crate::record::TakenColumns;
 use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
 use crate::shuffle::shuffled;
@@ -76,7 +76,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let mut test_survey = survey.clone();
     let (train, test) = match (&spec.test, spec.test_fraction) {
         (Some(test), _) => {
-            let (test, of_test) = roles.read_test(open(folder, test, spec)?, &header, &survey)?;
+            let (test, of_test) = read_test(&roles, &open(folder, test, spec)?, &header, &survey)?;
             test_survey = of_test;
             (table, Some(test))
         }
@@ -101,8 +101,8 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let recipe = Arc::new(pipeline.recipe(task, target_names)?);
     let ordered = spec.time.is_some() || settings.learner.needs_order();
     let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
-        .map_err(|error| located(error, &survey))?;
-    let fitted = sample.fitted().map_err(|error| located(error, &survey))?;
+        .map_err(|error| survey.located(error))?;
+    let fitted = sample.fitted().map_err(|error| survey.located(error))?;
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
@@ -121,7 +121,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
                 recipe.apply(rows, &fitted.maps, fitted.problem.names())
             });
             let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
-            Some(problem.map_err(|error| located(error, &test_survey).in_file(&folder.join(path)))?)
+            Some(problem.map_err(|error| test_survey.located(error).in_file(&folder.join(path)))?)
         }
         None => None,
     };
@@ -149,22 +149,26 @@ fn open(folder: &Path, files: &Files, spec: &DataSpec) -> Result<Source> {
     Source::open(&paths, &spec.read)
 }
 
-/// The error about a missing cell as its file has it: where it stands, and how it is written.
-pub(super) fn located(error: Error, survey: &Survey) -> Error {
-    let Error::NonFinite { row, column, value, count, file: None, remedy } = error else { return error };
-    // A column that a map made bears the name of its source first.
-    let sources = survey.columns.iter().filter(|source| column.starts_with(&source.name));
-    let source = sources.max_by_key(|source| source.name.len());
-    let written = source.and_then(|source| source.first_missing.as_ref()).filter(|(at, _)| at + 1 == row);
-    let value = written.map_or(value, |(_, written)| as_written(written));
-    let (file, place) = survey.place(row - 1);
-    let column = source.map_or(column, |source| source.name.clone());
-    Error::NonFinite { row: place + 1, column, value, count, file: file.cloned(), remedy }
-}
-
-/// A missing cell in words.
-pub(super) fn as_written(cell: &str) -> String {
-    if cell.is_empty() { "an empty cell".to_owned() } else { cell.to_owned() }
+/// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may
+/// be missing, but for what puts them in order.
+fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
+    let header = source.names();
+    let unused = roles.unused();
+    let is_read = |name: &&String| train.column(name).is_some_and(|column| column.taken != Taken::Empty);
+    let wanted: Vec<String> = train_header.iter().filter(|n| !unused.contains(n)).filter(is_read).cloned().collect();
+    let ordered = [&roles.spec.series, &roles.spec.time];
+    let optional = |name: &String| {
+        roles.of_rows().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
+    };
+    if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
+        return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
+    }
+    let hints = taken::hints_like(roles, train);
+    let (table, survey) = source.read(&Wanted { filter: ColumnFilter::only(wanted), hints })?;
+    roles.check_complete(&table, &survey)?;
+    let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
+    Ok((arranged.map_err(|error| error.in_file(&path))?, survey))
 }
 
 /// The problem with targets in the units that they had before they were scaled.

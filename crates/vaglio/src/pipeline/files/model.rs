@@ -4,14 +4,13 @@ use super::calibration::Calibration;
 use super::intervals::SavedIntervals;
 use super::predicting::{Chain, Predicted};
 use super::predictions::Predictions;
+use super::reading::Reading;
 use super::series::Order;
 use crate::linfa_api::largest;
-use crate::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec};
-use crate::read::{ColumnSurvey, DAY_FIRST, MONTH_FIRST, Source, Survey, Taken, shortened, system};
+use crate::read::{shortened, system};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::path::Path;
 use vaglio_core::{Cells, Error, FittedMap, Loss, Model, Result, Table, TargetScale, Task};
 
@@ -56,36 +55,6 @@ pub struct SavedModel {
     /// Prediction intervals, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<SavedIntervals>,
-}
-
-/// How files are read whose rows are to be predicted: as the training rows were.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reading {
-    /// How text files are read.
-    pub read: ReadSpec,
-    /// What columns hold that are not numbers.
-    pub types: BTreeMap<String, ColumnType>,
-}
-
-impl Reading {
-    /// How other files are read alike: the mark before decimals and the order of dates are those that were found.
-    pub(super) fn of(spec: &DataSpec, source: &Source, survey: &Survey) -> Self {
-        let decimal = source.settled().decimal;
-        let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
-        let dates = match spec.read.dates {
-            DateOrder::Auto if noted(DAY_FIRST) => DateOrder::DayFirst,
-            DateOrder::Auto if noted(MONTH_FIRST) => DateOrder::MonthFirst,
-            known => known,
-        };
-        let kind = |column: &ColumnSurvey| match column.taken {
-            Taken::Date => Some(ColumnType::Date),
-            _ if column.levels > 0 => Some(ColumnType::Class),
-            _ => None,
-        };
-        let found = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?)));
-        Reading { read: ReadSpec { decimal, dates, ..spec.read.clone() }, types: found.collect() }
-    }
 }
 
 /// What predictions are compared with.

@@ -2,7 +2,6 @@
 
 use super::SavedModel;
 use super::calibration::classes;
-use super::data::located;
 use super::intervals::Bounds;
 use super::predicting::Predicted;
 use super::targets::encode;
@@ -91,7 +90,7 @@ impl SavedModel {
             table.take_columns();
         }
         let (mut predictions, predicted) =
-            self.predicted(table, beside.intervals).map_err(|error| in_file(located(error, &survey)))?;
+            self.predicted(table, beside.intervals).map_err(|error| in_file(survey.located(error)))?;
         self.add_probabilities(&mut predictions, beside);
         if beside.evaluate {
             let (targets, survey) = self.observed_in(&source).map_err(in_file)?;
@@ -234,7 +233,7 @@ impl SavedModel {
             if let Some(missing) = table.get(name).and_then(Cells::missing) {
                 let (row, column, count) = (missing.first + 1, name.clone(), missing.count);
                 let value = "a missing cell".to_owned();
-                return Err(located(Error::NonFinite { row, column, value, count, file: None, remedy: None }, survey));
+                return Err(survey.located(Error::NonFinite { row, column, value, count, file: None, remedy: None }));
             }
         }
         // Weights are optional, as in test rows.

@@ -1,10 +1,8 @@
 //! What the columns of a table mean beside features.
 
-use super::data::located;
 use super::series::{Order, numbers_of};
-use super::taken::hints_like;
 use crate::pipeline::{ColumnType, DataSpec, Names};
-use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
+use crate::read::Survey;
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// What the columns of a table mean.
@@ -131,30 +129,10 @@ impl Roles<'_> {
                     file: None,
                     remedy: None,
                 };
-                return Err(located(error, survey));
+                return Err(survey.located(error));
             }
         }
         Ok(())
-    }
-
-    pub fn read_test(&self, source: Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
-        let header = source.names();
-        let optional = |name: &String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
-        let unused = self.unused();
-        let is_read = |name: &&String| train.column(name).is_some_and(|column| column.taken != Taken::Empty);
-        let wanted: Vec<String> =
-            train_header.iter().filter(|n| !unused.contains(n)).filter(is_read).cloned().collect();
-        let ordered = [&self.spec.series, &self.spec.time];
-        let optional = |name: &String| optional(name) && !ordered.contains(&&Some(name.clone()));
-        if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
-            return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
-        }
-        let (table, survey) =
-            source.read(&Wanted { filter: ColumnFilter::only(wanted), hints: hints_like(self, train) })?;
-        self.check_complete(&table, &survey)?;
-        let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-        let arranged = check_weights(self.spec, &table).and_then(|()| self.order().arrange(table));
-        Ok((arranged.map_err(|error| error.in_file(&path))?, survey))
     }
 }
 

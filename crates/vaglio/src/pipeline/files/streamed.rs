@@ -1,7 +1,6 @@
 //! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
 
 use super::SavedModel;
-use super::data::located;
 use super::intervals::Bounds;
 use super::predicting::Predicted;
 use super::predictions::{Beside, Predictions};
@@ -100,7 +99,7 @@ impl SavedModel {
         if self.takes_nothing(beside) {
             table.take_columns();
         }
-        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| located(error, &survey))?.0;
+        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| survey.located(error))?.0;
         if predictions.dropped {
             return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
         }

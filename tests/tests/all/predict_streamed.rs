@@ -189,7 +189,7 @@ fn columns_stand_in_any_order_the_target_may_lack_and_maps_have_their_rules() {
     // The target is the fifth column.
     let turned = |line: &str| {
         let mut cells: Vec<&str> = line.split(',').collect();
-        assert!(cells.remove(4) != "" && cells.len() == 12);
+        assert!(!cells.remove(4).is_empty() && cells.len() == 12);
         cells.reverse();
         cells.join(",")
     };

@@ -157,8 +157,11 @@ impl DatePart {
 #[derive(Debug, Clone, Copy)]
 struct Made {
     part: DatePart,
-    wave: Option<(fn(f64) -> f64, (f64, f64))>,
+    wave: Option<Wave>,
 }
+
+/// A sine or cosine, where a turn of the circle begins, and how long it is.
+type Wave = (fn(f64) -> f64, (f64, f64));
 
 impl Made {
     fn of(self, seconds: f64, date: &NaiveDateTime) -> f64 {

@@ -149,11 +149,10 @@ impl How {
     }
 
     fn can_fill(&self, cells: &Cells) -> bool {
-        match (self, cells) {
-            (How::Mean | How::Median | How::Constant(Value::Number(_)), Cells::Numbers(_)) => true,
-            (How::Constant(Value::Text(_)), Cells::Text(_)) => true,
-            (How::MostFrequent, Cells::Numbers(_) | Cells::Text(_)) => true,
-            _ => false,
+        match self {
+            How::Mean | How::Median | How::Constant(Value::Number(_)) => matches!(cells, Cells::Numbers(_)),
+            How::Constant(Value::Text(_)) => matches!(cells, Cells::Text(_)),
+            How::MostFrequent => matches!(cells, Cells::Numbers(_) | Cells::Text(_)),
         }
     }
 

@@ -170,12 +170,9 @@ impl Levels {
         origin: impl Fn(usize) -> usize,
     ) -> Result<Vec<(String, Cells)>> {
         let mut indicators = vec![vec![0u8; cells.len()]; self.levels.len() + usize::from(!self.rare.is_empty())];
-        let mut missing = Vec::new();
-        for row in 0..cells.len() {
-            if cells.is_missing(row) {
-                missing.push(row);
-                continue;
-            }
+        let is_missing = |row: &usize| cells.is_missing(*row);
+        let missing: Vec<usize> = (0..cells.len()).filter(is_missing).collect();
+        for row in (0..cells.len()).filter(|row| !is_missing(row)) {
             let label = label(cells, row);
             match self.place(&label, unknown) {
                 Some(place) => indicators[place][row] = 1,

@@ -53,11 +53,14 @@ pub(super) fn chosen<'t>(
     columns.iter().enumerate().map(named).collect()
 }
 
+/// A column of numbers with its name.
+type NumbersOf<'t> = (&'t str, Cow<'t, [f64]>);
+
 /// The columns of numbers; of those that are named, each must hold numbers.
 ///
 /// # Errors
 /// Those of [`chosen`].
-pub(super) fn numbers<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<(&'t str, Cow<'t, [f64]>)>> {
+pub(super) fn numbers<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<NumbersOf<'t>>> {
     let chosen = chosen(table, columns, "columns of numbers", |cells| matches!(cells, Cells::Numbers(_)))?;
     Ok(chosen.into_iter().filter_map(|(name, cells)| Some((name, cells.numbers()?.values()))).collect())
 }

@@ -62,7 +62,8 @@ pub(super) fn quantile(mut rows: Vec<(f64, f64)>, share: f64) -> Option<f64> {
 
 /// The value of most weight; the first among equals, in the order of `values`, which are sorted.
 pub(super) fn most_frequent<T: PartialEq + Copy>(values: impl Iterator<Item = (f64, T)>) -> Option<T> {
-    let (mut best, mut run): (Option<(f64, T)>, Option<(f64, T)>) = (None, None);
+    let mut best: Option<(f64, T)> = None;
+    let mut run: Option<(f64, T)> = None;
     for (w, value) in values {
         let so_far = match run {
             Some((so_far, last)) if last == value => so_far,

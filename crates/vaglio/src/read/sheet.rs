@@ -45,7 +45,7 @@ impl Sheet {
     pub fn new(path: &Path, text: String, spec: &ReadSpec) -> Result<Self> {
         let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let dialect = Dialect::of(&text[start..], spec);
-        let mut reader = dialect.reader(text[start..].as_bytes());
+        let mut reader = dialect.reader(&text.as_bytes()[start..]);
         let mut record = StringRecord::new();
         let fault = |error: csv::Error| unreadable(path, error.to_string());
         let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {

@@ -34,6 +34,8 @@ pub struct Wanted {
     pub hints: HashMap<String, Hint>,
 }
 
+/// Files, and how many rows came from each.
+pub(crate) type RowsOfFiles = Vec<(PathBuf, usize)>;
 /// A column with what was found out about it, or a cell that it cannot have.
 pub(crate) type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), Fault>);
 
@@ -227,7 +229,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Unreadable`] for ragged rows.
-    pub(crate) fn read_each(&self, wanted: &Wanted) -> Result<(Vec<ReadColumn>, Vec<(PathBuf, usize)>)> {
+    pub(crate) fn read_each(&self, wanted: &Wanted) -> Result<(Vec<ReadColumn>, RowsOfFiles)> {
         let is_aside = |name: &str| self.aside.iter().any(|(aside, _)| aside == name);
         let named = |name: &str| matches!(&wanted.filter, ColumnFilter::Only(names) if names.contains(name));
         let wants = |name: &&str| {
@@ -303,13 +305,8 @@ impl Source {
     }
 
     /// The columns of all files, one after the other, and how many rows came from each.
-    fn grow(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &Rules,
-    ) -> Result<(Vec<Growing>, Vec<(PathBuf, usize)>)> {
-        let (mut all, mut files): (Vec<Growing>, Vec<(PathBuf, usize)>) = (Vec::new(), Vec::new());
+    fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
+        let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
             let (columns, rows) = part.read(names, as_numbers, rules)?;
             files.push((part.path.clone(), rows));

@@ -101,7 +101,10 @@ mod tests {
         Arc::new(Impute { scope, ..Impute::default() })
     }
 
-    fn made(maps: Vec<Arc<dyn Map>>) -> Result<Option<(InFolds, Vec<(usize, Vec<f64>)>)>> {
+    /// How gaps are filled, and the columns that have some with their cells.
+    type Found = (InFolds, Vec<(usize, Vec<f64>)>);
+
+    fn made(maps: Vec<Arc<dyn Map>>) -> Result<Option<Found>> {
         let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
         let table = Table::new(vec![
             ("a".into(), column([1.0, 2.0, 3.0, 5.0])),

@@ -30,7 +30,7 @@ pub(crate) struct Sample {
 #[derive(Debug, Clone)]
 enum Source {
     /// Rows that no map changes.
-    Plain(Problem),
+    Plain(Box<Problem>),
     /// Rows before the maps.
     Mapped(Arc<Rows>, Arc<Recipe>),
 }
@@ -40,7 +40,7 @@ impl Sample {
     pub fn plain(problem: Problem, ordered: bool) -> Self {
         Sample {
             ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
-            source: Source::Plain(problem),
+            source: Source::Plain(Box::new(problem)),
         }
     }
 
@@ -150,10 +150,10 @@ impl Sample {
         let source = match &self.source {
             Source::Plain(problem) => {
                 let chosen = problem.select_rows(rows);
-                Source::Plain(match runs {
+                Source::Plain(Box::new(match runs {
                     Some(runs) => chosen.with_series(runs)?,
                     None => chosen,
-                })
+                }))
             }
             Source::Mapped(all, recipe) => {
                 let mut chosen = all.select(rows);
@@ -170,7 +170,7 @@ impl Sample {
     pub fn with_targets_of(&self, order: &[usize]) -> Result<Self> {
         let targets = self.targets().select(Axis(1), order).as_standard_layout().into_owned();
         let source = match &self.source {
-            Source::Plain(problem) => Source::Plain(problem.with_targets(targets)?),
+            Source::Plain(problem) => Source::Plain(Box::new(problem.with_targets(targets)?)),
             Source::Mapped(rows, recipe) => {
                 Source::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
             }
@@ -185,7 +185,7 @@ impl Sample {
     pub fn fitted(&self) -> Result<Fitted> {
         let (rows, recipe) = match &self.source {
             Source::Plain(problem) => {
-                return Ok(Fitted { problem: problem.clone(), maps: Vec::new(), scales: None });
+                return Ok(Fitted { problem: Problem::clone(problem), maps: Vec::new(), scales: None });
             }
             Source::Mapped(rows, recipe) => (rows, recipe),
         };
@@ -211,7 +211,7 @@ impl Sample {
     /// Those of [`Recipe::apply`].
     pub fn apply(&self, fitted: &Fitted) -> Result<Problem> {
         match &self.source {
-            Source::Plain(problem) => Ok(problem.clone()),
+            Source::Plain(problem) => Ok(Problem::clone(problem)),
             Source::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), &fitted.maps, fitted.problem.names()),
         }
     }

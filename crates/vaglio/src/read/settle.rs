@@ -85,9 +85,31 @@ pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) ->
         #[cfg(feature = "parquet")]
         Growing::Dates(column) => {
             let (missing, first) = (column.missing, column.first_missing.clone());
-            let seconds = column.finish().view().values().into_owned();
-            Ok(done(name, Cells::Dates(seconds), hint, missing, first, None))
+            let dates = Cells::Dates(column.finish().view().values().into_owned());
+            match hint {
+                Hint::Number => Err(of_another_kind(&dates, "is a date")),
+                Hint::Class | Hint::Text => Ok(done(name, as_text(&dates), hint, missing, first, None)),
+                _ => Ok(done(name, dates, hint, missing, first, None)),
+            }
         }
+    }
+}
+
+/// Cells as the text that they are written by.
+fn as_text(cells: &Cells) -> Cells {
+    Cells::Text((0..cells.len()).map(|row| cells.label(row)).collect())
+}
+
+/// A column that its file says to be of another kind than the settings say.
+fn of_another_kind(cells: &Cells, is: &str) -> Fault {
+    let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
+    let wrong = format!("{is} by the format of the file, and data.types says otherwise");
+    let remedy = "take the column out of data.types, or write the file with another type".to_owned();
+    Fault {
+        row,
+        value: cells.label(row),
+        count: cells.len(),
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
     }
 }
 
@@ -96,8 +118,10 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         // The format of the file says that they are numbers.
         let (missing, first) = (column.missing, column.first_missing.clone());
         let numbers = Cells::Numbers(column.finish());
-        let text = Cells::Text((0..numbers.len()).map(|row| numbers.label(row)).collect());
-        return Ok(done(name, text, hint, missing, first, None));
+        if hint == Hint::Date {
+            return Err(of_another_kind(&numbers, "is a number"));
+        }
+        return Ok(done(name, as_text(&numbers), hint, missing, first, None));
     }
     let odd = std::mem::take(&mut column.odd);
     // Numbers that are wanted are told by their bad cells, unless the first cells were missing and no other is plain.

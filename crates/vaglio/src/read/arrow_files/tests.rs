@@ -133,6 +133,34 @@ fn decimals_and_dates_are_numbers_and_moments() {
 }
 
 #[test]
+fn settings_have_the_last_word_where_the_format_allows_it() {
+    use super::super::{Hint, ReadSpec, Source, Wanted};
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("n", Arc::new(Int32Array::from(vec![Some(7), None, Some(5)]))),
+        ("d", Arc::new(Date32Array::from(vec![Some(1), None, Some(0)]))),
+        ("t", Arc::new(StringArray::from(vec!["1.5", "", "2"]))),
+    ];
+    for path in write("types_said", &batch(columns)) {
+        let read = |name: &str, hint: Hint| {
+            let hints = [(name.to_owned(), hint)].into();
+            let source = Source::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap();
+            source.read(&Wanted { filter: ColumnFilter::only([name]), hints }).map(|(table, _)| {
+                let cells = table.get(name).unwrap();
+                (cells.what(), (0..3).map(|row| cells.label(row)).collect::<Vec<_>>().join("|"))
+            })
+        };
+        assert_eq!(read("n", Hint::Class).unwrap(), ("text", "7||5".to_owned()));
+        assert_eq!(read("d", Hint::Text).unwrap(), ("text", "1970-01-02||1970-01-01".to_owned()));
+        assert_eq!(read("t", Hint::Number).unwrap(), ("numbers", "1.5||2".to_owned()));
+        assert_eq!(read("t", Hint::Auto).unwrap(), ("text", "1.5||2".to_owned()));
+        let error = read("n", Hint::Date).unwrap_err().to_string();
+        assert!(error.contains("row 1, column `n`: `7` is a number by the format of the file"), "{error}");
+        let error = read("d", Hint::Number).unwrap_err().to_string();
+        assert!(error.contains("row 1, column `d`: `1970-01-02` is a date by the format of the file"), "{error}");
+    }
+}
+
+#[test]
 fn streams_and_compressed_batches_are_read() {
     use arrow_ipc::CompressionType;
     use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};

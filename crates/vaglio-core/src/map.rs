@@ -92,8 +92,11 @@ pub trait FittedMap: Debug + Send + Sync {
     /// A cell that the training rows did not prepare for, with row and column.
     fn transform(&self, table: Table) -> Result<Table>;
 
-    /// The input columns from which the output column `name` is made; none for a column that no input has a part in.
-    fn sources(&self, name: &str) -> Vec<String>;
+    /// The input columns from which the output column `name` is made; none for a column that no input has a part in. A map that changes
+    /// columns in place leaves this out: each is made from the one of its name.
+    fn sources(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
 
     /// By what the map divided the values that became the output column `name`: 1 for a map that keeps their unit. `None`
     /// where a change of the output is no multiple of a change of its source.

@@ -111,16 +111,8 @@ impl FittedMap for FittedClip {
         })
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
-    }
-
     fn divisor(&self, name: &str) -> Option<f64> {
         (!self.columns.contains_key(name)).then_some(1.0)
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 }
 

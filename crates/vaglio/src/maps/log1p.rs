@@ -56,16 +56,8 @@ impl FittedMap for FittedLog1p {
         })
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
-    }
-
     fn divisor(&self, name: &str) -> Option<f64> {
         (!self.columns.contains(name)).then_some(1.0)
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 }
 

@@ -192,16 +192,8 @@ impl FittedMap for FittedPower {
         taken::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
-    }
-
     fn divisor(&self, name: &str) -> Option<f64> {
         self.columns.get(name).is_none_or(|lambda| *lambda == 1.0).then_some(1.0)
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 }
 

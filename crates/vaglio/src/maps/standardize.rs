@@ -101,10 +101,6 @@ impl FittedMap for FittedStandardize {
         let standardized = standardized.collect::<Result<_>>()?;
         table.with_columns(standardized)
     }
-
-    fn sources(&self, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
-    }
 }
 
 /// The weighted mean and population standard deviation of `values`; the deviation of a constant is taken as 1.

@@ -23,7 +23,7 @@ pub(crate) use source::ReadColumn;
 pub use source::{Source, Wanted};
 pub use survey::{ColumnSurvey, Survey, Taken};
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
 
@@ -101,6 +101,11 @@ pub(crate) fn shortened(message: &str) -> String {
         return message.to_owned();
     }
     message.chars().take(MOST).chain("…".chars()).collect()
+}
+
+/// Where each name stands; of thousands of columns each is looked up.
+fn places(names: &[String]) -> HashMap<&str, usize> {
+    names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
 /// The names of the columns, each there and each once.

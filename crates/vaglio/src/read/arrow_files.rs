@@ -3,7 +3,7 @@
 use super::bytes::Kind;
 use super::growing::{Growing, NumberColumn, RawColumn};
 use super::guard::guarded;
-use super::{checked_names, unreadable};
+use super::{checked_names, places, unreadable};
 use arrow_array::types::*;
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, cast::AsArray};
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -13,8 +13,10 @@ use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use vaglio_core::Result;
 
 /// A Parquet or Arrow file in memory.
@@ -26,6 +28,8 @@ pub(super) struct Stored {
     format: Format,
     /// Names of the columns.
     pub names: Vec<String>,
+    /// Those that hold text.
+    texts: HashSet<String>,
     /// Columns that say nothing of the rows, with why.
     pub aside: Vec<(String, &'static str)>,
 }
@@ -72,9 +76,13 @@ impl Stored {
                 return Err(unreadable(path, "has no columns"));
             }
             let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
+            let is_text = |field: &&Arc<Field>| {
+                matches!(plain_type(field), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+            };
+            let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
             let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
             let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-            Ok(Stored { path: path.to_owned(), bytes: bytes.clone(), schema, format, names, aside })
+            Ok(Stored { path: path.to_owned(), bytes: bytes.clone(), schema, format, names, texts, aside })
         })
     }
 
@@ -85,8 +93,7 @@ impl Stored {
 
     /// Whether the format says that a column holds text.
     pub fn is_text(&self, name: &str) -> bool {
-        let field = self.schema.field_with_name(name);
-        field.is_ok_and(|field| matches!(plain_type(field), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View))
+        self.texts.contains(name)
     }
 
     /// Reads the columns of these names. Cost O(entries), on all threads.
@@ -94,8 +101,8 @@ impl Stored {
     /// # Errors
     /// A file that is damaged; columns that are neither numbers, truth values, text nor dates.
     pub fn read(&self, names: &[&str]) -> Result<Vec<Growing>> {
-        let indices: Vec<usize> =
-            names.iter().filter_map(|name| self.names.iter().position(|other| other == name)).collect();
+        let places = places(&self.names);
+        let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
         let columns = match &self.format {
             Format::Parquet(metadata) => {
                 let parts: Result<Vec<_>> = indices

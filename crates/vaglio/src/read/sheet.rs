@@ -4,7 +4,7 @@ use super::cell::{Rules, plain};
 use super::dialect::Dialect;
 use super::growing::{Growing, NumberColumn, RawColumn};
 use super::settle::nearly_all;
-use super::{checked_names, unreadable};
+use super::{checked_names, places, unreadable};
 use crate::read_spec::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
 use rayon::prelude::*;
@@ -117,10 +117,12 @@ impl Sheet {
         })
     }
 
-    /// Whether the first cells of a column are numbers, so that it is read as such.
-    pub fn looks_like_numbers(&self, name: &str, rules: &Rules) -> bool {
-        let Some(index) = self.names.iter().position(|other| other == name) else { return false };
-        self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
+    /// Of which columns the first cells are numbers, so that they are read as such.
+    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let places = places(&self.names);
+        let is_number = |row: &[String], index: usize| row.get(index).is_none_or(|cell| rules.number(cell).is_some());
+        let of_column = |index: usize| self.sample.iter().all(|row| is_number(row, index));
+        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index))).collect()
     }
 
     /// The settings with what was found written out.
@@ -164,8 +166,8 @@ impl Sheet {
     /// # Errors
     /// A row of another length than the header.
     pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<Vec<Growing>> {
-        let indices: Vec<Option<usize>> =
-            names.iter().map(|name| self.names.iter().position(|other| other == name)).collect();
+        let places = places(&self.names);
+        let indices: Vec<Option<usize>> = names.iter().map(|name| places.get(name).copied()).collect();
         let parts = self.parts();
         let read = |part: &(usize, usize)| {
             let mut columns: Vec<Growing> = as_numbers.iter().map(|numbers| empty(*numbers)).collect();

@@ -239,8 +239,8 @@ impl Source {
         let rules = self.rules();
         let hint = |name: &&str| self.stored(name, wanted.hints.get(*name).copied().unwrap_or_default());
         let hints: Vec<Hint> = names.iter().map(hint).collect();
-        let is_numbers = |(name, hint): (&&str, &Hint)| !hint.wants_text() && self.looks_like_numbers(name, &rules);
-        let as_numbers: Vec<bool> = names.iter().zip(&hints).map(is_numbers).collect();
+        let look = self.look_like_numbers(&names, &rules);
+        let as_numbers: Vec<bool> = look.iter().zip(&hints).map(|(look, hint)| *look && !hint.wants_text()).collect();
         let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
         let settled: Vec<_> = names
             .par_iter()
@@ -295,13 +295,20 @@ impl Source {
         }
     }
 
-    fn looks_like_numbers(&self, name: &str, rules: &Rules) -> bool {
-        let of_part = |part: &Part| match &part.body {
-            Body::Text(sheet) => sheet.looks_like_numbers(name, rules),
-            #[cfg(feature = "parquet")]
-            Body::Stored(_) => true,
-        };
-        self.parts.iter().all(of_part)
+    /// Which columns look like numbers in all files.
+    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let mut all = vec![true; names.len()];
+        for part in &self.parts {
+            match &part.body {
+                Body::Text(sheet) => {
+                    let of_part = sheet.looks_like_numbers(names, rules);
+                    all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
+                }
+                #[cfg(feature = "parquet")]
+                Body::Stored(_) => {}
+            }
+        }
+        all
     }
 
     /// The columns of all files, one after the other, and how many rows came from each.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use vaglio_core::Error;
+use vaglio_core::{Cells, Error, Result, Table};
 
 /// What a column is taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +70,21 @@ impl Survey {
     /// What was found out about the column of that name.
     pub fn column(&self, name: &str) -> Option<&ColumnSurvey> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Refuses cells that are missing in columns of these names.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] with file, row and column.
+    pub fn check_complete<'n>(&self, table: &Table, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+        for name in names {
+            if let Some(missing) = table.get(name).and_then(Cells::missing) {
+                let (row, column, count) = (missing.first + 1, name.to_owned(), missing.count);
+                let value = "a missing cell".to_owned();
+                return Err(self.located(Error::NonFinite { row, column, value, count, file: None, remedy: None }));
+            }
+        }
+        Ok(())
     }
 
     /// The error about a missing cell as its file has it: where it stands, and how it is written.

@@ -11,6 +11,7 @@ use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
 use crate::record::TakenColumns;
 use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
 use crate::shuffle::shuffled;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
@@ -154,13 +155,16 @@ fn open(folder: &Path, files: &Files, spec: &DataSpec) -> Result<Source> {
 fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
     let header = source.names();
     let unused = roles.unused();
-    let is_read = |name: &&String| train.column(name).is_some_and(|column| column.taken != Taken::Empty);
-    let wanted: Vec<String> = train_header.iter().filter(|n| !unused.contains(n)).filter(is_read).cloned().collect();
+    let read = train.columns.iter().filter(|column| column.taken != Taken::Empty);
+    let read: HashSet<&str> = read.map(|column| column.name.as_str()).collect();
+    let is_read = |name: &&String| read.contains(name.as_str()) && !unused.contains(name);
+    let wanted: Vec<String> = train_header.iter().filter(is_read).cloned().collect();
+    let there: HashSet<&String> = header.iter().collect();
     let ordered = [&roles.spec.series, &roles.spec.time];
     let optional = |name: &String| {
         roles.of_rows().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
     };
-    if let Some(missing) = wanted.iter().find(|name| !header.contains(name) && !optional(name)) {
+    if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
     let hints = taken::hints_like(roles, train);

@@ -229,13 +229,7 @@ impl SavedModel {
         intervals: Option<&Bounds>,
     ) -> Result<Judged> {
         let observed = self.observed()?;
-        for name in &observed.targets {
-            if let Some(missing) = table.get(name).and_then(Cells::missing) {
-                let (row, column, count) = (missing.first + 1, name.clone(), missing.count);
-                let value = "a missing cell".to_owned();
-                return Err(survey.located(Error::NonFinite { row, column, value, count, file: None, remedy: None }));
-            }
-        }
+        survey.check_complete(&table, observed.targets.iter().map(String::as_str))?;
         // Weights are optional, as in test rows.
         let weights = observed.weights.as_ref().and_then(|name| table.take(name));
         let taken = |name: &String| Some((name.clone(), table.get(name)?.clone()));

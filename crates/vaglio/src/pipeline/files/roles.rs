@@ -119,20 +119,7 @@ impl Roles<'_> {
     /// [`Error::NonFinite`] with file, row and column.
     pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
         let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
-        for name in self.spec.target.names().iter().map(String::as_str).chain(of_rows) {
-            if let Some(missing) = table.get(name).and_then(Cells::missing) {
-                let error = Error::NonFinite {
-                    row: missing.first + 1,
-                    column: name.to_owned(),
-                    value: "a missing cell".into(),
-                    count: missing.count,
-                    file: None,
-                    remedy: None,
-                };
-                return Err(survey.located(error));
-            }
-        }
-        Ok(())
+        survey.check_complete(table, self.spec.target.names().iter().map(String::as_str).chain(of_rows))
     }
 }
 

@@ -97,12 +97,14 @@ pub(super) fn taken(
     aside: &[(String, &str)],
 ) -> Vec<TakenColumns> {
     let spec = roles.spec;
+    let found: HashMap<&str, &ColumnSurvey> =
+        survey.columns.iter().map(|column| (column.name.as_str(), column)).collect();
     let mut all: Vec<TakenColumns> = Vec::new();
     for name in header {
         let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
         let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
         let of_rows = roles.of_rows().into_iter().find(|(_, of_rows)| of_rows == name);
-        let (found, role) = match survey.column(name) {
+        let (found, role) = match found.get(name.as_str()).copied() {
             _ if is_dropped => (None, Some("left out")),
             Some(found) if spec.target.names().contains(name) => (Some(found), Some("target")),
             Some(found) if of_rows.is_some() => {

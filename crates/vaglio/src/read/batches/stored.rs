@@ -3,7 +3,7 @@
 use super::super::arrow_files::GrowingColumn;
 use super::super::growing::Growing;
 use super::super::guard::guarded;
-use super::super::{checked_names, unreadable};
+use super::super::{checked_names, places, unreadable};
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -47,8 +47,8 @@ impl StoredRows {
 
     /// Says which columns are wanted, and how many rows at a time.
     pub fn start(&mut self, path: &Path, names: &[&str], rows: usize) -> Result<()> {
-        let index = |name: &&str| self.names.iter().position(|other| other == name);
-        let wanted: Vec<usize> = names.iter().filter_map(index).collect();
+        let places = places(&self.names);
+        let wanted: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
         self.indices = wanted.clone();
         self.indices.sort_unstable();
         self.indices.dedup();

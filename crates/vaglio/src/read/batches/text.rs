@@ -3,7 +3,7 @@
 use super::super::bytes::is_utf8;
 use super::super::growing::{Growing, RawColumn};
 use super::super::sheet::Sheet;
-use super::super::unreadable;
+use super::super::{places, unreadable};
 use crate::read_spec::ReadSpec;
 use csv::{ErrorKind, StringRecord};
 use std::fs::File;
@@ -98,8 +98,8 @@ impl TextRows {
 
     /// Says which columns are wanted.
     pub fn start(&mut self, names: &[&str]) {
-        let index = |name: &&str| self.sheet.names.iter().position(|other| other == name);
-        self.indices = names.iter().filter_map(index).collect();
+        let places = places(&self.sheet.names);
+        self.indices = names.iter().filter_map(|name| places.get(name).copied()).collect();
     }
 
     /// The next rows, at most so many, of which the first is the row `first` of the file.

@@ -38,6 +38,7 @@ pub fn run(arguments: Run) -> Done {
     let evaluated = evaluated.iter().filter_map(|(path, value)| value.map(|value| format!("{path}={value}")));
     let set: Vec<String> = arguments.set.iter().cloned().chain(evaluated).collect();
     let loaded = Loaded::read(&arguments.pipeline, &set)?;
+    pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
     let settings = match arguments.threads {
         Some(threads) => loaded.pipeline.clone().on_threads(threads),
         None => loaded.pipeline.clone(),

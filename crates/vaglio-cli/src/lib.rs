@@ -37,6 +37,7 @@ use vaglio_reservoir as _;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
+use vaglio::pipeline;
 
 /// Runs the command line of this process: data on standard output, everything else on standard error.
 ///
@@ -48,7 +49,15 @@ pub fn main() -> ExitCode {
         Err(error) => return failure::usage(&error),
     };
     progress::start_tracing(arguments.verbose);
-    let done = match arguments.command {
+    match pipeline::check_environment() {
+        Ok(()) => done(arguments.command),
+        Err(error) => Err(error.into()),
+    }
+    .unwrap_or_else(|failure| failure.report())
+}
+
+fn done(command: Command) -> commands::Done {
+    match command {
         Command::Run(run) => commands::run(run),
         Command::Plan { pipeline, set } => commands::plan(&pipeline, &set),
         Command::Init(arguments) => init::init(arguments),
@@ -62,6 +71,5 @@ pub fn main() -> ExitCode {
         Command::NewPlugin { .. } => {
             Err(failure::not_available("`vaglio new-plugin`", "copy plugins/vaglio-mrmr from the source of vaglio"))
         }
-    };
-    done.unwrap_or_else(|failure| failure.report())
+    }
 }

@@ -42,6 +42,7 @@
 //! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
+pub mod budget;
 #[cfg(feature = "files")]
 pub mod compare;
 pub mod criteria;

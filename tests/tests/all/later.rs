@@ -8,7 +8,6 @@ fn what_is_not_available_says_so() {
     folder.write("train.csv", table(20, 4, &[("class", &crate::common::side)]));
     let settings = [
         "limits: {time: 10m, memory: 8GiB}",
-        "limits:",
         "criterion: {kind: kfold, splits: {kind: forward, folds: 5}}",
         "criterion: {kind: kfold, splits: {kind: monte_carlo}}",
     ];

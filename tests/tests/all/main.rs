@@ -20,6 +20,7 @@ mod hostile;
 mod information;
 mod init;
 mod later;
+mod limits;
 mod models;
 mod numbers;
 mod predict;

@@ -6,7 +6,7 @@ use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
 /// Keys that the format names and this version does not do, with what to do instead.
-const LATER_KEYS: &[(&str, &str)] = &[("limits", "leave it out; an interrupted run (Ctrl-C) writes what it has")];
+const LATER_KEYS: &[(&str, &str)] = &[("limits.time", "leave it out; an interrupted run (Ctrl-C) writes what it has")];
 
 /// Kinds of `criterion.splits` that the format names and this version does not do.
 const LATER_SPLITS: [&str; 2] = ["forward", "monte_carlo"];

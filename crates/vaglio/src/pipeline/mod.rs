@@ -6,8 +6,10 @@ mod fields;
 #[cfg(feature = "files")]
 mod files;
 mod fitted;
+mod limits;
 mod load;
 mod schema;
+mod threads;
 
 pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
@@ -21,11 +23,14 @@ pub use files::{
     set_previous_aside, write_file,
 };
 pub use fitted::FittedPipeline;
+pub use limits::Limits;
 pub use load::{by_default, load};
 pub use schema::{component_list, pipeline_schema};
+pub use threads::{check_environment, check_threads, pool};
 
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 
+use crate::budget::Budget;
 use crate::criteria::Loo;
 use crate::learners::Rls;
 #[cfg(feature = "files")]
@@ -105,6 +110,9 @@ struct Settings {
     /// What the whole selection is worth: figures beside its score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluate: Option<Evaluate>,
+    /// What the run may take.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
@@ -166,6 +174,7 @@ impl Pipeline {
             search: Arc::new(search),
             tune: None,
             evaluate: None,
+            limits: Limits::default(),
             engine: EngineSpec::default(),
         }))
     }
@@ -277,6 +286,11 @@ impl ValidPipeline {
         Ok(copy)
     }
 
+    /// The memory that a run may take.
+    pub fn budget(&self) -> Budget {
+        self.0.limits.budget()
+    }
+
     /// How many threads to compute on; 0 for as many as there are processors. The result does not depend on it.
     pub fn threads(&self) -> usize {
         self.0.engine.threads
@@ -312,15 +326,7 @@ impl Settings {
         if let Some(evaluate) = &self.evaluate {
             evaluate.check().map_err(|e| e.under("evaluate"))?;
         }
+        check_threads("engine.threads", self.engine.threads)?;
         self.data.as_ref().map_or(Ok(()), DataSpec::check)
     }
-}
-
-/// The threads that a run computes on; 0 for as many as there are processors.
-///
-/// # Errors
-/// [`Error::Setting`] when the system gives no more threads.
-pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
-    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    built.map_err(|e| Error::setting("engine.threads", e.to_string()))
 }

@@ -1,7 +1,6 @@
 //! The JSON Schema of the pipeline file, made of exactly what is linked in.
 
-use super::Evaluate;
-use super::{DataSpec, EngineSpec};
+use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::tune::Tune;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -18,6 +17,7 @@ pub fn pipeline_schema() -> Value {
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
     let evaluate = generator.subschema_for::<Evaluate>().to_value();
+    let limits = generator.subschema_for::<Limits>().to_value();
     let engine = generator.subschema_for::<EngineSpec>().to_value();
     let mut definitions = generator.take_definitions(true);
     for (name, schema) in [("Criterion", criterion), ("Search", search), ("Learner", learner), ("Map", map)] {
@@ -42,6 +42,7 @@ pub fn pipeline_schema() -> Value {
             },
             "tune": tune,
             "evaluate": evaluate,
+            "limits": limits,
             "engine": engine
         },
         "required": ["version", "data"],

@@ -5,6 +5,7 @@ use super::correlations::Correlations;
 use super::curve::curve;
 use super::evaluated::Evaluated;
 use super::worth::{Worth, worth};
+use crate::budget;
 use crate::pipeline::ValidPipeline;
 use crate::record::{
     ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, Parts, PerOutput, Record, SCHEMA, Seconds,
@@ -84,7 +85,7 @@ pub(super) fn record(
         stability: evaluated.stability.clone(),
         verify: (),
         seconds: Seconds::default(),
-        peak_memory_bytes: peak_memory(),
+        peak_memory_bytes: budget::peak(),
         report: Shown {
             curve: points,
             table: chosen.table.clone(),
@@ -94,13 +95,6 @@ pub(super) fn record(
             tuning: tuned,
         },
     })
-}
-
-/// The process's peak resident set, where the system tells.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 /// The cross-validated loss of an entry's size, where walks were cut at it.

@@ -1,0 +1,143 @@
+//! Numbers of bytes as files have them.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+
+/// A number of bytes: `8GiB`, `500 MB`, or a plain number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteSize(pub u64);
+
+/// Units, from the largest; those that are powers of 1024 first.
+const UNITS: [(&str, u64); 10] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1000),
+    ("bytes", 1),
+    ("B", 1),
+];
+
+/// What is expected.
+const EXPECTED: &str = "a number of bytes, such as 8GiB, `500 MB` or 8000000000";
+
+impl ByteSize {
+    /// Reads what people write.
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = (&text[..end], text[end..].trim());
+        let factor = match unit {
+            "" => 1,
+            unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1,
+        };
+        match number.parse::<u64>() {
+            Ok(whole) => whole.checked_mul(factor).and_then(ByteSize::unless_zero),
+            Err(_) => ByteSize::of_double(number.parse::<f64>().ok()? * factor as f64),
+        }
+    }
+
+    fn of_double(bytes: f64) -> Option<Self> {
+        (bytes >= 1.0 && bytes <= (1u64 << 62) as f64).then_some(ByteSize(bytes as u64))
+    }
+
+    fn unless_zero(bytes: u64) -> Option<Self> {
+        (bytes > 0).then_some(ByteSize(bytes))
+    }
+}
+
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match UNITS.iter().find(|(_, size)| *size > 1 && self.0.is_multiple_of(*size)) {
+            Some((name, size)) => write!(f, "{}{name}", self.0 / size),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl Serialize for ByteSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ByteSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Size;
+        impl Visitor<'_> for Size {
+            type Value = ByteSize;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EXPECTED)
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<ByteSize, E> {
+                ByteSize::unless_zero(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found {value}")))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<ByteSize, E> {
+                Err(E::custom(format!("expected {EXPECTED}, found {value}")))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<ByteSize, E> {
+                ByteSize::of_double(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found {value:e}")))
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<ByteSize, E> {
+                ByteSize::parse(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found `{value}`")))
+            }
+        }
+        deserializer.deserialize_any(Size)
+    }
+}
+
+impl JsonSchema for ByteSize {
+    fn schema_name() -> Cow<'static, str> {
+        "ByteSize".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let pattern = "^\\s*[0-9.]+\\s*([TtGgMmKk][Ii]?[Bb]|[Bb]|[Bb][Yy][Tt][Ee][Ss])?\\s*$";
+        json_schema!({
+            "description": "A number of bytes: `8GiB`, `500 MB`, or a plain number.",
+            "type": ["integer", "string"],
+            "minimum": 1,
+            "pattern": pattern
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, bytes) in [
+            ("8GiB", 8 << 30),
+            ("500 MB", 500_000_000),
+            ("1.5gib", 3 << 29),
+            ("64 kb", 64_000),
+            ("10 KiB", 10_240),
+            ("123", 123),
+            ("2TB", 2_000_000_000_000),
+            ("7 B", 7),
+        ] {
+            assert_eq!(ByteSize::parse(text), Some(ByteSize(bytes)), "{text}");
+        }
+        for text in ["", "GiB", "8G", "0", "0GiB", "-1GiB", "8 GiB 1", "1e99", "1..5GiB", "99999999999999999999", "nan"]
+        {
+            assert_eq!(ByteSize::parse(text), None, "{text}");
+        }
+        for (bytes, text) in [(8u64 << 30, "8GiB"), (500_000_000, "500MB"), (3 << 29, "1536MiB"), (7, "7")] {
+            assert_eq!(ByteSize(bytes).to_string(), text);
+            assert_eq!(ByteSize::parse(text), Some(ByteSize(bytes)));
+        }
+    }
+}

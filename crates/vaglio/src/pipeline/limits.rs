@@ -1,0 +1,26 @@
+//! What a run may take.
+
+use crate::budget::{Budget, ByteSize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a run may take at most.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Memory, as in `8GiB`, `500 MB` or a number of bytes; 80 % of what the machine, or its control group, has when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ByteSize>,
+}
+
+impl Limits {
+    /// Whether nothing is limited but by default.
+    pub fn is_empty(&self) -> bool {
+        *self == Limits::default()
+    }
+
+    /// The memory that the run may take.
+    pub fn budget(&self) -> Budget {
+        self.memory.map_or_else(Budget::of_machine, |bytes| Budget::of(bytes.0))
+    }
+}

@@ -1,0 +1,79 @@
+//! How many threads a run may have.
+
+use vaglio_core::{Error, Result};
+
+/// Threads that are always allowed.
+const FLOOR: usize = 64;
+
+/// The variables by which the pool of threads is sized where no setting does.
+const VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
+
+/// As many threads as can be of use here: four for every processor, and 64 at least.
+fn most() -> usize {
+    std::thread::available_parallelism().map_or(FLOOR, |processors| processors.get().saturating_mul(4)).max(FLOOR)
+}
+
+/// Refuses more threads than can be of use, before any is started.
+///
+/// # Errors
+/// [`Error::Setting`] with the field, or the option, that asks for them.
+pub fn check_threads(field: &str, threads: usize) -> Result<()> {
+    unless_more(field, threads, most())
+}
+
+fn unless_more(field: &str, threads: usize, most: usize) -> Result<()> {
+    match threads > most {
+        true => Err(Error::setting(
+            field,
+            format!(
+                "{threads} threads are more than this machine has use for; at most {most}, or 0 for as many as there are processors"
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Refuses an environment that asks for more threads than can be of use.
+///
+/// # Errors
+/// [`Error::Setting`] with the variable.
+pub fn check_environment() -> Result<()> {
+    VARIABLES.into_iter().try_for_each(|name| {
+        let asked = std::env::var(name).ok().and_then(|value| value.parse().ok());
+        asked.map_or(Ok(()), |threads| check_threads(name, threads))
+    })
+}
+
+/// The threads that a run computes on; 0 for as many as there are processors.
+///
+/// # Errors
+/// [`Error::Setting`] for more than can be of use, and when the system gives no more.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
+    check_threads("engine.threads", threads)?;
+    if threads == 0 {
+        check_environment()?;
+    }
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map_err(|e| Error::setting("engine.threads", e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_threads_than_can_be_of_use_are_refused() {
+        assert!(most() >= 64);
+        for threads in [0, 1, 64, most()] {
+            assert!(check_threads("engine.threads", threads).is_ok());
+        }
+        for threads in [most() + 1, usize::MAX] {
+            let error = check_threads("engine.threads", threads).unwrap_err().to_string();
+            let expected =
+                format!("`engine.threads`: {threads} threads are more than this machine has use for; at most ");
+            assert!(error.starts_with(&expected), "{error}");
+            assert!(pool(threads).is_err());
+        }
+        assert!(unless_more("x", 17, 16).is_err() && unless_more("x", 16, 16).is_ok());
+    }
+}

@@ -3,6 +3,15 @@
 use crate::{Design, Gaps};
 use std::sync::Arc;
 
+/// How strongly something is to be learned anew on the training rows of each fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InFolds {
+    /// Where the criterion has it in closed form.
+    Possible,
+    /// In any case: a criterion that cannot is refused.
+    Required,
+}
+
 impl Design {
     /// The same with cells that are filled by the means of the training rows whenever some rows are held out.
     #[must_use]
@@ -32,7 +41,7 @@ impl Design {
     }
 
     /// The same with nothing kept, and apart from others.
-    fn afresh(self) -> Self {
+    pub(crate) fn afresh(self) -> Self {
         let mut design = self.alone();
         design.kept = Arc::default();
         design

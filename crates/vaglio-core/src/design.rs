@@ -1,13 +1,14 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
 use crate::decisions::Decisions;
+use crate::in_fold::InFold;
 use crate::kept::Kept;
 use crate::model::Identity;
 use crate::outputs::OfOutputs;
 use crate::part::{Part, Parted};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, Loss, Model, Problem, Readout, Result,
-    Score, Task, Trained, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, Loss, MadeAnew, Model, Problem, Readout,
+    Result, Score, Task, Trained, lambda,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) enum Training {
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 #[derive(Debug, Clone)]
 pub struct Design {
-    columns: Arc<Columns>,
+    pub(crate) columns: Arc<Columns>,
     names: Arc<[String]>,
     targets: Arc<Array2<f64>>,
     task: Task,
@@ -46,6 +47,9 @@ pub struct Design {
     pub(crate) standardized_in_folds: bool,
     /// Cells that are filled by the means of the training rows whenever some rows are held out.
     pub(crate) gaps: Option<Arc<Gaps>>,
+    /// What makes the columns anew whenever some rows are held out.
+    pub(crate) anew: Option<Arc<dyn MadeAnew>>,
+    pub(crate) in_fold: InFold,
     pub(crate) bias: Option<Feature>,
     /// Shared with the designs of other λ.
     pub(crate) kept: Arc<Kept>,
@@ -124,6 +128,8 @@ impl Design {
             seed: problem.seed(),
             standardized_in_folds: false,
             gaps: None,
+            anew: None,
+            in_fold: InFold::default(),
             bias: problem.bias(),
             kept: Arc::default(),
             of_outputs: OfOutputs::default(),

@@ -61,6 +61,11 @@ pub trait Map: Debug + Send + Sync {
         None
     }
 
+    /// Whether the map wants to be fitted anew on the training rows of each fold, with the maps after it.
+    fn is_fitted_in_folds(&self) -> bool {
+        false
+    }
+
     /// Whether the map takes rows to be in an order of time, so that folds are contiguous.
     fn needs_order(&self) -> bool {
         false

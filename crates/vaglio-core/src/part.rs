@@ -1,6 +1,7 @@
 //! Designs of parts of the rows of another, which have in common what was computed of it.
 
 use crate::Design;
+use crate::in_fold::InFold;
 use crate::outputs::OfOutputs;
 use std::sync::Arc;
 
@@ -16,10 +17,10 @@ pub(crate) struct Part {
 
 impl Design {
     /// The same, parts of which are to be searched too: rows with the same entry in every one of `parts` are in the same
-    /// parts. Lists of another length than the rows say nothing.
+    /// parts. Lists of another length than the rows say nothing, nor do any of a design whose columns are made anew in each.
     #[must_use]
     pub fn parted(mut self, parts: &[Vec<usize>]) -> Self {
-        let is_of_rows = !parts.is_empty() && parts.iter().all(|part| part.len() == self.rows());
+        let is_of_rows = self.anew.is_none() && !parts.is_empty() && parts.iter().all(|part| part.len() == self.rows());
         let mut numbers = std::collections::HashMap::new();
         let mut label = |row: usize| {
             let next = numbers.len() as u32;
@@ -31,7 +32,7 @@ impl Design {
 
     /// The same without what was made of it, or it was made of: designs of its outputs, of its parts and of the whole.
     pub(crate) fn alone(mut self) -> Self {
-        (self.parted, self.part, self.of_outputs) = (None, None, OfOutputs::default());
+        (self.parted, self.part, self.of_outputs, self.in_fold) = (None, None, OfOutputs::default(), InFold::default());
         self
     }
 

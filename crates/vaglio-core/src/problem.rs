@@ -1,6 +1,6 @@
 //! What the user gave, checked once.
 
-use crate::{Columns, Error, Feature, Gaps, Result};
+use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -54,6 +54,7 @@ pub struct Problem {
     blocks: Arc<[Block]>,
     in_folds: Option<InFolds>,
     gaps: Option<(InFolds, Arc<Gaps>)>,
+    anew: Option<Arc<dyn MadeAnew>>,
     bias: Option<Feature>,
     seed: u64,
 }
@@ -65,15 +66,6 @@ pub struct Block {
     pub name: String,
     /// The columns, in increasing order.
     pub columns: Vec<Feature>,
-}
-
-/// How strongly something is to be learned anew on the training rows of each fold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InFolds {
-    /// Where the criterion has it in closed form.
-    Possible,
-    /// In any case: a criterion that cannot is refused.
-    Required,
 }
 
 impl Problem {
@@ -147,6 +139,7 @@ impl Problem {
             blocks: Arc::from([]),
             in_folds: None,
             gaps: None,
+            anew: None,
             bias: None,
             seed: 0,
         })
@@ -235,6 +228,12 @@ impl Problem {
         Problem { gaps: (!gaps.is_empty()).then(|| (how, Arc::new(gaps))), ..self }
     }
 
+    /// The same with columns that maps make anew of the training rows of each fold.
+    #[must_use]
+    pub fn made_anew_in_folds(self, by: Arc<dyn MadeAnew>) -> Self {
+        Problem { anew: Some(by), ..self }
+    }
+
     /// The same with a column that may be selected although it is constant, as a bias that is penalized like the others.
     ///
     /// # Errors
@@ -263,7 +262,12 @@ impl Problem {
         Ok(Problem { targets: Arc::new(targets.as_standard_layout().into_owned()), ..self.clone() })
     }
 
-    /// The rows `rows`, in that order.
+    /// The same with other columns of the same names.
+    pub(crate) fn with_columns(self, columns: Arc<Columns>) -> Self {
+        Problem { columns, ..self }
+    }
+
+    /// The rows `rows`, in that order; columns are made anew in folds no more.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         Problem {
@@ -275,6 +279,7 @@ impl Problem {
             assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
             series: self.series.as_ref().map(|s| rows.iter().map(|&r| s[r]).collect()),
             gaps: self.gaps.as_ref().map(|(how, gaps)| (*how, Arc::new(gaps.select_rows(rows)))),
+            anew: None,
             ..self.clone()
         }
     }
@@ -342,6 +347,11 @@ impl Problem {
     /// The column that may be selected although it is constant, if there is one.
     pub fn bias(&self) -> Option<Feature> {
         self.bias
+    }
+
+    /// What makes columns anew of the training rows of each fold, if they are to be.
+    pub fn anew(&self) -> Option<&Arc<dyn MadeAnew>> {
+        self.anew.as_ref()
     }
 
     /// Whether columns are to be standardized anew on the training rows of each fold.

@@ -18,6 +18,9 @@ impl Design {
         subset: &[Feature],
         lambda: Option<f64>,
     ) -> Result<Array2<f64>> {
+        if let Some(made) = self.made_of(training)? {
+            return made.retrain(training, held_out, subset, lambda);
+        }
         match &self.training {
             Training::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
@@ -69,11 +72,13 @@ impl Design {
             Training::Learner(learner, problem) => return learner.fit(problem, subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
+        // Rows are left out of columns that all rows made, or each would make its own.
+        let plain = self.not_anew();
         let left_out = |lambda: Option<f64>| {
             let mut predictions = Array2::zeros(self.targets().dim());
             for &row in &rows {
                 let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
-                predictions.column_mut(row).assign(&self.retrain(&others, &[row], subset, lambda)?.column(0));
+                predictions.column_mut(row).assign(&plain.retrain(&others, &[row], subset, lambda)?.column(0));
             }
             Ok(self.loss(Loss::Squared, predictions.view()))
         };

@@ -6,8 +6,8 @@ use crate::train::{train, train_entry};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, Loss, Model, Observer, Path, Problem,
-    Result, SearchContext, SearchStrategy, Subset, Task,
+    Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, Loss, MadeAnew, Model, Observer, Path,
+    Problem, Result, SearchContext, SearchStrategy, Subset, Task,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -152,8 +152,23 @@ impl ValidSelector {
         }
         self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
         self.search.check(&*self.criterion, &design).map_err(|e| e.under("search"))?;
+        if let Some(by) = problem.anew() {
+            return self.mapping(design, problem, by);
+        }
         let design = self.imputing(design, problem)?;
         self.standardizing(design, problem)
+    }
+
+    /// The design with maps that are fitted anew in each fold.
+    fn mapping(&self, design: Design, problem: &Problem, by: &Arc<dyn MadeAnew>) -> Result<Design> {
+        let folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?;
+        let why = match folds {
+            HeldOut::Folds(_) if design.is_of(problem) => return Ok(design.making_anew_in_folds(Arc::clone(by))),
+            HeldOut::Folds(_) => "the learner makes columns of its own",
+            _ => "the criterion has no folds",
+        };
+        let message = format!("`scope: fold` cannot be had, since {why}; use `kfold` with `rls`, or `scope: train`");
+        Err(Error::setting("preprocess", message))
     }
 
     /// The design with cells filled anew in each fold, where the problem asks for it and it can be done; where it need not

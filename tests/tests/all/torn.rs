@@ -52,13 +52,43 @@ fn what_is_left_missing_is_refused_with_what_would_mend_it() {
             "[{kind: impute, scope: fold}, date_parts, {kind: impute, how: most_frequent}, one_hot]",
             "`scope: fold` of impute cannot be had, since the criterion has no folds",
         ),
-        ("[{kind: impute, how: median, scope: fold}]", "`preprocess[0].scope`: `fold` is had of `mean` alone"),
+        (
+            "[date_parts, {kind: impute, how: most_frequent, scope: fold}, one_hot]",
+            "`scope: fold` cannot be had, since the criterion has no folds; use `kfold` with `rls`",
+        ),
     ] {
         folder.write("p.yaml", pipeline(&format!("preprocess: {maps}\ncriterion: loo")));
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
         assert!(ran.code == Some(2) || ran.code == Some(3), "{maps}: {ran:?}");
         assert!(ran.err.contains(words), "{maps}: {}", ran.err);
     }
+}
+
+#[test]
+fn maps_are_fitted_in_each_fold_by_the_scope() {
+    let folder = Folder::new("fold-maps");
+    folder.write("train.csv", torn(60));
+    let run = |scope: &str, learner: &str| {
+        let lines = format!(
+            "preprocess: [date_parts, {{kind: impute, how: most_frequent, scope: {scope}}}, {{kind: one_hot, rare: 3, scope: {scope}}}, standardize]\n\
+             learner: {learner}\ncriterion: {{kind: kfold, folds: 5}}\nsearch: {{kind: greedy, max_features: 3, choose: {{rule: best, folds: 4}}}}\n"
+        );
+        folder.run(&pipeline(&lines))
+    };
+    for learner in ["rls", "{kind: rls, lambda: {grid: {from: 0.1, to: 10.0, points: 3}}}"] {
+        let (train, fold) = (run("train", learner), run("fold", learner));
+        assert_ne!(train["score"], fold["score"]);
+        assert_eq!((&fold["pipeline"]["engine"], &fold["candidates"]), (&"primal".into(), &train["candidates"]));
+        assert!(fold["chosen"]["cross_validated"].as_f64().is_some(), "{}", fold["chosen"]);
+    }
+    let planned = folder.vaglio(&["plan", "pipeline.yaml"]);
+    assert!(planned.out.contains("maps are fitted in each fold"), "{planned:?}");
+    let refused = pipeline(
+        "preprocess: [date_parts, {kind: impute, how: most_frequent, scope: fold}, one_hot]\nlearner: {kind: elm, units: 5}\ncriterion: kfold\n",
+    );
+    folder.write("elm.yaml", refused);
+    let ran = folder.vaglio(&["run", "elm.yaml"]);
+    assert!(ran.code == Some(2) && ran.err.contains("the learner makes columns of its own"), "{ran:?}");
 }
 
 #[test]

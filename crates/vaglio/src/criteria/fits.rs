@@ -174,6 +174,18 @@ impl<'d> Fits<'d> {
         self.are_independent
     }
 
+    /// The residuals of the rows held out, each from that of its fold alone.
+    pub fn gathered<'r>(&self, of_folds: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
+        let mut all = vec![vec![0.0; self.rows.targets().rows()]; self.rows.targets().outputs()];
+        for (fold, own) in of_folds.take(self.held_out).enumerate() {
+            let held_out = self.rows.folds().held_out(fold);
+            for (to, from) in all.iter_mut().zip(own) {
+                held_out.iter().for_each(|&row| to[row] = from[row]);
+            }
+        }
+        all
+    }
+
     /// The standard error of a mean loss over rows, or folds whose rows share their model.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         match self.are_independent {

@@ -1,5 +1,6 @@
 //! K-fold cross-validation.
 
+mod apart;
 mod cells;
 mod cost;
 mod engine;
@@ -126,9 +127,10 @@ impl Criterion for KFold {
         if !self.is_mean_of(&rounds) {
             return Ok(None);
         }
+        let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
         let parts: Vec<Option<Vec<balance::Part>>> =
-            rounds.iter().map(|round| balance::parts(design, round, round.held_out)).collect();
-        let kinds = rounds.iter().zip(&parts).map(|(round, parts)| {
+            each.iter().map(|(design, round)| balance::parts(design, round, round.held_out)).collect();
+        let kinds = each.iter().zip(&parts).map(|((design, round), parts)| {
             let parts = parts.as_ref().map(Vec::len);
             choose(self, design, round, parts, outline).0
         });
@@ -137,7 +139,7 @@ impl Criterion for KFold {
         let kind = kind.unwrap_or(Kind::Decomposition);
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
         let lambdas = readout.lambdas.clone();
-        for (round, parts) in rounds.into_iter().zip(parts) {
+        for ((design, round), parts) in each.into_iter().zip(parts) {
             let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
             let are_refitted = design.is_made_in_folds() || !are_decomposed(parts.len(), held_out);
             if kind != Kind::HoldOut && are_refitted {
@@ -154,11 +156,15 @@ impl Criterion for KFold {
             engines.extend(engine);
             fits.push(own);
         }
-        let rounds = Rounds::new(design, fits);
+        let shares = apart.as_ref().map(|apart| apart.shares.clone());
+        let rounds = match apart {
+            None => Rounds::new(design, fits),
+            Some(apart) => Rounds::of_folds(design, fits, apart),
+        };
         let engine: Box<dyn FoldEngine + 'd> = match engines.len() {
             0 => return Ok(Some(Decomposed::shortcut(rounds))),
-            1 => engines.remove(0),
-            _ => Box::new(EveryRound(engines)),
+            1 if shares.is_none() => engines.remove(0),
+            _ => Box::new(EveryRound { engines, shares }),
         };
         Ok(Some(Shortcut::new(kind.name(), KFoldEvaluator::new(Shared { rounds, lambdas }, engine))))
     }
@@ -209,12 +215,28 @@ impl Criterion for KFold {
         }
         let rounds = self.rounds(design).unwrap_or_default();
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
-        let (is_mean, has_readout) = (self.is_mean_of(&rounds), design.readout().is_some());
+        let is_mean = match design.is_mapped_in_folds() {
+            true => apart::is_mean_of_folds(self.loss, design),
+            false => self.is_mean_of(&rounds),
+        };
+        let has_readout = design.readout().is_some();
+        if let (true, true, true, Some(round)) = (design.is_mapped_in_folds(), is_mean, has_readout, rounds.first()) {
+            let one = round.each_fold().next().map(|fold| {
+                let parts = balance::parts(design, &fold, fold.held_out).map(|parts| parts.len());
+                choose(self, design, &fold, parts, outline).1.times(folds)
+            });
+            if let Some(one) = one {
+                return Estimate { reason: format!("maps are fitted in each fold; {}", one.reason), ..one };
+            }
+        }
         if let (true, true, Some(round)) = (is_mean, has_readout, rounds.first()) {
             let parts = balance::parts(design, round, round.held_out).map(|parts| parts.len());
             return choose(self, design, round, parts, outline).1.times(rounds.len());
         }
         let reason = match has_readout {
+            true if design.is_mapped_in_folds() => {
+                "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
+            }
             true => "auc is of the rows of all repeats together, so every fold of every subset is refitted",
             false => "the learner has no linear form, so every fold of every subset is refitted",
         };

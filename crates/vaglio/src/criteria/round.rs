@@ -24,6 +24,19 @@ impl Round {
         Round { folds: Folds::single(rows), held_out: rows }
     }
 
+    /// The rows that are trained on without each fold that is held out, in increasing order.
+    pub fn trainings(&self) -> impl Iterator<Item = Vec<usize>> {
+        (0..self.held_out).map(|fold| self.folds.training(fold))
+    }
+
+    /// Each fold that is held out as a round by itself.
+    pub fn each_fold(&self) -> impl Iterator<Item = Round> {
+        (0..self.held_out).map(|fold| {
+            let is_held_out = is_held_out(&[fold], &self.folds);
+            Round::new(&is_held_out.iter().map(|&is_in| is_in.then_some(0)).collect::<Vec<_>>())
+        })
+    }
+
     /// Whether every row is held out.
     pub fn is_partition(&self) -> bool {
         self.folds.count() == self.held_out

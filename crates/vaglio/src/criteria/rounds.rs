@@ -8,12 +8,30 @@ use vaglio_core::{Design, Feature, Result};
 pub(super) struct Rounds<'d> {
     design: &'d Design,
     rounds: Vec<Fits<'d>>,
+    apart: Option<Apart<'d>>,
+}
+
+/// Folds that are rounds by themselves, since each is of columns of its own.
+pub(super) struct Apart<'d> {
+    /// The part of the weight of all rows held out that each fold has.
+    pub shares: Vec<f64>,
+    /// The rounds of which they are the folds, one after another.
+    pub rounds: Vec<Fits<'d>>,
 }
 
 impl<'d> Rounds<'d> {
     /// There is at least one round.
     pub fn new(design: &'d Design, rounds: Vec<Fits<'d>>) -> Self {
-        Rounds { design, rounds }
+        Rounds { design, rounds, apart: None }
+    }
+
+    /// Rounds that are the folds of others.
+    pub fn of_folds(design: &'d Design, rounds: Vec<Fits<'d>>, apart: Apart<'d>) -> Self {
+        Rounds { design, rounds, apart: Some(apart) }
+    }
+
+    fn shares(&self) -> Option<&[f64]> {
+        self.apart.as_ref().map(|apart| &apart.shares[..])
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Fits<'d>> {
@@ -42,10 +60,10 @@ impl<'d> Rounds<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`].
-    pub fn loss(fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<f64> {
+    pub fn loss(&self, fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<f64> {
         // Of several, one that is above the lowest mean may yet be outweighed.
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
-        mean(fits.iter().map(|fit| fit.loss(lambda, bound)))
+        mean(fits.iter().map(|fit| fit.loss(lambda, bound)), self.shares())
     }
 
     /// The score of a subset.
@@ -57,19 +75,28 @@ impl<'d> Rounds<'d> {
         Scored::lowest(self.design, |lambda| {
             let residuals: Vec<Residuals> = fits.iter().map(|fit| fit.residuals(lambda)).collect::<Result<_>>()?;
             let losses = self.rounds.iter().zip(&residuals).map(|(fits, own)| Ok(fits.scorer.loss(own)));
-            Ok((mean(losses)?, residuals))
+            Ok((mean(losses, self.shares())?, residuals))
         })
     }
 
     /// The mean over rounds of the standard errors: rounds hold out the same rows, so more of them tell no more.
     pub fn standard_error(&self, residuals: &[Residuals]) -> Option<f64> {
-        let of_rounds = self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own));
-        mean_of(&of_rounds.collect::<Option<Vec<f64>>>()?)
+        let errors: Option<Vec<f64>> = match &self.apart {
+            None => self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own)).collect(),
+            Some(apart) => {
+                let mut of_folds = residuals.iter();
+                apart.rounds.iter().map(|whole| whole.standard_error(&whole.gathered(&mut of_folds))).collect()
+            }
+        };
+        mean_of(&errors?)
     }
 }
 
-/// The mean of values, the first error of any.
-fn mean(values: impl Iterator<Item = Result<f64>>) -> Result<f64> {
+/// The mean of values, of which each counts by its share where there are some; the first error of any.
+fn mean(values: impl Iterator<Item = Result<f64>>, shares: Option<&[f64]>) -> Result<f64> {
     let values = values.collect::<Result<Vec<f64>>>()?;
-    Ok(mean_of(&values).unwrap_or(f64::NAN))
+    Ok(match shares {
+        None => mean_of(&values).unwrap_or(f64::NAN),
+        Some(shares) => values.iter().zip(shares).map(|(value, share)| value * share).sum(),
+    })
 }

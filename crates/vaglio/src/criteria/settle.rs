@@ -24,9 +24,12 @@ impl Outcome {
         Outcome { loss, is_unreliable, lower_bound }
     }
 
-    /// The mean of outcomes, as reliable as the least of them.
-    pub fn mean(outcomes: &[Outcome]) -> Self {
-        let mean = |f: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(f).sum::<f64>() / outcomes.len() as f64;
+    /// The mean of outcomes, of which each counts by its share where there are some; as reliable as the least of them.
+    pub fn mean(outcomes: &[Outcome], shares: Option<&[f64]>) -> Self {
+        let mean = |f: &dyn Fn(&Outcome) -> f64| match shares {
+            None => outcomes.iter().map(f).sum::<f64>() / outcomes.len() as f64,
+            Some(shares) => outcomes.iter().zip(shares).map(|(outcome, share)| f(outcome) * share).sum(),
+        };
         Outcome {
             loss: mean(&|outcome| outcome.loss),
             is_unreliable: outcomes.iter().any(|outcome| outcome.is_unreliable),

@@ -1,6 +1,6 @@
 //! Values between bounds.
 
-use super::{taken, weighted};
+use super::{LearnedOn, taken, weighted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub struct Clip {
     pub quantiles: Option<[f64; 2]>,
     /// The columns; all of numbers when absent.
     pub columns: Option<Vec<String>>,
+    /// On which rows it is learned while a criterion validates.
+    pub scope: LearnedOn,
 }
 
 /// The shares where nothing is said.
@@ -69,6 +71,10 @@ impl Map for Clip {
         let columns = taken::numbers(table, self.columns.as_deref())?;
         let columns = columns.into_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
         Ok(Box::new(FittedClip { columns: columns.collect() }))
+    }
+
+    fn is_fitted_in_folds(&self) -> bool {
+        self.scope == LearnedOn::Fold
     }
 
     fn check(&self) -> Result<()> {

@@ -25,7 +25,8 @@ pub struct Impute {
     pub indicator: bool,
     /// The columns; all that `how` can fill when absent.
     pub columns: Option<Vec<String>>,
-    /// On which rows the values are learned while a criterion validates; only those of `mean` are learned in each fold.
+    /// On which rows the values are learned while a criterion validates. `auto` learns means alone in each fold, which has a
+    /// formula; `fold` fits other values, and the maps after them, in each.
     pub scope: Scope,
 }
 
@@ -101,6 +102,10 @@ impl Map for Impute {
         self.scope.in_folds().filter(|_| self.how == How::Mean)
     }
 
+    fn is_fitted_in_folds(&self) -> bool {
+        self.scope == Scope::Fold && self.how != How::Mean
+    }
+
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let chosen = taken::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
         let mut columns = BTreeMap::new();
@@ -126,11 +131,6 @@ impl Map for Impute {
                 return Err(Error::setting("how.constant", "an empty text is a missing cell itself"));
             }
             _ => {}
-        }
-        if self.scope == Scope::Fold && self.how != How::Mean {
-            let why = "`fold` is had of `mean` alone; of others the rows that the criterion holds out have a part in the values \
-                       that fill, and rows held out by `choose` and `nested` and test rows have none";
-            return Err(Error::setting("scope", why));
         }
         taken::check(self.columns.as_deref())
     }

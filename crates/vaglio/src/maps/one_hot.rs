@@ -1,6 +1,6 @@
 //! Indicators of the levels of text columns.
 
-use super::{taken, weighted};
+use super::{LearnedOn, taken, weighted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -21,6 +21,8 @@ pub struct OneHot {
     pub unknown: Unknown,
     /// The columns; all of text when absent. Those that are named may hold numbers or dates, of which each is a level.
     pub columns: Option<Vec<String>>,
+    /// On which rows it is learned while a criterion validates.
+    pub scope: LearnedOn,
 }
 
 /// What becomes of a level that the training rows lacked.
@@ -81,6 +83,10 @@ impl Map for OneHot {
         let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
         let columns = chosen.into_iter().map(levels).collect::<Result<_>>()?;
         Ok(Box::new(FittedOneHot { columns, unknown: self.unknown }))
+    }
+
+    fn is_fitted_in_folds(&self) -> bool {
+        self.scope == LearnedOn::Fold
     }
 
     fn check(&self) -> Result<()> {
@@ -286,7 +292,7 @@ mod tests {
         assert_eq!(["c=1", "c=x", "c=y"].map(|name| values(&out, name)[0]), [0.0; 3]);
         let training = table(vec![("c", text(&["x", "y", "x", "w", "(rare)", "y"]))]);
         for (unknown, z) in [(Unknown::Zeros, Some(1.0)), (Unknown::Error, None)] {
-            let fitted = OneHot { rare: 2, unknown, columns: None }.fit(&training, None).unwrap();
+            let fitted = OneHot { rare: 2, unknown, ..OneHot::default() }.fit(&training, None).unwrap();
             let out = fitted.transform(training.clone()).unwrap();
             assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y", "c=(rare)"]);
             assert_eq!(values(&out, "c=(rare)"), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);

@@ -1,6 +1,6 @@
 //! Ranks of levels.
 
-use super::{Value, taken, weighted};
+use super::{LearnedOn, Value, taken, weighted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,8 @@ pub struct Ordinal {
     pub order: BTreeMap<String, Vec<Value>>,
     /// What becomes of a level that is not in the order.
     pub unknown: UnknownLevel,
+    /// On which rows it is learned while a criterion validates.
+    pub scope: LearnedOn,
 }
 
 /// What becomes of a level that is not in the order.
@@ -73,6 +75,10 @@ impl Map for Ordinal {
             columns.insert(name.to_owned(), levels.into_iter().zip(0..).collect());
         }
         Ok(Box::new(FittedOrdinal { columns, unknown: self.unknown }))
+    }
+
+    fn is_fitted_in_folds(&self) -> bool {
+        self.scope == LearnedOn::Fold
     }
 
     fn check(&self) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Powers that make columns more like normal ones.
 
-use super::{taken, weighted};
+use super::{LearnedOn, taken, weighted};
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
@@ -30,6 +30,8 @@ pub struct Power {
     pub lambda: Exponent,
     /// The columns; all of numbers when absent.
     pub columns: Option<Vec<String>>,
+    /// On which rows it is learned while a criterion validates.
+    pub scope: LearnedOn,
 }
 
 /// Which powers.
@@ -107,6 +109,10 @@ impl Map for Power {
             columns.insert(name.to_owned(), lambda);
         }
         Ok(Box::new(FittedPower { method: self.method, columns }))
+    }
+
+    fn is_fitted_in_folds(&self) -> bool {
+        self.scope == LearnedOn::Fold
     }
 
     fn check(&self) -> Result<()> {

@@ -1,36 +1,12 @@
 //! Columns minus their mean, over their standard deviation.
 
+use super::scope::Scope;
 use super::taken::values;
 use super::weighted::{center, counting, mean_of, unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale};
-
-/// On which rows a map learns while a criterion validates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// On all training rows, once.
-    Train,
-    /// On the rows of each fold's training part.
-    Fold,
-    /// `fold` where the criterion has folds and the learner is a ridge regression on the columns themselves, unless it
-    /// is predicted to take more than 3 times as long as `train`; else `train`.
-    #[default]
-    Auto,
-}
-
-impl Scope {
-    /// How strongly a map is to learn anew in each fold.
-    pub(super) fn in_folds(self) -> Option<InFolds> {
-        match self {
-            Scope::Train => None,
-            Scope::Fold => Some(InFolds::Required),
-            Scope::Auto => Some(InFolds::Possible),
-        }
-    }
-}
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.

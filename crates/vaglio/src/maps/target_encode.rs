@@ -1,5 +1,6 @@
 //! Means of the target in the levels of a column.
 
+use super::LearnedOn;
 use super::taken;
 use crate::resample::Dealing;
 use ndarray::ArrayView2;
@@ -34,11 +35,13 @@ pub struct TargetEncode {
     pub seed: u64,
     /// The columns; all of text when absent. Those that are named may hold numbers, of which each is a level.
     pub columns: Option<Vec<String>>,
+    /// On which rows it is learned while a criterion validates.
+    pub scope: LearnedOn,
 }
 
 impl Default for TargetEncode {
     fn default() -> Self {
-        TargetEncode { smoothing: 10.0, folds: 5, seed: 0, columns: None }
+        TargetEncode { smoothing: 10.0, folds: 5, seed: 0, columns: None, scope: LearnedOn::Train }
     }
 }
 
@@ -103,6 +106,10 @@ impl Map for TargetEncode {
         taken::unless_twice("columns", made.collect())?;
         let training = fitted.replaced(rows.table.clone(), |name, _| Ok(encoded.remove(name)))?;
         Ok((Box::new(fitted), Some(training)))
+    }
+
+    fn is_fitted_in_folds(&self) -> bool {
+        self.scope == LearnedOn::Fold
     }
 
     fn check(&self) -> Result<()> {

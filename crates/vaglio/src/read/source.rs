@@ -284,6 +284,7 @@ impl Source {
     }
 
     /// What is known of a column, its format included.
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     fn stored(&self, name: &str, hint: Hint) -> Hint {
         match self.parts.first().map(|part| &part.body) {
             #[cfg(feature = "parquet")]

@@ -1,7 +1,7 @@
 //! Cells that a map filled by means, followed to the columns that are searched.
 
 use std::collections::{BTreeSet, HashMap};
-use vaglio_core::{Error, FittedMap, Gaps, InFolds, Result, Table};
+use vaglio_core::{FittedMap, Gaps, InFolds, Table};
 
 /// Cells that one map filled.
 #[derive(Debug)]
@@ -33,17 +33,19 @@ impl Filled {
     }
 }
 
-/// The gaps of the columns `names` in the rows of `table`, if they are to be filled anew in folds and can be: where later
-/// maps leave each filled column, or shift and scale it.
-///
-/// # Errors
-/// [`Error::Setting`] on the scope of a map that must fill anew columns of which later maps make others.
-pub(crate) fn gaps(
-    filled: &[Filled],
-    maps: &[Box<dyn FittedMap>],
-    names: &[String],
-    table: &Table,
-) -> Result<Option<(InFolds, Gaps)>> {
+/// What became of cells that are to be filled anew in folds.
+#[derive(Debug)]
+pub(crate) enum Followed {
+    /// There are none, or they need not be.
+    None,
+    /// Later maps leave the columns, or shift and scale them.
+    To(InFolds, Gaps),
+    /// They must be, and later maps make others of them.
+    Lost,
+}
+
+/// The gaps of the columns `names` in the rows of `table`.
+pub(crate) fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
     let (mut found, mut strongest) = (Vec::new(), InFolds::Possible);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
@@ -58,20 +60,13 @@ pub(crate) fn gaps(
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
                     found.push((feature, rows.collect()));
                 }
-                (false, InFolds::Possible) => return Ok(None),
-                (false, InFolds::Required) => {
-                    return Err(Error::setting(
-                        format!("preprocess[{}].scope", one.map),
-                        format!(
-                            "`fold` is for columns that later maps leave or standardize, and `{name}` is made of `{source}`; use `train`"
-                        ),
-                    ));
-                }
+                (false, InFolds::Possible) => return Followed::None,
+                (false, InFolds::Required) => return Followed::Lost,
             }
         }
     }
     let gaps = Gaps::new(table.rows(), found);
-    Ok((!gaps.is_empty()).then_some((strongest, gaps)))
+    if gaps.is_empty() { Followed::None } else { Followed::To(strongest, gaps) }
 }
 
 /// The columns before the maps of which `name` is made, and whether it is one of them, shifted and scaled at most.
@@ -89,11 +84,11 @@ fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::{Clip, How, Impute, Interactions, Log1p, Scope, Standardize, Window};
+    use crate::maps::{Clip, Impute, Interactions, Log1p, Scope, Standardize};
     use crate::resample::{Recipe, Rows, Sample};
     use ndarray::array;
     use std::sync::Arc;
-    use vaglio_core::{Cells, Map, Numbers, Task};
+    use vaglio_core::{Cells, Map, Numbers, Problem, Task};
 
     const GONE: f64 = f64::NAN;
 
@@ -104,7 +99,7 @@ mod tests {
     /// How gaps are filled, and the columns that have some with their cells.
     type Found = (InFolds, Vec<(usize, Vec<f64>)>);
 
-    fn made(maps: Vec<Arc<dyn Map>>) -> Result<Option<Found>> {
+    fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
         let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
         let table = Table::new(vec![
             ("a".into(), column([1.0, 2.0, 3.0, 5.0])),
@@ -112,48 +107,49 @@ mod tests {
             ("c".into(), column([GONE, 2.0, 1.0, 0.0])),
         ]);
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
-        let rows = Rows { table: table?, targets, weights: None, groups: None, assignment: None };
-        let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()])?;
-        let problem = Sample::new(rows, Arc::new(recipe), false)?.fitted()?.problem;
-        Ok(problem.gaps().map(|(how, gaps)| {
+        let rows = Rows { table: table.unwrap(), targets, weights: None, groups: None, assignment: None };
+        let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();
+        Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
+    }
+
+    fn made(maps: Vec<Arc<dyn Map>>) -> Option<Found> {
+        fitted(maps).gaps().map(|(how, gaps)| {
             let mask = |&feature: &usize| (feature, gaps.mask(feature).unwrap().values().into_owned());
             (how, gaps.features().iter().map(mask).collect())
-        }))
+        })
     }
 
     #[test]
     fn gaps_are_followed_through_maps_that_shift_and_scale() {
         let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
         let standardize = || Arc::new(Standardize { scope: Scope::Train, target: false }) as Arc<dyn Map>;
-        let found = made(vec![impute(Scope::Fold), standardize()]).unwrap();
+        let found = made(vec![impute(Scope::Fold), standardize()]);
         assert_eq!(found, Some((InFolds::Required, vec![b.clone(), c.clone()])));
-        let found = made(vec![impute(Scope::Auto)]).unwrap();
+        let found = made(vec![impute(Scope::Auto)]);
         assert_eq!(found, Some((InFolds::Possible, vec![b.clone(), c])));
-        assert_eq!(made(vec![impute(Scope::Train)]).unwrap(), None);
+        assert_eq!(made(vec![impute(Scope::Train)]), None);
         let only = |columns: &[&str], scope| -> Arc<dyn Map> {
             let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
             Arc::new(Impute { scope, columns, ..Impute::default() })
         };
-        let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]).unwrap();
+        let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]);
         assert_eq!(found, Some((InFolds::Possible, vec![b])));
     }
 
     #[test]
-    fn columns_that_are_made_of_filled_ones_are_not_filled_anew() {
+    fn columns_that_are_made_of_filled_ones_are_not_filled_anew_by_a_formula() {
         let named = || vec!["b".to_owned()];
         let others: Vec<Arc<dyn Map>> = vec![
             Arc::new(Log1p { columns: Some(named()) }),
             Arc::new(Clip { columns: Some(named()), ..Clip::default() }),
             Arc::new(Interactions { columns: vec!["a".into(), "b".into()] }),
-            Arc::new(Window { lags: vec![0, 1], columns: Some(named()) }),
         ];
         for other in others {
-            assert_eq!(made(vec![impute(Scope::Auto), Arc::clone(&other)]).unwrap(), None, "{other:?}");
-            let error = made(vec![impute(Scope::Fold), other]).unwrap_err().to_string();
-            assert!(error.contains("`preprocess[0].scope`: `fold` is for columns that later maps leave"), "{error}");
-            assert!(error.contains("is made of `b`"), "{error}");
+            let maps = |scope| vec![impute(scope), Arc::clone(&other)];
+            assert_eq!(made(maps(Scope::Auto)), None, "{other:?}");
+            assert!(fitted(maps(Scope::Auto)).anew().is_none(), "{other:?}");
+            assert_eq!(made(maps(Scope::Fold)), None, "{other:?}");
+            assert!(fitted(maps(Scope::Fold)).anew().is_some(), "{other:?}");
         }
-        let median = Impute { how: How::Median, scope: Scope::Fold, ..Impute::default() };
-        assert!(median.check().unwrap_err().to_string().contains("`scope`: `fold` is had of `mean` alone"));
     }
 }

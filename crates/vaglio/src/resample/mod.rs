@@ -6,6 +6,7 @@
 //! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
 
 mod along;
+mod anew;
 mod choice;
 mod folds;
 mod full;

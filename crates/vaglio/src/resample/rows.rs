@@ -1,8 +1,10 @@
 //! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
 
+use super::anew::first_fitted_in_folds;
 use super::gaps::Filled;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
     Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Table, TargetScale, Task, TrainingRows,
@@ -88,7 +90,10 @@ pub(super) struct Learned {
 #[derive(Debug)]
 pub(crate) struct Recipe {
     pub maps: Vec<Arc<dyn Map>>,
+    /// How columns are standardized in folds by a formula.
     pub in_folds: Option<InFolds>,
+    /// The first of the maps that are fitted anew in folds, where some must be and no formula tells what they make.
+    pub anew_from: Option<usize>,
     pub task: Task,
     pub target_names: Vec<String>,
 }
@@ -97,36 +102,35 @@ impl Recipe {
     /// From the maps of a pipeline, in order.
     ///
     /// # Errors
-    /// [`Error::Setting`] where columns are to be standardized anew in each fold by a map that is not the last, or a bias
-    /// is added by one that is not.
+    /// [`Error::Setting`] where a bias is added by a map that is not the last.
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
-        let in_folds = match maps.split_last() {
-            None => None,
-            // Those after it would have to be fitted anew as well.
-            Some((last, before)) => match before.iter().position(|map| map.in_folds() == Some(InFolds::Required)) {
-                Some(index) => {
-                    return Err(Error::setting(
-                        format!("preprocess[{index}].scope"),
-                        "`fold` is for the last map, since those after it would see columns of another scale; move it to the end or use `train`",
-                    ));
-                }
-                None => last.in_folds(),
-            },
-        };
+        let anew_from = first_fitted_in_folds(&maps);
+        let in_folds = maps.last().and_then(|last| last.in_folds()).filter(|_| anew_from.is_none());
         match maps.iter().rev().skip(1).position(|map| map.bias().is_some()) {
             Some(from_last) => Err(Error::setting(
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
                 "a map after it would change the bias; move it to the end",
             )),
-            None => Ok(Recipe { maps, in_folds, task, target_names }),
+            None => Ok(Recipe { maps, in_folds, anew_from, task, target_names }),
         }
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
     pub(super) fn fit(&self, rows: &mut Rows) -> Result<Learned> {
+        self.fit_from(0, rows)
+    }
+
+    /// The same with the maps from `first` on.
+    pub(super) fn fit_from(&self, first: usize, rows: &mut Rows) -> Result<Learned> {
+        self.fit_between(first..self.maps.len(), rows)
+    }
+
+    /// The same with some maps.
+    pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut Rows) -> Result<Learned> {
         let (mut maps, mut scales): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>) = (Vec::new(), None);
         let mut filled = Vec::new();
-        for (index, map) in self.maps.iter().enumerate() {
+        for index in some {
+            let map = &self.maps[index];
             let under = |e: Error| e.under(&format!("preprocess[{index}]"));
             let training = TrainingRows {
                 table: &rows.table,

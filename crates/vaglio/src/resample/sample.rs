@@ -1,7 +1,8 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
+use super::anew::{Anew, first_that_may};
 use super::folds::Dealing;
-use super::gaps::gaps;
+use super::gaps::{Followed, follow};
 use super::rows::{Learned, Recipe, Rows, blocks, numeric};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
@@ -189,20 +190,34 @@ impl Sample {
             }
             Source::Mapped(rows, recipe) => (rows, recipe),
         };
-        let mut rows = Rows::clone(rows);
+        let before = rows;
+        let mut rows = Rows::clone(before);
         let Learned { maps, scales, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let mut problem = recipe.with_bias(problem.with_blocks(blocks))?;
-        if let Some(how) = recipe.in_folds {
+        let followed = match recipe.anew_from {
+            Some(_) => Followed::Lost,
+            None => follow(&filled, &maps, problem.names(), &rows.table),
+        };
+        let is_lost = matches!(followed, Followed::Lost);
+        if let (Some(how), false) = (recipe.in_folds, is_lost) {
             problem = problem.standardized_in_folds(how);
         }
-        if let Some((how, gaps)) = gaps(&filled, &maps, problem.names(), &rows.table)? {
+        if let Followed::To(how, gaps) = followed {
             problem = problem.imputed_in_folds(how, gaps);
         }
-        Ok(Fitted { problem: rows.complete(problem)?, maps, scales })
+        let mut problem = rows.complete(problem)?;
+        let first = recipe.anew_from.or_else(|| first_that_may(&recipe.maps));
+        if let (true, Some(first)) = (is_lost, first) {
+            let mut before = Rows::clone(before);
+            recipe.fit_between(0..first, &mut before)?;
+            let anew = Anew::new(before, recipe, first, &problem)?;
+            problem = problem.made_anew_in_folds(Arc::new(anew));
+        }
+        Ok(Fitted { problem, maps, scales })
     }
 
     /// The problem of these rows as `fitted` would have made it; targets in the user's units.

@@ -72,71 +72,83 @@ pub(super) enum Spread {
 }
 
 /// The engines of several rounds: outcomes are means over them.
-pub(super) struct EveryRound<'d>(pub Vec<Box<dyn FoldEngine + 'd>>);
+pub(super) struct EveryRound<'d> {
+    pub engines: Vec<Box<dyn FoldEngine + 'd>>,
+    /// How much each counts, where they do not count alike.
+    pub shares: Option<Vec<f64>>,
+}
 
 /// Trials, λ × subsets, of every round made one.
-fn means(of_rounds: &[Vec<Vec<Outcome>>]) -> Vec<Vec<Outcome>> {
+fn means(of_rounds: &[Vec<Vec<Outcome>>], shares: Option<&[f64]>) -> Vec<Vec<Outcome>> {
     let Some(first) = of_rounds.first() else { return Vec::new() };
-    let mean = |l: usize, k: usize| Outcome::mean(&of_rounds.iter().map(|round| round[l][k]).collect::<Vec<_>>());
+    let mean =
+        |l: usize, k: usize| Outcome::mean(&of_rounds.iter().map(|round| round[l][k]).collect::<Vec<_>>(), shares);
     first.iter().enumerate().map(|(l, of_lambda)| (0..of_lambda.len()).map(|k| mean(l, k)).collect()).collect()
 }
 
 impl FoldEngine for EveryRound<'_> {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Outcome>>> {
-        let of_rounds: Vec<_> = self.0.iter_mut().map(|engine| engine.current(subset)).collect::<Result<_>>()?;
-        Ok(of_one(of_rounds))
+        let of_rounds: Vec<_> = self.engines.iter_mut().map(|engine| engine.current(subset)).collect::<Result<_>>()?;
+        Ok(of_one(of_rounds, self.shares.as_deref()))
     }
 
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
-        means(&self.0.iter_mut().map(|engine| engine.additions(subset, candidates)).collect::<Vec<_>>())
+        let of_rounds: Vec<_> = self.engines.iter_mut().map(|engine| engine.additions(subset, candidates)).collect();
+        means(&of_rounds, self.shares.as_deref())
     }
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
-        means(&self.0.iter_mut().map(|engine| engine.removals(subset, candidates)).collect::<Vec<_>>())
+        let of_rounds: Vec<_> = self.engines.iter_mut().map(|engine| engine.removals(subset, candidates)).collect();
+        means(&of_rounds, self.shares.as_deref())
     }
 
     fn add(&mut self, feature: Feature) {
-        self.0.iter_mut().for_each(|engine| engine.add(feature));
+        self.engines.iter_mut().for_each(|engine| engine.add(feature));
     }
 
     fn remove(&mut self, feature: Feature) {
-        self.0.iter_mut().for_each(|engine| engine.remove(feature));
+        self.engines.iter_mut().for_each(|engine| engine.remove(feature));
     }
 
     fn reset(&mut self) {
-        self.0.iter_mut().for_each(|engine| engine.reset());
+        self.engines.iter_mut().for_each(|engine| engine.reset());
     }
 
     fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
-        let of_rounds = self.0.iter_mut().map(|engine| engine.spread(subset, lambda));
+        let of_rounds = self.engines.iter_mut().map(|engine| engine.spread(subset, lambda));
         Ok(of_rounds.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {
-        Box::new(NodeOfRounds(self.0.iter_mut().map(|engine| engine.tree(subset, later)).collect()))
+        let nodes = self.engines.iter_mut().map(|engine| engine.tree(subset, later)).collect();
+        Box::new(NodeOfRounds { nodes, shares: self.shares.as_deref() })
     }
 }
 
 /// The same node of every round.
-struct NodeOfRounds<'e>(Vec<Box<dyn Node + 'e>>);
+struct NodeOfRounds<'e> {
+    nodes: Vec<Box<dyn Node + 'e>>,
+    shares: Option<&'e [f64]>,
+}
 
 impl Node for NodeOfRounds<'_> {
     fn current(&mut self) -> Option<Vec<Outcome>> {
-        of_one(self.0.iter_mut().map(|node| node.current()).collect())
+        of_one(self.nodes.iter_mut().map(|node| node.current()).collect(), self.shares)
     }
 
     fn additions(&mut self, places: &[usize]) -> Vec<Vec<Outcome>> {
-        means(&self.0.iter_mut().map(|node| node.additions(places)).collect::<Vec<_>>())
+        means(&self.nodes.iter_mut().map(|node| node.additions(places)).collect::<Vec<_>>(), self.shares)
     }
 
     fn child(&mut self, place: usize) -> Box<dyn Node + '_> {
-        Box::new(NodeOfRounds(self.0.iter_mut().map(|node| node.child(place)).collect()))
+        let nodes = self.nodes.iter_mut().map(|node| node.child(place)).collect();
+        Box::new(NodeOfRounds { nodes, shares: self.shares })
     }
 }
 
 /// The outcomes of one subset for each λ, where every round knows them.
-fn of_one(of_rounds: Vec<Option<Vec<Outcome>>>) -> Option<Vec<Outcome>> {
+fn of_one(of_rounds: Vec<Option<Vec<Outcome>>>, shares: Option<&[f64]>) -> Option<Vec<Outcome>> {
     let of_rounds: Vec<Vec<Vec<Outcome>>> =
         of_rounds.into_iter().map(|round| Some(vec![round?])).collect::<Option<_>>()?;
-    means(&of_rounds).pop()
+    means(&of_rounds, shares).pop()
 }

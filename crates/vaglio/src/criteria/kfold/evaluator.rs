@@ -47,7 +47,7 @@ impl Shared<'_> {
         }
         let refit = |open: &Open| -> Result<Vec<f64>> {
             let fits = self.rounds.fit(&subset(open.place))?;
-            open.lambdas.iter().map(|&l| Rounds::loss(&fits, self.lambdas[l], open.lowest)).collect()
+            open.lambdas.iter().map(|&l| self.rounds.loss(&fits, self.lambdas[l], open.lowest)).collect()
         };
         let losses: Vec<Vec<f64>> = open.par_iter().map(refit).collect::<Result<_>>()?;
         for (open, losses) in open.iter().zip(losses) {

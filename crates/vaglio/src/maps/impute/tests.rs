@@ -133,7 +133,6 @@ fn what_cannot_be_done_is_refused() {
         ),
         (r#"{"kind": "impute", "columns": ["d"]}"#, "{kind: date_parts} before it"),
         (r#"{"kind": "impute", "how": {"constant": ""}}"#, "`how.constant`: an empty text"),
-        (r#"{"kind": "impute", "how": "median", "scope": "fold"}"#, "`scope`: `fold` is had of `mean` alone"),
     ] {
         let error = fit(json, &training(), None).unwrap_err().to_string();
         assert!(error.contains(words), "{json}: {error}");

@@ -1,0 +1,96 @@
+//! Maps that are fitted anew on the training rows of each fold.
+
+use super::rows::{Recipe, Rows, numeric};
+use std::collections::HashMap;
+use std::sync::Arc;
+use vaglio_core::{Columns, Error, FittedMap, InFolds, MadeAnew, Map, Numbers, Problem, Result};
+
+/// The first map that is fitted anew in each fold, as all behind it are: where one must be and has no closed form, the first
+/// that may be.
+pub(super) fn first_fitted_in_folds(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    let last = maps.len().checked_sub(1)?;
+    // Standardizing last has a closed form.
+    let must = |(at, map): (usize, &Arc<dyn Map>)| {
+        map.is_fitted_in_folds() || (at < last && map.in_folds() == Some(InFolds::Required))
+    };
+    if !maps.iter().enumerate().any(must) {
+        return None;
+    }
+    first_that_may(maps)
+}
+
+/// The first map that is fitted anew in folds, if it can be.
+pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    maps.iter().position(|map| map.is_fitted_in_folds() || map.in_folds().is_some() || map.imputes_in_folds().is_some())
+}
+
+/// Rows with the maps that are fitted anew on some of them.
+#[derive(Debug)]
+pub(super) struct Anew {
+    /// As the maps before left them; those of the problem.
+    rows: Rows,
+    recipe: Arc<Recipe>,
+    first: usize,
+    /// Of the columns, as all rows made them.
+    names: Arc<[String]>,
+}
+
+impl Anew {
+    /// For a problem that all maps made of `rows`, as those before `first` left them.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where maps behind those drop rows or take them to be in an order of time.
+    pub fn new(rows: Rows, recipe: &Arc<Recipe>, first: usize, problem: &Problem) -> Result<Self> {
+        let rows = match rows.weights.as_ref().filter(|weights| weights.contains(&0.0)) {
+            Some(weights) => rows.select(&(0..weights.len()).filter(|&row| weights[row] > 0.0).collect::<Vec<_>>()),
+            None => rows,
+        };
+        let ordered = recipe.maps[first..].iter().position(|map| map.needs_order());
+        if ordered.is_some() || rows.table.rows() != problem.rows() {
+            let field = format!("preprocess[{}]", first + ordered.unwrap_or(0));
+            let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
+            return Err(Error::setting(field, message));
+        }
+        Ok(Anew { rows, recipe: Arc::clone(recipe), first, names: Arc::clone(problem.names()) })
+    }
+}
+
+impl MadeAnew for Anew {
+    fn columns(&self, training: &[usize]) -> Result<Columns> {
+        let mut is_training = vec![false; self.rows.table.rows()];
+        training.iter().for_each(|&row| is_training[row] = true);
+        let held_out: Vec<usize> = (0..is_training.len()).filter(|&row| !is_training[row]).collect();
+        let mut own = self.rows.select(training);
+        let learned = self.recipe.fit_from(self.first, &mut own)?;
+        let mut others = self.rows.select(&held_out);
+        for map in &learned.maps {
+            others.map(&**map as &dyn FittedMap)?;
+        }
+        let (own, own_names) = numeric(&mut own.table)?;
+        let (others, others_names) = numeric(&mut others.table)?;
+        if own.rows() != training.len() || others.rows() != held_out.len() {
+            return Err(Error::Shape("maps that drop rows cannot be fitted in folds".into()));
+        }
+        let places = |names: Vec<String>| -> HashMap<String, usize> {
+            names.into_iter().enumerate().map(|(place, name)| (name, place)).collect()
+        };
+        let (own_places, others_places) = (places(own_names), places(others_names));
+        let mut columns = Columns::new(is_training.len());
+        for name in self.names.iter() {
+            // A column that these rows do not make, such as of a level that none of them has, is 0.
+            let mut values = vec![0.0; is_training.len()];
+            let parts = [(&own, &own_places, training), (&others, &others_places, &held_out[..])];
+            for (from, places, rows) in parts {
+                if let Some(&place) = places.get(name) {
+                    let column = from.column(place);
+                    rows.iter().enumerate().for_each(|(j, &row)| values[row] = column.get(j));
+                }
+            }
+            columns.push(Numbers::from(values));
+        }
+        Ok(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,8 @@ pub struct TrainingRows<'a> {
     pub weights: Option<&'a [f64]>,
     /// The group of each row, where rows of one stay together.
     pub groups: Option<&'a [u32]>,
+    /// The pipeline's seed, from which random choices follow unless the map has one of its own.
+    pub seed: u64,
 }
 
 /// A preprocessing step; its fields are its settings.

@@ -81,7 +81,7 @@ fn maps_are_fitted_in_each_fold_by_the_scope() {
         assert_eq!((&fold["pipeline"]["engine"], &fold["candidates"]), (&"primal".into(), &train["candidates"]));
         assert!(fold["chosen"]["cross_validated"].as_f64().is_some(), "{}", fold["chosen"]);
     }
-    let planned = folder.vaglio(&["plan", "pipeline.yaml"]);
+    let planned = folder.vaglio(&["plan", "p.yaml"]);
     assert!(planned.out.contains("maps are fitted in each fold"), "{planned:?}");
     let refused = pipeline(
         "preprocess: [date_parts, {kind: impute, how: most_frequent, scope: fold}, one_hot]\nlearner: {kind: elm, units: 5}\ncriterion: kfold\n",

@@ -31,8 +31,8 @@ pub struct TargetEncode {
     pub smoothing: f64,
     /// Into how many folds the training rows are dealt; groups and series stay together, and fewer of them make fewer folds.
     pub folds: usize,
-    /// The seed of the folds.
-    pub seed: u64,
+    /// The seed of the folds; without one, the pipeline's.
+    pub seed: Option<u64>,
     /// The columns; all of text when absent. Those that are named may hold numbers, of which each is a level.
     pub columns: Option<Vec<String>>,
     /// On which rows it is learned while a criterion validates.
@@ -41,7 +41,7 @@ pub struct TargetEncode {
 
 impl Default for TargetEncode {
     fn default() -> Self {
-        TargetEncode { smoothing: 10.0, folds: 5, seed: 0, columns: None, scope: LearnedOn::Train }
+        TargetEncode { smoothing: 10.0, folds: 5, seed: None, columns: None, scope: LearnedOn::Train }
     }
 }
 
@@ -135,7 +135,7 @@ impl TargetEncode {
             let what = if labels.is_empty() { "rows" } else { "groups of rows" };
             return Err(Error::setting("folds", format!("{most} {what} cannot be dealt into folds")));
         }
-        dealing.folds(folds, self.seed)
+        dealing.folds(folds, self.seed.unwrap_or(rows.seed))
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     fn rows<'a>(table: &'a Table, targets: &'a Array2<f64>, outputs: &'a [String]) -> TrainingRows<'a> {
-        TrainingRows { table, targets: targets.view(), outputs, weights: None, groups: None }
+        TrainingRows { table, targets: targets.view(), outputs, weights: None, groups: None, seed: 0 }
     }
 
     fn values(table: &Table, name: &str) -> Vec<f64> {

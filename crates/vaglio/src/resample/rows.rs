@@ -96,6 +96,8 @@ pub(crate) struct Recipe {
     pub anew_from: Option<usize>,
     pub task: Task,
     pub target_names: Vec<String>,
+    /// From which random choices of maps follow.
+    pub seed: u64,
 }
 
 impl Recipe {
@@ -111,8 +113,13 @@ impl Recipe {
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
                 "a map after it would change the bias; move it to the end",
             )),
-            None => Ok(Recipe { maps, in_folds, anew_from, task, target_names }),
+            None => Ok(Recipe { maps, in_folds, anew_from, task, target_names, seed: 0 }),
         }
+    }
+
+    /// The same with another seed, from which random choices of maps follow.
+    pub fn seeded(self, seed: u64) -> Self {
+        Recipe { seed, ..self }
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
@@ -138,6 +145,7 @@ impl Recipe {
                 outputs: self.outputs(),
                 weights: rows.weights.as_deref(),
                 groups: rows.groups.as_deref(),
+                seed: self.seed,
             };
             let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
             let gone = map.imputes_in_folds().map(|how| Filled::before(index, how, &rows.table));

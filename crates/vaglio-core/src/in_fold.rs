@@ -5,7 +5,7 @@ use crate::kept::Kept;
 use crate::{Columns, Design, Error, Result};
 use std::collections::HashMap;
 use std::fmt::Debug;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Makes columns as maps make them that are fitted on some of the rows.
 pub trait MadeAnew: Debug + Send + Sync {
@@ -17,8 +17,11 @@ pub trait MadeAnew: Debug + Send + Sync {
 }
 
 /// What was made of a design for the training rows of folds, shared by the designs of all λ.
-#[derive(Debug, Clone, Default)]
-struct OfTrainings(HashMap<Vec<usize>, (Arc<Columns>, Arc<Kept>)>);
+#[derive(Debug, Default)]
+struct OfTrainings(Mutex<HashMap<Vec<usize>, Made>>);
+
+/// Columns, with what criteria keep of them.
+type Made = (Arc<Columns>, Arc<Kept>);
 
 /// The designs that the training rows of folds make, from the first time that they are asked for; a copy of a design makes
 /// its own.
@@ -54,20 +57,18 @@ impl Design {
     /// Those of the maps; [`Error::Shape`] for columns of another shape.
     pub fn made_of(&self, training: &[usize]) -> Result<Option<Design>> {
         let Some(by) = &self.anew else { return Ok(None) };
-        let all = self.kept::<OfTrainings>();
-        let (columns, kept) = match all.as_ref().and_then(|all| all.0.get(training)) {
-            Some(made) => made.clone(),
+        let all = self.kept.get_or_default::<OfTrainings>();
+        let made = all.0.lock().ok().and_then(|all| all.get(training).cloned());
+        let (columns, kept) = match made {
+            Some(made) => made,
             None => {
                 let columns = by.columns(training)?;
                 if (columns.len(), columns.rows()) != (self.features(), self.rows()) {
                     let (rows, count) = (columns.rows(), columns.len());
                     return Err(Error::Shape(format!("{rows} rows of {count} columns were made for a fold")));
                 }
-                let made = (Arc::new(columns), Arc::default());
-                let mut all = all.map_or_else(OfTrainings::default, |all| OfTrainings::clone(&all));
-                all.0.insert(training.to_vec(), Clone::clone(&made));
-                self.keep(Arc::new(all));
-                made
+                let made: Made = (Arc::new(columns), Arc::default());
+                all.0.lock().map_or(made.clone(), |mut all| all.entry(training.to_vec()).or_insert(made).clone())
             }
         };
         let mut design = self.clone().with_columns(columns);

@@ -16,6 +16,13 @@ impl Kept {
         Arc::clone(values.get(&TypeId::of::<T>())?).downcast().ok()
     }
 
+    pub fn get_or_default<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        let made = || Arc::new(T::default());
+        let Ok(mut values) = self.0.lock() else { return made() };
+        let value = Arc::clone(values.entry(TypeId::of::<T>()).or_insert_with(|| made()));
+        value.downcast().unwrap_or_else(|_| made())
+    }
+
     pub fn set<T: Any + Send + Sync>(&self, value: Arc<T>) {
         if let Ok(mut values) = self.0.lock() {
             values.insert(TypeId::of::<T>(), value);

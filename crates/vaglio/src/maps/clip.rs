@@ -1,6 +1,7 @@
 //! Values between bounds.
 
 use super::{LearnedOn, taken, weighted};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,11 +66,11 @@ impl Map for Clip {
         // A column without any value has no quantiles, and so no bounds.
         let bounds = |values: &[f64]| {
             let Some([lower, upper]) = shares else { return given };
-            let rows = weighted::counting(values, weights);
-            Bounds { lower: weighted::quantile(rows.clone(), lower), upper: weighted::quantile(rows, upper) }
+            let rows = weighted::in_order(values, weights);
+            Bounds { lower: weighted::quantile(&rows, lower), upper: weighted::quantile(&rows, upper) }
         };
         let columns = taken::numbers(table, self.columns.as_deref())?;
-        let columns = columns.into_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
+        let columns = columns.into_par_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
         Ok(Box::new(FittedClip { columns: columns.collect() }))
     }
 

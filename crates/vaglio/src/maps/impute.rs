@@ -168,14 +168,11 @@ impl How {
             let weighed = rows.iter().map(|&row| (weights.map_or(1.0, |w| w[row]), &text[row]));
             return weighted::most_frequent(weighed).cloned().map(Value::Text);
         }
-        let mut rows = weighted::counting(&cells.numbers()?.values(), weights);
+        let values = cells.numbers()?.values();
         let value = match self {
-            How::Mean => weighted::mean(&rows),
-            How::Median => weighted::quantile(rows, 0.5),
-            _ => {
-                rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-                weighted::most_frequent(rows.into_iter())
-            }
+            How::Mean => weighted::mean(&weighted::counting(&values, weights)),
+            How::Median => weighted::quantile(&weighted::in_order(&values, weights), 0.5),
+            _ => weighted::most_frequent(weighted::in_order(&values, weights).into_iter()),
         };
         value.map(Value::Number)
     }

@@ -8,6 +8,13 @@ pub(super) fn counting(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64
     values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(counts).collect()
 }
 
+/// The same in the order of their values. Cost O(rows · log rows).
+pub(super) fn in_order(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64)> {
+    let mut rows = counting(values, weights);
+    rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    rows
+}
+
 /// Whether the row counts.
 pub(super) fn counts(weights: Option<&[f64]>, row: usize) -> bool {
     weights.is_none_or(|weights| weights.get(row).is_some_and(|w| *w > 0.0))
@@ -43,9 +50,8 @@ pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The least value that at least the share `share` of the weight is at or below; the middle between it and the next
-/// where the share is reached exactly. The median for a half. Cost O(rows · log rows).
-pub(super) fn quantile(mut rows: Vec<(f64, f64)>, share: f64) -> Option<f64> {
-    rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+/// where the share is reached exactly. The median for a half. `rows` are in the order of their values.
+pub(super) fn quantile(rows: &[(f64, f64)], share: f64) -> Option<f64> {
     let goal = share * rows.iter().map(|(w, _)| w).sum::<f64>();
     let mut below = 0.0;
     for (at, &(w, x)) in rows.iter().enumerate() {
@@ -86,22 +92,22 @@ mod tests {
         let values = [3.0, f64::NAN, 1.0, 2.0, 100.0, 2.0];
         let weights = [2.0, 5.0, 1.0, 3.0, 0.0, 1.0];
         let (by_weight, by_rows) =
-            (counting(&values, Some(&weights)), counting(&[3.0, 3.0, 1.0, 2.0, 2.0, 2.0, 2.0], None));
+            (in_order(&values, Some(&weights)), in_order(&[3.0, 3.0, 1.0, 2.0, 2.0, 2.0, 2.0], None));
         assert_eq!(mean(&by_weight), mean(&by_rows));
         for share in [0.0, 1.0 / 7.0, 0.25, 0.5, 5.0 / 7.0, 0.9, 1.0] {
-            assert_eq!(quantile(by_weight.clone(), share), quantile(by_rows.clone(), share), "{share}");
+            assert_eq!(quantile(&by_weight, share), quantile(&by_rows, share), "{share}");
         }
     }
 
     #[test]
     fn medians_are_the_middle_or_between_two() {
-        let median = |values: &[f64]| quantile(counting(values, None), 0.5);
+        let median = |values: &[f64]| quantile(&in_order(values, None), 0.5);
         assert_eq!(median(&[5.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[5.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
         assert_eq!(median(&[f64::NAN]), None);
-        assert_eq!(quantile(counting(&[1.0, 2.0, 3.0], None), 0.0), Some(1.0));
-        assert_eq!(quantile(counting(&[1.0, 2.0, 3.0], None), 1.0), Some(3.0));
+        assert_eq!(quantile(&in_order(&[1.0, 2.0, 3.0], None), 0.0), Some(1.0));
+        assert_eq!(quantile(&in_order(&[1.0, 2.0, 3.0], None), 1.0), Some(3.0));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::KFold;
 use crate::criteria::fits::Fits;
 use crate::criteria::round::Round;
 use crate::criteria::rounds::Apart;
+use rayon::prelude::*;
 use vaglio_core::{Design, Loss, Result};
 
 /// Rounds with the designs that they are of, and what makes them one where each is a fold.
@@ -26,6 +27,8 @@ pub(super) fn of_designs<'d>(
         return Ok(None);
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
+    // On all threads; then they are there.
+    trainings.par_iter().try_for_each(|training| design.made_of(training).map(drop))?;
     let Some(designs) = design.made_of_each(&trainings)? else { return Ok(None) };
     let weight = |row: &usize| design.weights().map_or(1.0, |weights| weights[*row]);
     let weights: Vec<f64> = rounds

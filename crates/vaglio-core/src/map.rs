@@ -99,6 +99,12 @@ pub trait FittedMap: Debug + Send + Sync {
     /// A cell that the training rows did not prepare for, with row and column.
     fn transform(&self, table: Table) -> Result<Table>;
 
+    /// Bytes that the columns which the map makes of a table take beyond those that they replace, as far as that can be
+    /// told before they are made: a table that would not fit into the memory that a run may take is refused by it.
+    fn growth(&self, _table: &Table) -> f64 {
+        0.0
+    }
+
     /// The input columns from which the output column `name` is made; none for a column that no input has a part in. A map that changes
     /// columns in place leaves this out: each is made from the one of its name.
     fn sources(&self, name: &str) -> Vec<String> {

@@ -5,6 +5,8 @@ mod size;
 
 #[cfg(feature = "files")]
 pub(crate) use machine::peak;
+#[cfg(all(test, feature = "files"))]
+pub(crate) use machine::resident;
 pub use size::ByteSize;
 
 use std::fmt;

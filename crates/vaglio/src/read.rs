@@ -9,6 +9,7 @@ mod dialect;
 mod growing;
 #[cfg(feature = "parquet")]
 mod guard;
+mod load;
 mod paths;
 mod settle;
 mod sheet;
@@ -108,12 +109,22 @@ fn places(names: &[String]) -> HashMap<&str, usize> {
     names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
+/// Bytes of the name of a column, at most.
+const LONGEST_NAME: usize = 1 << 16;
+
 /// The names of the columns, each there and each once.
 fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     for (index, name) in names.iter().enumerate() {
         if name.is_empty() {
             return Err(unreadable(path, format!("column {} has no name in the header", index + 1)));
+        }
+        if name.len() > LONGEST_NAME {
+            let length = name.len();
+            return Err(unreadable(
+                path,
+                format!("the name of column {} has {length} bytes, and at most {LONGEST_NAME} are read", index + 1),
+            ));
         }
         if !seen.insert(name) {
             return Err(unreadable(path, format!("the column name `{name}` stands twice")));

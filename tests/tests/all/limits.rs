@@ -53,3 +53,56 @@ fn memory_is_a_number_of_bytes() {
         refused(&folder.vaglio(&["plan", "p.yaml"]), &["p.yaml:3:18: `limits.memory`: expected a number of bytes"]);
     }
 }
+
+/// A table whose column `c` holds another text in every row.
+fn with_texts(rows: usize) -> String {
+    table(rows, 3, &[("c", &|row, _| format!("level{row}"))])
+}
+
+#[test]
+fn what_would_take_more_memory_than_it_may_is_refused_before_it_is_made() {
+    let folder = Folder::new("memory-refused");
+    let search = "search: {kind: greedy, max_features: 1, choose: last}";
+    let cases = [
+        (
+            12_000,
+            "preprocess: [{kind: one_hot}]\nlimits: {memory: 100MB}",
+            "{kind: one_hot}: the columns that it makes of 12000 rows",
+        ),
+        (
+            40_000,
+            "preprocess: [{kind: polynomial, degree: 9, columns: [x0, x1, x2]}]\nlimits: {memory: 60MB}",
+            "{kind: products}: the columns that it makes of 40000 rows",
+        ),
+        (2000, "limits: {memory: 20kB}", "this run ("),
+    ];
+    for (rows, lines, words) in cases {
+        folder.write("train.csv", with_texts(rows));
+        let columns = if lines.contains("one_hot") { "types: {c: class}" } else { "exclude: [c]" };
+        folder.write(
+            "p.yaml",
+            pipeline(&format!("{search}\n{lines}")).replace("target: y", &format!("target: y, {columns}")),
+        );
+        for command in [&["plan", "p.yaml"][..], &["run", "p.yaml", "--out", "out"]] {
+            let ran = folder.vaglio(command);
+            refused(
+                &ran,
+                &[words, "`limits.memory`: ", " would take about ", ", and the limit is ", "raise the limit"],
+            );
+            assert!(ran.err.starts_with("error: p.yaml:"), "{}", ran.err);
+            assert!(!folder.path("out").exists());
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_larger_than_the_memory_is_refused_before_it_is_read() {
+    let folder = Folder::new("memory-large");
+    folder.write("train.csv", "x,y\n");
+    std::fs::File::options().write(true).open(folder.path("train.csv")).unwrap().set_len(1 << 40).unwrap();
+    folder.write("p.yaml", pipeline(""));
+    refused(
+        &folder.vaglio(&["run", "p.yaml"]),
+        &["`limits.memory`: ", "train.csv would take about 1.1 TB", "80 % of the "],
+    );
+}

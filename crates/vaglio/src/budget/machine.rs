@@ -10,7 +10,7 @@ pub(super) fn memory() -> Option<u64> {
 }
 
 /// The bytes of the process that are in memory.
-pub(super) fn resident() -> Option<u64> {
+pub(crate) fn resident() -> Option<u64> {
     kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 

@@ -70,7 +70,8 @@ impl Map for Clip {
             Bounds { lower: weighted::quantile(&rows, lower), upper: weighted::quantile(&rows, upper) }
         };
         let columns = taken::numbers(table, self.columns.as_deref())?;
-        let columns = columns.into_par_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
+        let columns =
+            columns.collect::<Vec<_>>().into_par_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
         Ok(Box::new(FittedClip { columns: columns.collect() }))
     }
 
@@ -105,6 +106,10 @@ impl Map for Clip {
 
 #[typetag::serde(name = "clip")]
 impl FittedMap for FittedClip {
+    fn growth(&self, table: &Table) -> f64 {
+        taken::as_doubles(table, |name| self.columns.contains_key(name))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| {
             let bounds = *self.columns.get(name)?;

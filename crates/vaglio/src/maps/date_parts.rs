@@ -175,6 +175,12 @@ impl Made {
 
 #[typetag::serde(name = "date_parts")]
 impl FittedMap for FittedDateParts {
+    fn growth(&self, table: &Table) -> f64 {
+        let made: usize = self.columns.values().map(Vec::len).sum();
+        // A part of a cycle becomes two columns.
+        (2 * std::mem::size_of::<f64>() * made) as f64 * table.rows() as f64
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {

@@ -48,6 +48,10 @@ impl Map for Log1p {
 
 #[typetag::serde(name = "log1p")]
 impl FittedMap for FittedLog1p {
+    fn growth(&self, table: &Table) -> f64 {
+        taken::as_doubles(table, |name| self.columns.contains(name))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.contains(name).then_some(f64::ln_1p);
         taken::replaced(table, change, |row, name, value| {

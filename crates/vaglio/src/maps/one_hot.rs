@@ -122,6 +122,15 @@ impl FittedMap for FittedOneHot {
         Some(1.0)
     }
 
+    fn growth(&self, table: &Table) -> f64 {
+        let of_column = |known: &Levels| {
+            let Some(cells) = table.get(&known.column) else { return 0.0 };
+            let bytes = if cells.missing().is_some() { std::mem::size_of::<f64>() + 1 } else { 1 };
+            (known.levels.len() + usize::from(!known.rare.is_empty())) as f64 * (bytes * cells.len()) as f64
+        };
+        self.columns.iter().map(of_column).sum()
+    }
+
     /// A column of numbers that was text in training is matched by the numbers' shortest text.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();

@@ -193,6 +193,10 @@ impl CostFunction for Likelihood<'_> {
 
 #[typetag::serde(name = "power")]
 impl FittedMap for FittedPower {
+    fn growth(&self, table: &Table) -> f64 {
+        taken::as_doubles(table, |name| self.columns.contains_key(name))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.of(x, lambda));
         taken::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))

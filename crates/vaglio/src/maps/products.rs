@@ -140,7 +140,7 @@ fn unless_too_many(count: usize) -> Result<()> {
 }
 
 fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<Box<dyn FittedMap>> {
-    taken::numbers(table, Some(columns))?;
+    let _they_are_numbers = taken::numbers(table, Some(columns))?;
     let made = table.names().map(str::to_owned).chain(products.iter().map(Product::name));
     taken::unless_twice("columns", made.collect())?;
     Ok(Box::new(FittedProducts { products }))
@@ -148,6 +148,10 @@ fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<B
 
 #[typetag::serde(name = "products")]
 impl FittedMap for FittedProducts {
+    fn growth(&self, table: &Table) -> f64 {
+        (std::mem::size_of::<f64>() * self.products.len()) as f64 * table.rows() as f64
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let products: Vec<(String, &Product)> = self.products.iter().map(|product| (product.name(), product)).collect();
         let mut columns = table.take_columns();

@@ -58,6 +58,10 @@ impl Map for Standardize {
 
 #[typetag::serde(name = "standardize")]
 impl FittedMap for FittedStandardize {
+    fn growth(&self, table: &Table) -> f64 {
+        super::taken::as_doubles(table, |name| self.columns.contains_key(name))
+    }
+
     fn divisor(&self, name: &str) -> Option<f64> {
         Some(self.columns.get(name).map_or(1.0, |scale| scale.scale))
     }

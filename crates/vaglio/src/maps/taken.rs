@@ -53,16 +53,23 @@ pub(super) fn chosen<'t>(
     columns.iter().enumerate().map(named).collect()
 }
 
-/// A column of numbers with its name.
-type NumbersOf<'t> = (&'t str, Cow<'t, [f64]>);
-
-/// The columns of numbers; of those that are named, each must hold numbers.
+/// The columns of numbers, made doubles one by one; of those that are named, each must hold numbers.
 ///
 /// # Errors
 /// Those of [`chosen`].
-pub(super) fn numbers<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<NumbersOf<'t>>> {
+pub(super) fn numbers<'t>(
+    table: &'t Table,
+    columns: Option<&[String]>,
+) -> Result<impl Iterator<Item = (&'t str, Cow<'t, [f64]>)> + use<'t>> {
     let chosen = chosen(table, columns, "columns of numbers", |cells| matches!(cells, Cells::Numbers(_)))?;
-    Ok(chosen.into_iter().filter_map(|(name, cells)| Some((name, cells.numbers()?.values()))).collect())
+    Ok(chosen.into_iter().filter_map(|(name, cells)| Some((name, cells.numbers()?.values()))))
+}
+
+/// Bytes that columns grow by which become doubles.
+pub(super) fn as_doubles(table: &Table, takes: impl Fn(&str) -> bool) -> f64 {
+    let is_byte = |cells: &Cells| matches!(cells, Cells::Numbers(Numbers::Byte(_)));
+    let columns = table.columns().iter().filter(|(name, cells)| is_byte(cells) && takes(name)).count();
+    (std::mem::size_of::<f64>() * columns * table.rows()) as f64
 }
 
 /// The numbers of a column that held numbers in training; a column of which every cell is missing may be of any kind.

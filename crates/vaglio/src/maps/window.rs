@@ -4,7 +4,7 @@ use super::taken;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use vaglio_core::{Cells, Error, FittedMap, Map, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
 
 /// Replaces columns of numbers by their values some steps earlier in the same series: column `x` becomes `x` for a lag
 /// of 0, `x_lag1` for 1, and so on.
@@ -75,6 +75,15 @@ impl Map for Window {
 
 #[typetag::serde(name = "window")]
 impl FittedMap for FittedWindow {
+    fn growth(&self, table: &Table) -> f64 {
+        let bytes = |cells: &Cells| match cells {
+            Cells::Numbers(Numbers::Byte(_)) => 1,
+            _ => std::mem::size_of::<f64>(),
+        };
+        let taken = table.columns().iter().filter(|(name, _)| self.columns.contains(name));
+        taken.map(|(_, cells)| (self.lags.len() * bytes(cells)) as f64 * cells.len() as f64).sum()
+    }
+
     fn takes_rows_alone(&self) -> bool {
         false
     }
@@ -168,7 +177,6 @@ fn series(table: &Table) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::Numbers;
 
     fn numbers(values: &[f64]) -> Cells {
         Cells::Numbers(Numbers::from(values.to_vec()))

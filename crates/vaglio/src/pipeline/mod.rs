@@ -240,7 +240,8 @@ impl ValidPipeline {
     /// # Errors
     /// [`Error::Setting`] for a map that asks for what only the last can have.
     pub(crate) fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
-        Ok(Recipe::new(self.0.preprocess.clone(), task, target_names)?.seeded(self.0.seed))
+        let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
+        Ok(recipe.seeded(self.0.seed).within(self.budget()))
     }
 
     /// The selection that the pipeline makes on what its preprocessing gives.

@@ -7,11 +7,14 @@ mod text;
 
 use super::bytes::{Kind, check_encoding, kind};
 use super::growing::Growing;
+use super::load::check_unchanged;
 use super::settle::{Settled, settle};
 use super::source::of_fault;
 use super::survey::{ColumnSurvey, Survey};
-use super::{Hint, ReadSpec, cell::Rules, unreadable};
+use super::{Hint, ReadSpec, cell::Rules, system, unreadable};
+use crate::budget::Budget;
 use known::Known;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "parquet")]
 use stored::StoredRows;
@@ -23,6 +26,8 @@ pub struct Batches {
     path: PathBuf,
     body: Body,
     rules: Rules,
+    /// The file as it was before anything of it was read.
+    before: Metadata,
 }
 
 enum Body {
@@ -60,14 +65,14 @@ impl Batches {
     /// [`Error::Setting`] for an encoding that nobody knows.
     pub fn open(path: &Path, spec: &ReadSpec) -> Result<Option<Self>> {
         check_encoding(spec)?;
-        if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-            return Ok(None);
-        }
+        let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
         let Some(mut plain) = Plain::open(path) else { return Ok(None) };
         let Some(body) = plain.begin().and_then(|()| kind(path, &plain.head).ok()).and_then(|kind| match kind {
-            Kind::Text => TextRows::new(path, plain, spec).map(|rows| Body::Text(Box::new(rows))),
+            Kind::Text => TextRows::new(path, plain, spec, Budget::of_machine()).map(|rows| Body::Text(Box::new(rows))),
             #[cfg(feature = "parquet")]
-            Kind::Parquet if !plain.is_compressed => StoredRows::new(path).map(|rows| Body::Stored(Box::new(rows))),
+            Kind::Parquet if !plain.is_compressed => {
+                StoredRows::new(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
+            }
             _ => None,
         }) else {
             return Ok(None);
@@ -77,7 +82,7 @@ impl Batches {
             #[cfg(feature = "parquet")]
             Body::Stored(_) => Rules::stored(spec),
         };
-        Ok(Some(Batches { path: path.to_owned(), body, rules }))
+        Ok(Some(Batches { path: path.to_owned(), body, rules, before }))
     }
 
     /// The names of the columns.
@@ -144,6 +149,9 @@ impl BatchReader {
         };
         let rows = read.first().map_or(0, Growing::rows);
         if rows == 0 {
+            let before = &self.batches.before;
+            let after = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+            check_unchanged(path, before, &after, before.len())?;
             let nothing = if self.batches.is_typed() { "has columns and no rows" } else { "has a header and no rows" };
             return if first == 0 { Err(unreadable(path, nothing)) } else { Ok(None) };
         }

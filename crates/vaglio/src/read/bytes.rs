@@ -1,10 +1,10 @@
-//! The bytes of a file: loaded, decompressed, and taken for text.
+//! What the bytes of a file are, and the text that they stand for.
 
-use super::{system, unreadable};
+use super::unreadable;
+use crate::budget::Budget;
 use crate::read_spec::ReadSpec;
 use csv::StringRecord;
 use encoding_rs::Encoding;
-use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{Error, Result};
 
@@ -17,27 +17,6 @@ pub(super) enum Kind {
     Arrow,
     /// Arrow's stream format.
     ArrowStream,
-}
-
-/// A file in memory.
-pub(super) struct Loaded {
-    /// Its bytes, decompressed.
-    pub bytes: Vec<u8>,
-    /// What they are.
-    pub kind: Kind,
-    /// SHA-256 of the file, where it was compressed.
-    pub digest: Option<[u8; 32]>,
-}
-
-/// Loads a file.
-pub(super) fn load(path: &Path) -> Result<Loaded> {
-    let bytes = std::fs::read(path).map_err(|error| system(path, &error))?;
-    let (bytes, digest) = match decompressed(path, &bytes)? {
-        Some(plain) => (plain, Some(Sha256::digest(&bytes).into())),
-        None => (bytes, None),
-    };
-    let kind = kind(path, &bytes)?;
-    Ok(Loaded { bytes, kind, digest })
 }
 
 /// What the first bytes of a file, decompressed, and its name say that it is.
@@ -58,9 +37,16 @@ pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind> {
             "csv" | "tsv" | "tab" | "txt" | "dat" => Ok(Kind::Text),
             "parquet" => Ok(Kind::Parquet),
             _ if is_arrow => Ok(Kind::Arrow),
+            // What comes through a pipe has no name to go by.
+            "" if is_stream(path) => Ok(Kind::Text),
             _ => Err(unreadable(path, FORMATS)),
         },
     }
+}
+
+/// Whether a path is no file but something whose bytes come once.
+pub(super) fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// What files are read.
@@ -73,33 +59,6 @@ pub(super) fn extension(path: &Path) -> String {
     match of(path).as_str() {
         "gz" | "gzip" | "zst" | "zstd" => path.file_stem().map_or_else(String::new, |stem| of(Path::new(stem))),
         other => other.to_owned(),
-    }
-}
-
-#[cfg(feature = "parquet")]
-fn decompressed(path: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-    use std::io::Read;
-    let mut out = Vec::new();
-    let read = match bytes {
-        [0x1f, 0x8b, ..] => flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut out),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            zstd::stream::read::Decoder::new(bytes).and_then(|mut decoder| decoder.read_to_end(&mut out))
-        }
-        _ => return Ok(None),
-    };
-    match read {
-        Ok(_) => Ok(Some(out)),
-        Err(error) => Err(unreadable(path, format!("it cannot be decompressed: {error}"))),
-    }
-}
-
-#[cfg(not(feature = "parquet"))]
-fn decompressed(path: &Path, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-    match bytes {
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            Err(unreadable(path, "this program was built without compression; build with the feature `parquet`"))
-        }
-        _ => Ok(None),
     }
 }
 
@@ -133,7 +92,7 @@ pub(super) fn is_utf8(bytes: &[u8], spec: &ReadSpec) -> bool {
 ///
 /// # Errors
 /// Bytes that are no text in the encoding, with line, row and column.
-pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec) -> Result<String> {
+pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget) -> Result<String> {
     let (encoding, marked) = encoding(&bytes, spec);
     if encoding == encoding_rs::UTF_8 {
         // Letters of UTF-16 may pass for UTF-8, with zeros between them.
@@ -145,6 +104,8 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec) -> Result<Strin
             not_text(path, error.as_bytes(), valid, spec)
         });
     }
+    let what = format_args!("{}, as text in UTF-8,", path.display());
+    budget.need(1.5 * bytes.len() as f64, what, "read a smaller file, or raise the limit")?;
     let (text, _, has_errors) = encoding.decode(&bytes);
     match has_errors {
         false => Ok(text.into_owned()),

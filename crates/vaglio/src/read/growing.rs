@@ -66,6 +66,17 @@ impl Growing {
         }
     }
 
+    /// What the cells take as strings of their own, where they are no numbers.
+    pub fn bytes_as_text(&self) -> f64 {
+        match self {
+            // A string, and the least that an allocation takes beside its bytes.
+            Growing::Raw(column) => {
+                (std::mem::size_of::<String>() + 16) as f64 * column.rows() as f64 + column.text.len() as f64
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Appends the rows of another part of the same column; `false` where that holds another kind of cells.
     #[must_use]
     pub fn append(&mut self, other: Growing) -> bool {

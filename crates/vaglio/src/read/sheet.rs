@@ -5,6 +5,7 @@ use super::dialect::Dialect;
 use super::growing::{Growing, NumberColumn, RawColumn};
 use super::settle::nearly_all;
 use super::{checked_names, places, unreadable};
+use crate::budget::Budget;
 use crate::read_spec::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
 use rayon::prelude::*;
@@ -165,13 +166,13 @@ impl Sheet {
     ///
     /// # Errors
     /// A row of another length than the header.
-    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<Vec<Growing>> {
+    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<Growing>> {
         let places = places(&self.names);
         let indices: Vec<Option<usize>> = names.iter().map(|name| places.get(name).copied()).collect();
         let parts = self.parts();
         let read = |part: &(usize, usize)| {
             let mut columns: Vec<Growing> = as_numbers.iter().map(|numbers| empty(*numbers)).collect();
-            let rows = self.read_part(*part, |record| {
+            let rows = self.read_part(*part, budget, |record| {
                 for (column, index) in columns.iter_mut().zip(&indices) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
                 }
@@ -184,7 +185,7 @@ impl Sheet {
         for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
             let turn: Vec<_> = turn.par_iter().map(read).collect();
             for (columns, count) in turn {
-                rows += count.map_err(|fault| self.ragged(fault, rows))?;
+                rows += count.map_err(|fault| self.fault(fault, rows))?;
                 for (column, part) in all.iter_mut().zip(columns) {
                     let _alike = column.append(part);
                 }
@@ -215,35 +216,52 @@ impl Sheet {
     fn read_part(
         &self,
         (start, end): (usize, usize),
+        budget: Budget,
         mut take: impl FnMut(&StringRecord),
-    ) -> std::result::Result<usize, Ragged> {
+    ) -> std::result::Result<usize, Broken> {
         let mut reader = self.dialect.reader(&self.bytes()[start..end]);
-        let (mut record, mut rows) = (StringRecord::new(), 0);
+        let (mut record, mut rows, mut asked) = (StringRecord::new(), 0, 0);
         loop {
             match reader.read_record(&mut record) {
                 Ok(true) => {}
                 Ok(false) => return Ok(rows),
-                Err(error) => return Err(Ragged { byte: start, row: rows, cells: Err(error.to_string()) }),
+                Err(error) => return Err(Broken { byte: start, row: rows, what: What::Said(error.to_string()) }),
             }
+            let at = record.position().map_or(0, |position| position.byte() as usize);
+            let broken = |what: What| Err(Broken { byte: start + at, row: rows, what });
             if record.len() != self.names.len() {
-                let byte = start + record.position().map_or(0, |position| position.byte() as usize);
-                return Err(Ragged { byte, row: rows, cells: Ok(record.len()) });
+                return broken(What::Ragged(record.len()));
+            }
+            if record.as_slice().len() > LONGEST {
+                let cells = record.iter().map(str::len).zip(&self.names);
+                if let Some((length, name)) =
+                    cells.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > LONGEST)
+                {
+                    return broken(What::Said(too_long(name, length)));
+                }
+            }
+            if at - asked > PART {
+                asked = at;
+                if let Err(error) =
+                    budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit")
+                {
+                    return broken(What::TooLarge(error));
+                }
             }
             take(&record);
             rows += 1;
         }
     }
 
-    fn ragged(&self, fault: Ragged, before: usize) -> Error {
+    fn fault(&self, fault: Broken, before: usize) -> Error {
         let (line, row) = (self.line(fault.byte), before + fault.row + 1);
         let place = format!("line {line} (data row {row})");
-        unreadable(
-            &self.path,
-            match fault.cells {
-                Ok(cells) => format!("{place} has {cells} cells and the header has {}", self.names.len()),
-                Err(message) => format!("{place}: {message}"),
-            },
-        )
+        let message = match fault.what {
+            What::Ragged(cells) => format!("{place} has {cells} cells and the header has {}", self.names.len()),
+            What::Said(message) => format!("{place}: {message}"),
+            What::TooLarge(error) => return error,
+        };
+        unreadable(&self.path, message)
     }
 
     /// The line on which the record at or after a byte stands; blank lines before it are passed over.
@@ -254,12 +272,28 @@ impl Sheet {
     }
 }
 
-/// A record that is no row of the table.
-struct Ragged {
+/// Where reading ends before the end.
+struct Broken {
     byte: usize,
     row: usize,
-    /// How many cells it has, or what the reader says.
-    cells: std::result::Result<usize, String>,
+    what: What,
+}
+
+enum What {
+    /// A record of so many cells.
+    Ragged(usize),
+    /// What the reader says.
+    Said(String),
+    /// There may be no more memory.
+    TooLarge(Error),
+}
+
+/// Bytes of a cell, at most: more are a quote that is not closed, or an attack.
+pub(super) const LONGEST: usize = 1 << 24;
+
+/// What is said of a cell that is too long.
+pub(super) fn too_long(name: &str, length: usize) -> String {
+    format!("column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?")
 }
 
 fn empty(numbers: bool) -> Growing {

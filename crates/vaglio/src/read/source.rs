@@ -2,13 +2,15 @@
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Stored;
-use super::bytes::{Kind, Loaded, check_encoding, is_utf8, load, text};
+use super::bytes::{Kind, check_encoding, is_utf8, text};
 use super::cell::Rules;
 use super::growing::{Growing, RawColumn};
+use super::load::{Loaded, load};
 use super::settle::{Fault, FaultKind, Hint, Settled, settle};
 use super::sheet::Sheet;
 use super::survey::{ColumnSurvey, Survey};
 use super::{ColumnFilter, paths, shortened, unreadable};
+use crate::budget::Budget;
 use crate::read_spec::ReadSpec;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -23,6 +25,7 @@ pub struct Source {
     names: Vec<String>,
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,
+    budget: Budget,
 }
 
 /// Which columns to read, and what is known of them.
@@ -57,16 +60,16 @@ enum Body {
 }
 
 impl Part {
-    fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool) -> Result<Self> {
-        let Loaded { bytes, kind, mut digest } = load(&path)?;
+    fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget) -> Result<Self> {
+        let Loaded { bytes, kind, mut digest } = load(&path, budget)?;
         let body = match kind {
             Kind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
                 digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
-                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec)?, spec)?))
+                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?))
             }
             #[cfg(feature = "parquet")]
-            kind => Body::Stored(Stored::new(&path, bytes, kind)?),
+            kind => Body::Stored(Stored::new(&path, bytes, kind, budget)?),
             #[cfg(not(feature = "parquet"))]
             _ => {
                 let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with \
@@ -108,7 +111,13 @@ impl Part {
     }
 
     /// The columns of these names, those of its folders included.
-    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, usize)> {
+    fn read(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &Rules,
+        budget: Budget,
+    ) -> Result<(Vec<Growing>, usize)> {
         let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
         let (mut own, mut numbers) = (Vec::new(), Vec::new());
         for (name, as_numbers) in names.iter().zip(as_numbers) {
@@ -123,7 +132,7 @@ impl Part {
             numbers.push(false);
         }
         let read = match &self.body {
-            Body::Text(sheet) => sheet.read(&own, &numbers, rules)?,
+            Body::Text(sheet) => sheet.read(&own, &numbers, rules, budget)?,
             #[cfg(feature = "parquet")]
             Body::Stored(stored) => stored.read(&own)?,
         };
@@ -148,8 +157,16 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Unreadable`] for a file that is missing, damaged or of another format, has no header, or other columns
-    /// than the first.
+    /// than the first; [`Error::Setting`] of `limits.memory` for files that take more than 80 % of the machine's.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
+        Source::open_within(paths, spec, Budget::of_machine())
+    }
+
+    /// The same within so much memory.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
         check_encoding(spec)?;
         let mut files = Vec::new();
         for path in paths {
@@ -157,7 +174,7 @@ impl Source {
             files.extend(paths::expanded(path)?.into_iter().map(|file| (file, is_folder)));
         }
         let parts: Result<Vec<Part>> =
-            files.into_par_iter().map(|(file, folder)| Part::open(file, spec, folder)).collect();
+            files.into_par_iter().map(|(file, folder)| Part::open(file, spec, folder, budget)).collect();
         let parts = parts?;
         let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
         let (names, aside) = (first.names(), first.aside().to_vec());
@@ -172,7 +189,7 @@ impl Source {
                 return Err(unreadable(&part.path, message));
             }
         }
-        Ok(Source { parts, names, aside, spec: spec.clone() })
+        Ok(Source { parts, names, aside, spec: spec.clone(), budget })
     }
 
     /// The names of the columns, in the order of the first file.
@@ -242,6 +259,7 @@ impl Source {
         let look = self.look_like_numbers(&names, &rules);
         let as_numbers: Vec<bool> = look.iter().zip(&hints).map(|(look, hint)| *look && !hint.wants_text()).collect();
         let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
+        self.check_texts(&columns)?;
         let settled: Vec<_> = names
             .par_iter()
             .zip(&hints)
@@ -252,11 +270,12 @@ impl Source {
         let is_text = |outcome: &std::result::Result<Settled, Fault>| matches!(outcome, Ok(Settled::NeedsText));
         let again: Vec<&str> =
             names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
-        let mut texts = match again.is_empty() {
+        let texts = match again.is_empty() {
             true => Vec::new(),
             false => self.grow(&again, &vec![false; again.len()], &rules)?.0,
-        }
-        .into_iter();
+        };
+        self.check_texts(&texts)?;
+        let mut texts = texts.into_iter();
         let mut out = Vec::with_capacity(names.len());
         for ((name, hint), outcome) in names.iter().zip(&hints).zip(settled) {
             let outcome = match (is_text(&outcome), outcome) {
@@ -273,6 +292,13 @@ impl Source {
             out.push(((*name).to_owned(), column));
         }
         Ok((out, files))
+    }
+
+    /// Refuses columns of text whose cells, each by itself, would take more memory than there may be.
+    fn check_texts(&self, columns: &[Growing]) -> Result<()> {
+        let bytes: f64 = columns.iter().map(Growing::bytes_as_text).sum();
+        let remedy = "leave columns out by data.exclude, or raise the limit";
+        self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
     }
 
     /// The rules by which cells are read: those of the first file.
@@ -316,7 +342,7 @@ impl Source {
     fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
-            let (columns, rows) = part.read(names, as_numbers, rules)?;
+            let (columns, rows) = part.read(names, as_numbers, rules, self.budget)?;
             files.push((part.path.clone(), rows));
             if files.len() == 1 {
                 all = columns;

@@ -32,7 +32,7 @@ pub(crate) use folds::Dealing;
 pub(crate) use held_out::held_out;
 #[cfg(feature = "files")]
 pub(crate) use pool::{Watcher, in_turn};
-pub(crate) use rows::{Recipe, Rows, numeric, unscale};
+pub(crate) use rows::{Recipe, Rows, numeric, unless_too_large, unscale};
 pub(crate) use sample::{Fitted, Sample};
 pub use table::{Cell, Table};
 #[cfg(feature = "files")]

@@ -2,6 +2,7 @@
 
 use super::anew::first_fitted_in_folds;
 use super::gaps::Filled;
+use crate::budget::Budget;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -98,6 +99,8 @@ pub(crate) struct Recipe {
     pub target_names: Vec<String>,
     /// From which random choices of maps follow.
     pub seed: u64,
+    /// The memory that maps may take.
+    pub budget: Budget,
 }
 
 impl Recipe {
@@ -113,13 +116,22 @@ impl Recipe {
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
                 "a map after it would change the bias; move it to the end",
             )),
-            None => Ok(Recipe { maps, in_folds, anew_from, task, target_names, seed: 0 }),
+            None => {
+                let budget = Budget::of_machine();
+                Ok(Recipe { maps, in_folds, anew_from, task, target_names, seed: 0, budget })
+            }
         }
     }
 
     /// The same with another seed, from which random choices of maps follow.
     pub fn seeded(self, seed: u64) -> Self {
         Recipe { seed, ..self }
+    }
+
+    /// The same within so much memory.
+    #[must_use]
+    pub fn within(self, budget: Budget) -> Self {
+        Recipe { budget, ..self }
     }
 
     /// Fits each map on what the maps before it made, and applies it to the table and the targets.
@@ -151,7 +163,10 @@ impl Recipe {
             let gone = map.imputes_in_folds().map(|how| Filled::before(index, how, &rows.table));
             match of_training {
                 Some(table) => rows.table = table,
-                None => rows.map(&*fitted)?,
+                None => {
+                    unless_too_large(&*fitted, &rows.table, self.budget)?;
+                    rows.map(&*fitted)?;
+                }
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));
             maps.push(fitted);
@@ -195,6 +210,7 @@ impl Recipe {
     /// A cell that the maps were not prepared for; columns `names` that are missing.
     pub fn apply(&self, mut rows: Rows, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
         for map in maps {
+            unless_too_large(&**map, &rows.table, self.budget)?;
             rows.map(&**map)?;
         }
         let (columns, found) = numeric(&mut rows.table)?;
@@ -207,6 +223,16 @@ impl Recipe {
         let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
         rows.complete(problem)
     }
+}
+
+/// Refuses a map whose columns would take more memory than there may be, before it makes them.
+///
+/// # Errors
+/// [`Error::Setting`] of `limits.memory`.
+pub(crate) fn unless_too_large(map: &dyn FittedMap, table: &Table, budget: Budget) -> Result<()> {
+    let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
+    let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.typetag_name(), table.rows());
+    budget.need(map.growth(table), what, remedy)
 }
 
 /// The blocks of columns that the maps made of one column.

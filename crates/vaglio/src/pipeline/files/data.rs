@@ -6,6 +6,7 @@ use super::roles::{Roles, check_weights};
 use super::series::numbers_of;
 use super::taken;
 use super::targets::{encode, same_label, task};
+use crate::budget::Budget;
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
 use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
 use crate::record::TakenColumns;
@@ -56,7 +57,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let criterion = &settings.criterion;
     let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
-    let source = open(folder, &spec.train, spec)?;
+    let source = open(folder, &spec.train, spec, pipeline.budget())?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
@@ -77,7 +78,7 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let mut test_survey = survey.clone();
     let (train, test) = match (&spec.test, spec.test_fraction) {
         (Some(test), _) => {
-            let (test, of_test) = read_test(&roles, &open(folder, test, spec)?, &header, &survey)?;
+            let (test, of_test) = read_test(&roles, &open(folder, test, spec, pipeline.budget())?, &header, &survey)?;
             test_survey = of_test;
             (table, Some(test))
         }
@@ -145,9 +146,9 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
 }
 
 /// Opens the files of a setting.
-fn open(folder: &Path, files: &Files, spec: &DataSpec) -> Result<Source> {
+fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget) -> Result<Source> {
     let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
-    Source::open(&paths, &spec.read)
+    Source::open_within(&paths, &spec.read, budget)
 }
 
 /// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may

@@ -11,6 +11,7 @@ mod folder;
 mod in_parquet;
 mod init;
 mod intervals;
+mod memory;
 mod model;
 mod paired;
 mod plan;

@@ -1,8 +1,9 @@
 //! What a run would do, before it is run.
 
-mod forecast;
+pub(super) mod forecast;
 mod pace;
 
+use super::memory::Memory;
 use super::{Prepared, prepare};
 use crate::pipeline::ValidPipeline;
 use forecast::{Span, Walk, Walks};
@@ -112,22 +113,10 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     }
     let work = estimate.flops * walks.count() as f64 + tuned;
     line("work", format!("{} floating-point operations", count(work)));
-    // What the search gives back, the system may not; the final fit holds the chosen columns, and the targets, while it
-    // reduces them to a triangle.
-    let mapped = if design.is_of(train) { 0 } else { design.columns().bytes() };
-    let test = prepared.test.as_ref().map_or(0, |t| t.columns().bytes());
-    let data = (train.columns().bytes() + mapped + test) as f64;
-    let fit = 8.0 * (train.rows() * (outline.largest + 2 * outputs)) as f64 + 64.0 * (outline.largest as f64).powi(2);
-    line(
-        "memory",
-        format!(
-            "{} at its peak: {} for the data, {} for the search and {} for the final fit",
-            bytes(data + estimate.bytes + fit),
-            bytes(data),
-            bytes(estimate.bytes),
-            bytes(fit)
-        ),
-    );
+    let memory = Memory::of(&prepared, &design, &outline, estimate);
+    memory.check(pipeline.budget())?;
+    let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
+    line("memory", format!("{memory}{limit}"));
     let threads = rayon::current_num_threads();
     let tuning = (budget as f64 * made + tuned / walk.pace) * walks.repetitions();
     let seconds = time(&walk, walks, &design, &prepared, threads)
@@ -209,10 +198,4 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
 
 fn count(value: f64) -> String {
     if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
-}
-
-fn bytes(value: f64) -> String {
-    const UNITS: [(f64, &str); 3] = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let unit = UNITS.iter().find(|(size, _)| value >= *size);
-    unit.map_or_else(|| format!("{value:.0} B"), |(size, name)| format!("{:.1} {name}", value / size))
 }

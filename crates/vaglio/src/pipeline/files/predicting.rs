@@ -1,6 +1,7 @@
 //! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
 
-use crate::resample::{numeric, unscale};
+use crate::budget::Budget;
+use crate::resample::{numeric, unless_too_large, unscale};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
 use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetScale};
@@ -73,6 +74,7 @@ impl Chain<'_> {
     /// A missing column; a cell that the maps were not prepared for; predictions that overflow.
     pub fn predict(&self, mut table: Table) -> Result<Predicted> {
         for map in self.maps {
+            unless_too_large(&**map, &table, Budget::of_machine())?;
             table = map.transform(table)?;
         }
         let rows = table.rows();

@@ -2,6 +2,7 @@
 
 use super::evaluated::Evaluated;
 use super::folder::{heading, make_writable, relative, set_previous_aside, write_file};
+use super::memory::Memory;
 use super::recorded::record;
 use super::{Observed, Prepared, SavedModel, prepare};
 use crate::document::to_yaml;
@@ -50,6 +51,8 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
     let mut design = pipeline.selector().design(&prepared.train)?;
+    let evaluate = pipeline.0.evaluate.as_ref();
+    Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?.check(pipeline.budget())?;
     make_writable(&options.out)?;
     set_previous_aside(&options.out)?;
     let (selector, tuned) = pipeline.tuned(&prepared.train, observer)?;

@@ -1,6 +1,7 @@
 use super::super::ColumnFilter;
 use super::super::tests::folder_of;
 use super::*;
+use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::Schema;
@@ -9,11 +10,11 @@ use std::fs::File;
 use std::sync::Arc;
 use vaglio_core::{Cells, Table};
 
-fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
 }
 
-fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
+pub(super) fn write(name: &str, batch: &RecordBatch) -> [PathBuf; 2] {
     let paths = ["parquet", "arrow"].map(|extension| folder_of("arrow").join(format!("{name}.{extension}")));
     let mut writer = ArrowWriter::try_new(File::create(&paths[0]).unwrap(), batch.schema(), None).unwrap();
     writer.write(batch).unwrap();

@@ -1,10 +1,11 @@
 //! The rows of a Parquet file, some at a time.
 
-use super::super::arrow_files::GrowingColumn;
+use super::super::arrow_files::{GrowingColumn, check_footer, check_rows, with_dictionaries};
 use super::super::growing::Growing;
 use super::super::guard::guarded;
-use super::super::{checked_names, places, unreadable};
-use arrow_schema::DataType;
+use super::super::{checked_names, places, system, unreadable};
+use crate::budget::Budget;
+use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use std::fs::File;
@@ -17,6 +18,11 @@ pub(super) struct StoredRows {
     pub names: Vec<String>,
     file: File,
     metadata: ArrowReaderMetadata,
+    /// The types of the columns, as the file says.
+    schema: SchemaRef,
+    /// How many rows the file says that it has.
+    rows: usize,
+    budget: Budget,
     reader: Option<ParquetRecordBatchReader>,
     /// The columns of the file that are read, increasing, and which of them each wanted one is.
     indices: Vec<usize>,
@@ -25,21 +31,25 @@ pub(super) struct StoredRows {
 
 impl StoredRows {
     /// `None` for a file whose fault will be told when it is read as a whole.
-    pub fn new(path: &Path) -> Option<Self> {
+    pub fn new(path: &Path, budget: Budget) -> Option<Self> {
         let read = || {
             let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
             let metadata = ArrowReaderMetadata::load(&file, Default::default());
             let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
-            let names: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
+            let length = file.metadata().map_err(|error| system(path, &error))?.len();
+            let rows = check_footer(path, metadata.metadata(), length)?;
+            let (schema, metadata) = (metadata.schema().clone(), with_dictionaries(metadata));
+            let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             let names = checked_names(path, names)?;
-            Ok(StoredRows { names, file, metadata, reader: None, indices: Vec::new(), places: Vec::new() })
+            let (indices, places) = (Vec::new(), Vec::new());
+            Ok(StoredRows { names, file, metadata, schema, rows, budget, reader: None, indices, places })
         };
         guarded(path, read).ok().filter(|rows| !rows.names.is_empty())
     }
 
     /// Whether a column holds dates.
     pub fn holds_dates(&self, name: &str) -> bool {
-        let field = self.metadata.schema().field_with_name(name);
+        let field = self.schema.field_with_name(name);
         field.is_ok_and(|field| {
             matches!(field.data_type(), DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
         })
@@ -71,14 +81,14 @@ impl StoredRows {
     /// The next rows, of which the first is the row `first` of the file.
     pub fn next(&mut self, path: &Path, first: usize) -> Result<Vec<Growing>> {
         let Some(reader) = &mut self.reader else { return Ok(Vec::new()) };
-        let schema = self.metadata.schema();
-        let (indices, places) = (&self.indices, &self.places);
+        let (schema, indices, places, said, budget) =
+            (&self.schema, &self.indices, &self.places, self.rows, self.budget);
         guarded(path, || {
-            let Some(batch) = reader.next() else { return Ok(Vec::new()) };
+            let Some(batch) = reader.next() else { return check_rows(path, said, first).map(|()| Vec::new()) };
             let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
             let column = |place: &usize| {
                 let mut column = GrowingColumn::of(path, schema.field(indices[*place]))?.after(first);
-                column.append(path, batch.column(*place))?;
+                column.append(path, batch.column(*place), budget)?;
                 Ok(column.cells)
             };
             places.iter().map(column).collect()

@@ -2,8 +2,9 @@
 
 use super::super::bytes::is_utf8;
 use super::super::growing::{Growing, RawColumn};
-use super::super::sheet::Sheet;
+use super::super::sheet::{LONGEST, Sheet, too_long};
 use super::super::{places, unreadable};
+use crate::budget::Budget;
 use crate::read_spec::ReadSpec;
 use csv::{ErrorKind, StringRecord};
 use std::fs::File;
@@ -65,14 +66,39 @@ pub(super) struct TextRows {
     /// What the first lines say.
     pub sheet: Sheet,
     is_compressed: bool,
-    reader: csv::Reader<Box<dyn Read + Send>>,
+    reader: csv::Reader<Bounded>,
+    budget: Budget,
     record: StringRecord,
     indices: Vec<usize>,
 }
 
+/// A reader that ends where one record takes more bytes than a table can mean.
+struct Bounded {
+    inner: Box<dyn Read + Send>,
+    left: usize,
+}
+
+/// Bytes of a record, at most.
+const RECORD: usize = 4 * LONGEST;
+/// Bytes of records after which memory is asked for.
+const STEP: usize = 1 << 22;
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len().min(self.left);
+        if most == 0 && !buffer.is_empty() {
+            let message = format!("a row has more than {RECORD} bytes; is a quote not closed?");
+            return Err(std::io::Error::other(message));
+        }
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
+
 impl TextRows {
     /// `None` for a text that has to be taken as a whole: in another encoding than UTF-8, or without a header.
-    pub fn new(path: &Path, mut plain: Plain, spec: &ReadSpec) -> Option<Self> {
+    pub fn new(path: &Path, mut plain: Plain, spec: &ReadSpec, budget: Budget) -> Option<Self> {
         loop {
             // Letters of UTF-16 may pass for UTF-8, with zeros between them.
             if !is_utf8(&plain.head, spec) || plain.head.contains(&0) {
@@ -85,12 +111,15 @@ impl TextRows {
                 if plain.is_whole || sheet.is_judged() {
                     let mut head = sheet.body().to_vec();
                     head.extend_from_slice(&plain.head[lines..]);
-                    let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(plain.rest));
+                    let all = Bounded { inner: Box::new(Cursor::new(head).chain(plain.rest)), left: RECORD };
                     let reader = sheet.dialect().reader(all);
                     let is_compressed = plain.is_compressed;
                     let (record, indices) = (StringRecord::new(), Vec::new());
-                    return Some(TextRows { sheet, is_compressed, reader, record, indices });
+                    return Some(TextRows { sheet, is_compressed, reader, budget, record, indices });
                 }
+            }
+            if plain.head.len() > RECORD {
+                return None;
             }
             plain.begin()?;
         }
@@ -105,7 +134,9 @@ impl TextRows {
     /// The next rows, at most so many, of which the first is the row `first` of the file.
     pub fn next(&mut self, path: &Path, first: usize, most: usize) -> Result<Vec<Growing>> {
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
+        let mut taken = 0;
         for row in first..first + most {
+            self.reader.get_mut().left = RECORD;
             match self.reader.read_record(&mut self.record) {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -115,6 +146,16 @@ impl TextRows {
                 let (found, header) = (self.record.len(), self.sheet.names.len());
                 let message = format!("data row {} has {found} cells and the header has {header}", row + 1);
                 return Err(unreadable(path, message));
+            }
+            for (name, cell) in self.sheet.names.iter().zip(&self.record) {
+                if cell.len() > LONGEST {
+                    return Err(unreadable(path, format!("data row {}: {}", row + 1, too_long(name, cell.len()))));
+                }
+            }
+            taken += self.record.as_slice().len();
+            if taken > STEP {
+                taken = 0;
+                self.budget.held(path.display(), "keep fewer columns")?;
             }
             for (column, index) in columns.iter_mut().zip(&self.indices) {
                 column.push(self.record.get(*index).unwrap_or_default());

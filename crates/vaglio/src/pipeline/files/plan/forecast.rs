@@ -22,7 +22,7 @@ pub(super) struct Walk {
 
 /// How often the search is walked.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Walks {
+pub(in crate::pipeline::files) struct Walks {
     /// Values of λ that have walks of their own.
     pub lambdas: usize,
     /// Folds times repeats, 0 where the search is not cross-validated.

@@ -1,0 +1,221 @@
+//! Columns of files of types while they are read.
+
+use super::super::growing::{Growing, NumberColumn, RawColumn};
+use super::super::unreadable;
+use crate::budget::Budget;
+use arrow_array::types::*;
+use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, StringViewArray, cast::AsArray};
+use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_select::take::take;
+use std::path::Path;
+use vaglio_core::Result;
+
+/// The type of the cells of a field, dictionaries looked through.
+pub(super) fn plain_type(field: &Field) -> &DataType {
+    let mut data_type = field.data_type();
+    while let DataType::Dictionary(_, values) = data_type {
+        data_type = values;
+    }
+    data_type
+}
+
+/// A column of a file of types while it is read.
+pub(in crate::read) struct GrowingColumn {
+    name: String,
+    /// The rows of the file before the first that is read.
+    before: usize,
+    /// Its cells.
+    pub cells: Growing,
+}
+
+impl GrowingColumn {
+    /// An empty column for a field of numbers, truth values, text or dates.
+    pub fn of(path: &Path, field: &Field) -> Result<Self> {
+        let cells = match plain_type(field) {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
+            DataType::Boolean | DataType::Null => Growing::Numbers(NumberColumn::default()),
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(NumberColumn::default()),
+            other if other.is_integer() || other.is_floating() || other.is_decimal() => {
+                Growing::Numbers(NumberColumn::default())
+            }
+            other => {
+                let (name, what) = (field.name(), other.to_string());
+                let message = format!(
+                    "column `{name}` is of type {}; expected numbers, truth values, text or dates; add it to data.exclude",
+                    super::super::shortened(&what)
+                );
+                return Err(unreadable(path, message));
+            }
+        };
+        Ok(GrowingColumn { name: field.name().clone(), before: 0, cells })
+    }
+
+    /// The same of rows that follow so many others.
+    pub fn after(self, before: usize) -> Self {
+        GrowingColumn { before, ..self }
+    }
+
+    /// Appends an array.
+    pub fn append(&mut self, path: &Path, array: &dyn Array, budget: Budget) -> Result<()> {
+        let what = || format!("column `{}`", super::super::shortened(&self.name));
+        budget.need(8.0 * array.len() as f64, format_args!("reading {}", what()), LESS)?;
+        if let Some(dictionary) = array.as_any_dictionary_opt() {
+            return match (&mut self.cells, dictionary.values().data_type()) {
+                (Growing::Raw(column), DataType::Utf8) => {
+                    let values = dictionary.values().as_string::<i32>();
+                    append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
+                }
+                (Growing::Raw(column), DataType::LargeUtf8) => {
+                    let values = dictionary.values().as_string::<i64>();
+                    append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
+                }
+                (Growing::Raw(column), DataType::Utf8View) => {
+                    let values = dictionary.values().as_string_view();
+                    append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
+                }
+                _ => {
+                    budget.need(WIDEST * array.len() as f64, format_args!("reading {}", what()), LESS)?;
+                    let plain = take(dictionary.values(), dictionary.keys(), None)
+                        .map_err(|error| unreadable(path, error.to_string()))?;
+                    self.append(path, &plain, budget)
+                }
+            };
+        }
+        match &mut self.cells {
+            Growing::Raw(column) => match array.data_type() {
+                DataType::Utf8 => append_text(column, array.as_string::<i32>().iter()),
+                DataType::LargeUtf8 => append_text(column, array.as_string::<i64>().iter()),
+                _ => append_views(column, array.as_string_view(), budget)?,
+            },
+            Growing::Dates(column) => append_dates(column, array),
+            Growing::Numbers(column) => append_numbers(column, array).map_err(|(row, value)| {
+                let row = self.before + row;
+                let message = format!("row {row}, column `{}`: a double cannot hold {value} exactly", self.name);
+                unreadable(path, message)
+            })?,
+        }
+        Ok(())
+    }
+}
+
+/// What mends a file that is too large.
+const LESS: &str = "leave columns out by data.exclude, take fewer rows, or raise the limit";
+/// Bytes of the widest number.
+const WIDEST: f64 = 32.0;
+
+/// Appends words by their places in a dictionary, which may be small and stand for much text.
+fn append_words<'a>(
+    column: &mut RawColumn,
+    dictionary: &dyn AnyDictionaryArray,
+    word: impl Fn(usize) -> Option<&'a str>,
+    budget: Budget,
+) -> Result<()> {
+    if dictionary.values().is_empty() {
+        append_text(column, (0..dictionary.keys().len()).map(|_| None));
+        return Ok(());
+    }
+    let keys = dictionary.normalized_keys();
+    let cell = |(row, key): (usize, &usize)| if dictionary.keys().is_valid(row) { word(*key) } else { None };
+    let bytes: usize = keys.iter().enumerate().map(cell).map(|cell| cell.map_or(0, str::len)).sum();
+    budget.need(bytes as f64, "the text of a dictionary, written out,", LESS)?;
+    append_text(column, keys.iter().enumerate().map(cell));
+    Ok(())
+}
+
+/// Appends views, several of which may show the same bytes.
+fn append_views(column: &mut RawColumn, views: &StringViewArray, budget: Budget) -> Result<()> {
+    let bytes: usize = views.iter().map(|cell| cell.map_or(0, str::len)).sum();
+    budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
+    append_text(column, views.iter());
+    Ok(())
+}
+
+/// A null is an empty cell, as one of a text file.
+fn append_text<'a>(column: &mut RawColumn, cells: impl Iterator<Item = Option<&'a str>>) {
+    cells.for_each(|cell| column.push(cell.unwrap_or_default()));
+}
+
+/// Appends dates as seconds; moments with a time zone are those of Greenwich.
+fn append_dates(column: &mut NumberColumn, array: &dyn Array) {
+    const DAY: f64 = 86400.0;
+    match array.data_type() {
+        DataType::Date32 => {
+            append(column, array.as_primitive::<Date32Type>().iter().map(|c| c.map(|v| f64::from(v) * DAY)))
+        }
+        DataType::Date64 => append_scaled::<Date64Type>(column, array, 1e3),
+        DataType::Timestamp(TimeUnit::Second, _) => append_scaled::<TimestampSecondType>(column, array, 1.0),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => append_scaled::<TimestampMillisecondType>(column, array, 1e3),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => append_scaled::<TimestampMicrosecondType>(column, array, 1e6),
+        _ => append_scaled::<TimestampNanosecondType>(column, array, 1e9),
+    }
+}
+
+fn append_scaled<T: ArrowPrimitiveType<Native = i64>>(column: &mut NumberColumn, array: &dyn Array, unit: f64) {
+    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value as f64 / unit)));
+}
+
+/// Appends numbers; the error is the row and value of one that a double cannot hold.
+fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::Result<(), (usize, i128)> {
+    match array.data_type() {
+        DataType::UInt8 if array.null_count() == 0 => column.extend_bytes(array.as_primitive::<UInt8Type>().values()),
+        DataType::UInt8 => append_exact::<UInt8Type>(column, array),
+        DataType::UInt16 => append_exact::<UInt16Type>(column, array),
+        DataType::UInt32 => append_exact::<UInt32Type>(column, array),
+        DataType::Int8 => append_exact::<Int8Type>(column, array),
+        DataType::Int16 => append_exact::<Int16Type>(column, array),
+        DataType::Int32 => append_exact::<Int32Type>(column, array),
+        DataType::Float16 => append_exact::<Float16Type>(column, array),
+        DataType::Float32 => append_exact::<Float32Type>(column, array),
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>();
+            if values.null_count() > 0 || !column.extend_finite(values.values()) {
+                append_exact::<Float64Type>(column, array);
+            }
+        }
+        DataType::UInt64 => append_wide::<UInt64Type>(column, array)?,
+        DataType::Int64 => append_wide::<Int64Type>(column, array)?,
+        DataType::Decimal32(..) => append_decimals::<Decimal32Type>(column, array),
+        DataType::Decimal64(..) => append_decimals::<Decimal64Type>(column, array),
+        DataType::Decimal128(..) => append_decimals::<Decimal128Type>(column, array),
+        DataType::Decimal256(..) => append_decimals::<Decimal256Type>(column, array),
+        DataType::Null => append(column, (0..array.len()).map(|_| None)),
+        _ => append(column, array.as_boolean().iter().map(|cell| cell.map(|b| f64::from(u8::from(b))))),
+    }
+    Ok(())
+}
+
+fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
+    for cell in cells {
+        match cell {
+            Some(value) if value.is_finite() => column.push(value),
+            Some(value) if value.is_nan() => column.push_missing("NaN"),
+            Some(value) => column.push_odd(&value.to_string()),
+            None => column.push_missing("a null"),
+        }
+    }
+}
+
+/// Appends the doubles next to decimal numbers.
+fn append_decimals<T: DecimalType>(column: &mut NumberColumn, array: &dyn Array) {
+    let array = array.as_primitive::<T>();
+    let value = |row: usize| array.value_as_string(row).parse::<f64>().unwrap_or(f64::NAN);
+    append(column, (0..array.len()).map(|row| array.is_valid(row).then(|| value(row))));
+}
+
+fn append_exact<T: ArrowPrimitiveType<Native: Into<f64>>>(column: &mut NumberColumn, array: &dyn Array) {
+    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(Into::into)));
+}
+
+fn append_wide<T: ArrowPrimitiveType<Native: Into<i128>>>(
+    column: &mut NumberColumn,
+    array: &dyn Array,
+) -> std::result::Result<(), (usize, i128)> {
+    for cell in array.as_primitive::<T>() {
+        match cell.map(Into::into) {
+            Some(value) if (value as f64) as i128 == value => column.push(value as f64),
+            Some(value) => return Err((column.rows() + 1, value)),
+            None => column.push_missing("a null"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! What the footer of a Parquet file says, compared with the file and with itself.
+
+use super::super::unreadable;
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use std::path::Path;
+use std::sync::Arc;
+use vaglio_core::Result;
+
+/// Refuses a footer whose numbers of rows differ, or whose columns lie outside of the file; returns the number of rows.
+///
+/// # Errors
+/// A file that is damaged.
+pub(in crate::read) fn check_footer(path: &Path, metadata: &ParquetMetaData, length: u64) -> Result<usize> {
+    let said = metadata.file_metadata().num_rows();
+    let mut rows = 0i64;
+    for group in metadata.row_groups() {
+        rows = rows.saturating_add(group.num_rows());
+        for column in group.columns() {
+            if column.column_descr().max_rep_level() == 0 && column.num_values() != group.num_rows() {
+                let (name, values) = (column.column_path().string(), column.num_values());
+                let name = super::super::shortened(&name);
+                let message = format!(
+                    "is damaged: column `{name}` has {values} values in a group of {} rows, as its footer says",
+                    group.num_rows()
+                );
+                return Err(unreadable(path, message));
+            }
+            if !is_inside(column, length) {
+                return Err(unreadable(path, "is damaged: a column lies outside of it, as its footer says"));
+            }
+        }
+    }
+    match usize::try_from(said) {
+        Ok(count) if said == rows => Ok(count),
+        _ => Err(unreadable(path, format!("is damaged: its footer says {said} rows, and its groups have {rows}"))),
+    }
+}
+
+/// Whether the pages of a column lie in a file of this length.
+fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
+    let end = start.checked_add(column.compressed_size());
+    start >= 0 && column.compressed_size() >= 0 && end.is_some_and(|end| end as u64 <= length)
+}
+
+/// The error of a file that has another number of rows than it says.
+///
+/// # Errors
+/// Unless the numbers are the same.
+pub(in crate::read) fn check_rows(path: &Path, said: usize, found: usize) -> Result<()> {
+    match said == found {
+        true => Ok(()),
+        false => Err(unreadable(path, format!("is damaged: its footer says {said} rows, and it holds {found}"))),
+    }
+}
+
+/// The same file read so that text that is kept as a dictionary stays one: a few bytes of it can stand for gigabytes.
+pub(in crate::read) fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
+    let groups = metadata.metadata().row_groups();
+    let descriptor = metadata.parquet_schema();
+    let has_dictionary = |root: usize| {
+        let leaf = (0..descriptor.num_columns()).find(|&leaf| descriptor.get_column_root_idx(leaf) == root);
+        leaf.is_some_and(|leaf| {
+            let of_group = |group: &parquet::file::metadata::RowGroupMetaData| {
+                group.columns().get(leaf).is_some_and(|column| column.dictionary_page_offset().is_some())
+            };
+            groups.iter().any(of_group)
+        })
+    };
+    let is_text =
+        |field: &Field| matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let mut is_changed = false;
+    let field = |(root, field): (usize, &Arc<Field>)| match is_text(field) && has_dictionary(root) {
+        false => Arc::clone(field),
+        true => {
+            is_changed = true;
+            let values = if *field.data_type() == DataType::LargeUtf8 { DataType::LargeUtf8 } else { DataType::Utf8 };
+            let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(values));
+            Arc::new(field.as_ref().clone().with_data_type(words))
+        }
+    };
+    let schema = metadata.schema();
+    let fields: Vec<Arc<Field>> = schema.fields().iter().enumerate().map(field).collect();
+    if !is_changed {
+        return metadata;
+    }
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).unwrap_or(metadata)
+}

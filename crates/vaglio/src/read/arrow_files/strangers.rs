@@ -1,0 +1,243 @@
+//! Files that claim more than they hold, and small ones that stand for much.
+
+use super::super::bytes::Kind;
+use super::super::tests::folder_of;
+use super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
+use super::Stored;
+use super::tests::{batch, write};
+use crate::budget::{Budget, resident};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray, StringArray, StringViewArray};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, root_as_footer};
+use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vaglio_core::{Error, Result, Table};
+
+/// So many bytes more than the process holds.
+fn budget(more: u64) -> Budget {
+    Budget::of(resident().unwrap_or(0) + more)
+}
+
+fn read(path: &Path, budget: Budget) -> Result<Table> {
+    let source = Source::open_within(&[path.to_owned()], &ReadSpec::default(), budget)?;
+    source.read(&Wanted::default()).map(|(table, _)| table)
+}
+
+fn doubles() -> ArrayRef {
+    Arc::new(Float64Array::from((0..40).map(f64::from).collect::<Vec<_>>()))
+}
+
+/// The text of an error that is no limit.
+fn damage(path: &Path) -> String {
+    let error = read_table(path, &ColumnFilter::All).map(|table| table.rows()).unwrap_err();
+    assert!(matches!(error, Error::Unreadable { .. }), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn a_block_that_is_longer_than_its_file_is_refused() {
+    let [_, path] = write("block", &batch(vec![("x", doubles())]));
+    let whole = std::fs::read(&path).unwrap();
+    let end = whole.len() - 10;
+    let length = i32::from_le_bytes(whole[end..end + 4].try_into().unwrap()) as usize;
+    let footer = root_as_footer(&whole[end - length..end]).unwrap();
+    let block = footer.recordBatches().unwrap().get(0).0;
+    let at = whole.windows(24).rposition(|bytes| bytes == block).unwrap();
+    for (place, value) in [(16, 12_300_000_000i64), (16, -1), (16, i64::MAX), (0, i64::MAX), (0, -8), (0, 1 << 30)] {
+        let mut bytes = whole.clone();
+        bytes[at + place..at + place + 8].copy_from_slice(&value.to_le_bytes());
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(damage(&path).ends_with("is damaged: a block lies outside of it"), "{}", damage(&path));
+    }
+    for footer in [i32::MAX, -1, 0] {
+        let mut bytes = whole.clone();
+        bytes[end..end + 4].copy_from_slice(&footer.to_le_bytes());
+        std::fs::write(&path, &bytes).unwrap();
+        damage(&path);
+    }
+}
+
+#[test]
+fn a_buffer_that_claims_to_become_larger_than_the_memory_is_refused() {
+    let values: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 131_071]));
+    let batch = batch(vec![("x", values)]);
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let options = || IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
+        let path = folder_of("strangers").join(format!("claims{}.arrow", codec.0));
+        let mut writer =
+            FileWriter::try_new_with_options(File::create(&path).unwrap(), &batch.schema(), options()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let stream = path.with_extension("arrows");
+        let mut writer =
+            StreamWriter::try_new_with_options(File::create(&stream).unwrap(), &batch.schema(), options()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        for path in [path, stream] {
+            assert!(read(&path, budget(1 << 28)).is_ok());
+            let mut bytes = std::fs::read(&path).unwrap();
+            let claim = (8 * 131_071i64).to_le_bytes();
+            let at = bytes.windows(8).position(|bytes| bytes == claim).unwrap();
+            bytes[at..at + 8].copy_from_slice(&(1i64 << 40).to_le_bytes());
+            std::fs::write(&path, &bytes).unwrap();
+            let error = read(&path, budget(1 << 28)).map(|table| table.rows()).unwrap_err();
+            assert_eq!(error.field(), Some("limits.memory"), "{error}");
+            assert!(error.to_string().contains(": a batch, decompressed, would take about 1.1 TB "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_is_cut_is_refused() {
+    let batch = batch(vec![("x", doubles())]);
+    let path = folder_of("strangers").join("cut.arrows");
+    let mut writer = StreamWriter::try_new(File::create(&path).unwrap(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for cut in [20, 100, 200] {
+        std::fs::write(&path, &whole[..whole.len() - cut]).unwrap();
+        assert!(
+            damage(&path).ends_with("is damaged: a message is longer than what is left of it"),
+            "{}",
+            damage(&path)
+        );
+    }
+}
+
+/// The footer of a file, and where it begins.
+fn footer(bytes: &[u8]) -> (usize, Vec<u8>) {
+    let end = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
+    (end - length, bytes[end - length..end].to_vec())
+}
+
+/// The same file, whose footer says another number of rows where it says 40 for the file.
+fn with_claim(path: &Path, rows: i64) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let (start, mut footer) = footer(&bytes);
+    // A field of Thrift's compact protocol: its step and type, then the number in zigzag, seven bits a byte.
+    let at = footer.windows(2).position(|bytes| bytes == [0x16, 80]).unwrap();
+    let (mut left, mut written) = (((rows << 1) ^ (rows >> 63)) as u64, vec![0x16]);
+    while left > 127 {
+        written.push(left as u8 | 128);
+        left >>= 7;
+    }
+    written.push(left as u8);
+    footer.splice(at..at + 2, written);
+    bytes.truncate(start);
+    bytes.extend_from_slice(&footer);
+    bytes.extend_from_slice(&(footer.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(b"PAR1");
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The same file, whose footer says another number of rows everywhere.
+fn with_claims(path: &Path, rows: i64) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();
+    bytes.truncate(footer(&bytes).0);
+    ParquetMetaDataWriter::new(&mut bytes, &claiming(metadata, rows)).finish().unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn claiming(metadata: ParquetMetaData, rows: i64) -> ParquetMetaData {
+    let file = metadata.file_metadata();
+    let claim = FileMetaData::new(
+        file.version(),
+        rows,
+        file.created_by().map(str::to_owned),
+        file.key_value_metadata().cloned(),
+        file.schema_descr_ptr(),
+        file.column_orders().cloned(),
+    );
+    let group = |group: &parquet::file::metadata::RowGroupMetaData| {
+        let columns =
+            group.columns().iter().map(|column| column.clone().into_builder().set_num_values(rows).build().unwrap());
+        let columns = columns.collect();
+        group.clone().into_builder().set_column_metadata(columns).set_num_rows(rows).build().unwrap()
+    };
+    ParquetMetaData::new(claim, metadata.row_groups().iter().map(group).collect())
+}
+
+#[test]
+fn a_footer_that_lies_about_its_rows_is_refused() {
+    let of = |name: &str| {
+        let [path, _] = write(name, &batch(vec![("x", doubles())]));
+        path
+    };
+    for rows in [1_000_000_000_000, 39, -1] {
+        let path = of("lies");
+        with_claim(&path, rows);
+        let expected = format!("is damaged: its footer says {rows} rows, and its groups have 40");
+        assert!(damage(&path).ends_with(&expected), "{}", damage(&path));
+    }
+    let path = of("lies_twice");
+    with_claims(&path, 100_000);
+    assert!(damage(&path).ends_with("is damaged: its footer says 100000 rows, and it holds 40"), "{}", damage(&path));
+    with_claims(&path, 1_000_000_000_000);
+    let error = read(&path, budget(1 << 28)).unwrap_err().to_string();
+    assert!(error.contains("1000000000000 rows of 1 columns, as its footer says, would take about 1.0 TB"), "{error}");
+}
+
+fn parquet(name: &str, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
+    let (path, batch) = (folder_of("strangers").join(name), batch(columns));
+    let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    path
+}
+
+#[test]
+fn few_bytes_that_stand_for_much_text_are_refused() {
+    let (rows, long) = (300_000, "x".repeat(2000));
+    let words: DictionaryArray<Int32Type> =
+        DictionaryArray::new(Int32Array::from(vec![0; rows]), Arc::new(StringArray::from(vec![long.as_str()])));
+    let words: ArrayRef = Arc::new(words);
+    let mut views = arrow_array::builder::StringViewBuilder::new();
+    let block = views.append_block(long.clone().into_bytes().into());
+    (0..rows).for_each(|_| views.try_append_view(block, 0, long.len() as u32).unwrap());
+    let views: StringViewArray = views.finish();
+    let table = vec![("y", Arc::new(Int32Array::from(vec![1; rows])) as ArrayRef), ("t", words.clone())];
+    let path = parquet("words.parquet", table);
+    assert!(std::fs::metadata(&path).unwrap().len() < 100_000);
+    let [_, arrow] = write("words", &batch(vec![("t", words)]));
+    let [_, viewed] = write("views", &batch(vec![("t", Arc::new(views))]));
+    for path in [path, arrow, viewed] {
+        let error = read(&path, budget(100_000_000)).unwrap_err();
+        assert_eq!(error.field(), Some("limits.memory"), "{error}");
+        assert!(error.to_string().contains(", written out, would take about "), "{error}");
+    }
+}
+
+#[test]
+fn rows_without_bytes_are_counted() {
+    let [_, path] = write("nulls", &batch(vec![("n", Arc::new(NullArray::new(1 << 30)) as ArrayRef)]));
+    assert!(std::fs::metadata(&path).unwrap().len() < 2000);
+    let error = read(&path, budget(1 << 28)).unwrap_err().to_string();
+    assert!(error.contains("reading column `n` would take about 8.6 GB"), "{error}");
+}
+
+#[test]
+fn columns_with_and_without_dictionaries_are_read_alike() {
+    let words: Vec<String> = (0..70_000).map(|row| format!("w{}", row % 5)).collect();
+    let many: Vec<String> = (0..70_000).map(|row| format!("some longer text of its own, {row}")).collect();
+    let sparse: Vec<Option<&str>> = (0..70_000).map(|row| (row % 3 == 0).then_some("é")).collect();
+    let of = |text: &[String]| Arc::new(StringArray::from(text.to_vec())) as ArrayRef;
+    let table =
+        vec![("w", of(&words)), ("m", of(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
+    let path = parquet("plain.parquet", table);
+    let bytes = std::fs::read(&path).unwrap();
+    let stored = Stored::new(&path, bytes, Kind::Parquet, Budget::of(u64::MAX)).unwrap();
+    let found = stored.read(&["m", "s", "w"]).unwrap();
+    let cells = |at: usize| match &found[at] {
+        super::Growing::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert!(cells(0) == many && cells(2) == words);
+    assert!(cells(1).iter().zip(&sparse).all(|(found, expected)| found == expected.unwrap_or_default()));
+}

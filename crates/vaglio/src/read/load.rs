@@ -1,0 +1,154 @@
+//! The bytes of a file: read once, watched for changes, decompressed, never more of them than there may be memory for.
+
+use super::bytes::{Kind, kind};
+use super::{system, unreadable};
+use crate::budget::Budget;
+use sha2::{Digest, Sha256};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::Path;
+use vaglio_core::Result;
+
+/// A file in memory.
+pub(super) struct Loaded {
+    /// Its bytes, decompressed.
+    pub bytes: Vec<u8>,
+    /// What they are.
+    pub kind: Kind,
+    /// SHA-256 of the file, where it was compressed.
+    pub digest: Option<[u8; 32]>,
+}
+
+/// Bytes that are read before memory is asked for again.
+const STEP: usize = 1 << 24;
+/// What mends a file that is too large.
+const SMALLER: &str = "read a smaller file, or raise the limit";
+
+/// Loads a file, or a stream, which can be read once.
+///
+/// # Errors
+/// A file that cannot be read, is changed while it is read, or would take more memory than there may be.
+pub(super) fn load(path: &Path, budget: Budget) -> Result<Loaded> {
+    let file = File::open(path).map_err(|error| system(path, &error))?;
+    let bytes = read(path, file, budget, || {})?;
+    let (bytes, digest) = match decompressed(path, &bytes, budget)? {
+        Some(plain) => (plain, Some(Sha256::digest(&bytes).into())),
+        None => (bytes, None),
+    };
+    let kind = kind(path, &bytes)?;
+    Ok(Loaded { bytes, kind, digest })
+}
+
+/// Reads a file to its end; `meanwhile` is what happens before that.
+fn read(path: &Path, file: File, budget: Budget, meanwhile: impl FnOnce()) -> Result<Vec<u8>> {
+    let failed = |error: std::io::Error| system(path, &error);
+    let before = file.metadata().map_err(failed)?;
+    let size = if before.is_file() { before.len() as usize } else { 0 };
+    budget.need(size as f64, path.display(), SMALLER)?;
+    meanwhile();
+    let bytes = grown(path, &file, size, budget, |error| system(path, &error))?;
+    if before.is_file() {
+        check_unchanged(path, &before, &file.metadata().map_err(failed)?, bytes.len() as u64)?;
+    }
+    Ok(bytes)
+}
+
+/// Refuses a file that was written to while it was read.
+///
+/// # Errors
+/// [`vaglio_core::Error::Unreadable`].
+pub(super) fn check_unchanged(path: &Path, before: &Metadata, after: &Metadata, read: u64) -> Result<()> {
+    let is_same =
+        before.len() == after.len() && before.len() == read && before.modified().ok() == after.modified().ok();
+    match is_same {
+        true => Ok(()),
+        false => Err(unreadable(path, "it was changed while it was read; try again when nothing writes to it")),
+    }
+}
+
+/// All bytes of a reader, which are so many at first guess.
+fn grown(
+    path: &Path,
+    mut reader: impl Read,
+    size: usize,
+    budget: Budget,
+    failed: impl Fn(std::io::Error) -> vaglio_core::Error,
+) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(size.saturating_add(1));
+    loop {
+        if bytes.len() >= size {
+            budget.need(STEP as f64, format_args!("{}, read or decompressed,", path.display()), SMALLER)?;
+        }
+        let step = STEP.max(size.saturating_sub(bytes.len()).saturating_add(1));
+        let read = reader.by_ref().take(step as u64).read_to_end(&mut bytes).map_err(&failed)?;
+        if read < step {
+            return Ok(bytes);
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
+    let failed = |error: std::io::Error| unreadable(path, format!("it cannot be decompressed: {error}"));
+    match bytes {
+        [0x1f, 0x8b, ..] => grown(path, flate2::read::MultiGzDecoder::new(bytes), 0, budget, failed).map(Some),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let decoder = zstd::stream::read::Decoder::new(bytes).map_err(failed)?;
+            grown(path, decoder, 0, budget, failed).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn decompressed(path: &Path, bytes: &[u8], _budget: Budget) -> Result<Option<Vec<u8>>> {
+    match bytes {
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Err(unreadable(path, "this program was built without compression; build with the feature `parquet`"))
+        }
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::folder_of;
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_noticed() {
+        let path = folder_of("load").join("growing.csv");
+        let open = || File::open(&path).unwrap();
+        let all = Budget::of(u64::MAX);
+        std::fs::write(&path, "a,b\n1,2\n").unwrap();
+        assert_eq!(read(&path, open(), all, || {}).unwrap(), b"a,b\n1,2\n");
+        let append = || File::options().append(true).open(&path).unwrap().write_all(b"3,4\n").unwrap();
+        let shorten = || File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
+        let touch = || {
+            let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+            File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+        };
+        for change in [&append as &dyn Fn(), &shorten, &touch] {
+            let error = read(&path, open(), all, change).unwrap_err().to_string();
+            assert!(
+                error.ends_with("growing.csv: it was changed while it was read; try again when nothing writes to it")
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_larger_than_the_memory_is_not_read() {
+        let path = folder_of("load").join("large.csv");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = load(&path, Budget::of(1 << 33)).err().unwrap();
+        assert_eq!(error.field(), Some("limits.memory"));
+        let message = error.to_string();
+        assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
+        assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
+        if cfg!(target_os = "linux") {
+            let error = load(Path::new("/dev/zero"), Budget::of(200_000_000)).err().unwrap().to_string();
+            assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
+        }
+    }
+}

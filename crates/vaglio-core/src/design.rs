@@ -6,6 +6,7 @@ use crate::kept::Kept;
 use crate::model::Identity;
 use crate::outputs::OfOutputs;
 use crate::part::{Part, Parted};
+use crate::units::{InUnits, largest};
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, Loss, MadeAnew, Model, Problem, Readout,
     Result, Score, Task, Trained, lambda,
@@ -36,9 +37,9 @@ pub(crate) enum Training {
 pub struct Design {
     pub(crate) columns: Arc<Columns>,
     names: Arc<[String]>,
-    targets: Arc<Array2<f64>>,
+    pub(crate) targets: Arc<Array2<f64>>,
     task: Task,
-    weights: Option<Arc<[f64]>>,
+    pub(crate) weights: Option<Arc<[f64]>>,
     groups: Option<Arc<[u32]>>,
     assignment: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
@@ -54,6 +55,9 @@ pub struct Design {
     /// Shared with the designs of other λ.
     pub(crate) kept: Arc<Kept>,
     pub(crate) of_outputs: OfOutputs,
+    pub(crate) in_units: InUnits,
+    /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
+    pub(crate) largest: Option<Arc<[f64]>>,
     walks: usize,
     pub(crate) parted: Option<Parted>,
     pub(crate) part: Option<Arc<Part>>,
@@ -111,7 +115,13 @@ impl Design {
         }
         let blocks: Arc<[Block]> = Arc::from([]);
         let training = Training::Ridge(readout, map);
-        Ok(Design { blocks, bias: None, ..Design::assemble(problem, Arc::new(columns), names.into(), training) })
+        let largest = Some(columns.iter().map(largest).collect());
+        Ok(Design {
+            blocks,
+            bias: None,
+            largest,
+            ..Design::assemble(problem, Arc::new(columns), names.into(), training)
+        })
     }
 
     fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: Training) -> Self {
@@ -133,6 +143,8 @@ impl Design {
             bias: problem.bias(),
             kept: Arc::default(),
             of_outputs: OfOutputs::default(),
+            in_units: InUnits::default(),
+            largest: Some(Arc::clone(&problem.largest)),
             walks: 1,
             parted: None,
             part: None,

@@ -140,6 +140,12 @@ impl<'d> Shortcut<'d> {
         self
     }
 
+    /// The same with scores that are told otherwise.
+    #[must_use]
+    pub fn told(self, told: impl FnOnce(Box<dyn Evaluator + 'd>) -> Box<dyn Evaluator + 'd>) -> Self {
+        Shortcut { evaluator: told(self.evaluator), ..self }
+    }
+
     /// The same with the geometry that the evaluator stands on; [`Criterion::geometry`](crate::Criterion::geometry) is not asked then.
     #[must_use]
     pub fn geometry(mut self, geometry: impl Fn() -> Box<dyn Geometry> + Send + 'static) -> Self {

@@ -44,6 +44,7 @@ mod shown;
 mod subset;
 mod table;
 mod training;
+mod units;
 
 pub use anew::InFolds;
 pub use choose::{Choose, CrossValidation, Rule};
@@ -72,6 +73,7 @@ pub use search::{Answer, FeatureRef, Observer, SearchContext, SearchStrategy, Si
 pub use shown::{acts, clip, shown};
 pub use subset::Subset;
 pub use table::{Cells, Missing, Table};
+pub use units::{Units, check_targets, times_power};
 pub use vaglio_columns::{Column, Columns, Numbers};
 
 #[doc(hidden)]

@@ -173,7 +173,24 @@ pub struct Certificate {
     pub gap: Option<f64>,
 }
 
+impl Step {
+    /// The subset after the step, from the one before.
+    pub fn follow(&self, subset: &mut Vec<Feature>) {
+        match self.action {
+            Action::Add => subset.extend(std::iter::once(&self.feature).chain(&self.with)),
+            Action::Remove => subset.retain(|feature| *feature != self.feature && !self.with.contains(feature)),
+        }
+    }
+}
+
 impl Path {
+    /// The subset before the first step: the largest entry where that step is a removal, else the empty one.
+    pub fn start(&self) -> Vec<Feature> {
+        let is_backward = self.steps.first().is_some_and(|step| step.action == Action::Remove);
+        let all = self.entries.last().filter(|_| is_backward);
+        all.map_or_else(Vec::new, |all| all.subset.clone())
+    }
+
     /// The entry that is the result.
     pub fn result(&self) -> Option<&PathEntry> {
         self.chosen.and_then(|index| self.entries.get(index))

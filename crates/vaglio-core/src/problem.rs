@@ -1,5 +1,6 @@
 //! What the user gave, checked once.
 
+use crate::units::largest;
 use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,8 @@ impl Task {
 #[derive(Debug, Clone)]
 pub struct Problem {
     columns: Arc<Columns>,
+    /// The largest magnitude of each column, or more.
+    pub(crate) largest: Arc<[f64]>,
     names: Arc<[String]>,
     targets: Arc<Array2<f64>>,
     target_names: Arc<[String]>,
@@ -118,15 +121,15 @@ impl Problem {
         if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
         }
-        for (index, name) in names.iter().enumerate() {
-            if let crate::Column::Double(values) = columns.column(index) {
-                check_finite(name, values)?;
-            }
+        let largest: Vec<f64> = columns.iter().map(largest).collect();
+        for index in (0..largest.len()).filter(|&index| !largest[index].is_finite()) {
+            check_finite(&names[index], &columns.column(index).values())?;
         }
         for (name, row) in target_names.iter().zip(targets.rows()) {
             check_finite(name, &row.to_vec())?;
         }
         Ok(Problem {
+            largest: largest.into(),
             columns: Arc::new(columns),
             names: names.into(),
             targets: Arc::new(targets.as_standard_layout().into_owned()),

@@ -23,6 +23,7 @@ mod later;
 mod limits;
 mod models;
 mod numbers;
+mod oracle;
 mod predict;
 mod predict_beside;
 mod predict_streamed;

@@ -16,6 +16,7 @@ use super::fits::{Fits, are_decomposed};
 use super::linear::Linear;
 use super::round::{Round, mean_of};
 use super::rounds::Rounds;
+use super::units;
 use cost::choose;
 use engine::{EveryRound, FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
@@ -98,6 +99,9 @@ impl Criterion for KFold {
         if let Some(outputs) = design.of_outputs() {
             return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
         }
+        if let Some(score) = units::evaluated(self, self.loss, design, subset)? {
+            return Ok(score);
+        }
         let rounds = self.rounds(design)?;
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
@@ -118,6 +122,9 @@ impl Criterion for KFold {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
+        if let Some(told) = units::accelerated(self, self.loss, design, outline)? {
+            return Ok(told);
+        }
         if let Some(outputs) = design.of_outputs() {
             let shortcuts = outputs.iter().map(|one| self.accelerate(one, outline)).collect::<Result<Option<_>>>()?;
             return Ok(shortcuts.and_then(Shortcut::of_outputs));

@@ -12,6 +12,7 @@ use super::decomposed::{Decomposed, ENGINE};
 use super::fits::Fits;
 use super::linear::Linear;
 use super::rounds::Rounds;
+use super::units;
 use common::{Common, MOST_PARTS, parts_of};
 use evaluator::LooEvaluator;
 use ndarray::Array2;
@@ -75,6 +76,9 @@ impl Criterion for Loo {
         if let Some(outputs) = design.of_outputs() {
             return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
         }
+        if let Some(score) = units::evaluated(self, self.loss, design, subset)? {
+            return Ok(score);
+        }
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
             let mut predictions = Array2::zeros((outputs, rows));
@@ -85,7 +89,10 @@ impl Criterion for Loo {
         })
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+    fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
+        if let Some(told) = units::accelerated(self, self.loss, design, outline)? {
+            return Ok(told);
+        }
         let Some(outputs) = design.of_outputs() else { return self.shortcut(design) };
         let shortcuts = outputs.iter().map(|one| self.shortcut(one)).collect::<Result<Option<_>>>()?;
         Ok(shortcuts.and_then(Shortcut::of_outputs))

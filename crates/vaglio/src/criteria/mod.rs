@@ -11,6 +11,7 @@ mod nhsic;
 mod round;
 mod rounds;
 mod settle;
+mod units;
 
 pub use kfold::{By, Engine, KFold, Splits};
 pub use loo::Loo;

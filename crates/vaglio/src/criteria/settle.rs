@@ -37,6 +37,20 @@ impl Outcome {
         }
     }
 
+    /// A mean of squares that is a difference of sums of squares, with the conditioning of these; `empty` is that of the
+    /// empty subset.
+    ///
+    /// Where next to nothing is left of them, the digits of the difference are those that conditioning left.
+    pub fn of_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
+        let outcome = Outcome::of_squares(loss, conditioning, || empty);
+        if outcome.is_unreliable || loss * conditioning >= LEFT * empty {
+            return outcome;
+        }
+        let error = DIFFERENCE_ERROR / conditioning * (loss.abs() + empty);
+        let lower_bound = if error.is_finite() { loss - error } else { f64::NEG_INFINITY };
+        Outcome { loss, is_unreliable: true, lower_bound }
+    }
+
     /// A mean of squares with its conditioning, `empty` being that of the empty subset.
     pub fn of_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
         if !is_unreliable(conditioning) {
@@ -51,6 +65,10 @@ impl Outcome {
 /// The error of a squared loss times its conditioning, as a part of it and of the squares that it is a difference of: far
 /// above the 1e-16 of each operation.
 const LOSS_ERROR: f64 = 1e-11;
+/// The error of a difference of squares times their conditioning, as a part of them: far above the 1e-16 of each operation.
+const DIFFERENCE_ERROR: f64 = 1e-13;
+/// The part of the squares of the targets, over the conditioning, that a reliable difference of them leaves.
+const LEFT: f64 = 1e-8;
 /// The conditioning from which down a loss has no digits.
 const NO_DIGITS: f64 = 1e-9;
 /// Candidates that are settled at once, at most.

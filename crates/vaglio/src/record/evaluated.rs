@@ -157,3 +157,13 @@ pub struct StabilityBound {
     /// proven.
     pub unimodal: Option<f64>,
 }
+
+/// Scores that were recomputed by plain retraining, the criterion's definition.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verified {
+    /// How many steps, drawn at random; of a search without steps, entries of the path.
+    pub steps: usize,
+    /// The largest difference, as a part of the score, or of 1e-10 of the score of the empty subset where that is more.
+    pub max_relative_error: f64,
+}

@@ -9,7 +9,7 @@ mod table;
 
 pub use columns::TakenColumns;
 pub use evaluated::{
-    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound,
+    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
 pub use figures::Figures;
 pub(crate) use figures::class_of;
@@ -93,8 +93,8 @@ pub struct Record {
     pub permutations: Option<Permutations>,
     /// How often columns are selected on halves of the rows.
     pub stability: Option<Stability>,
-    /// Nothing yet: null.
-    pub verify: (),
+    /// Steps that were recomputed by plain retraining, where that was asked for.
+    pub verify: Option<Verified>,
     /// Wall-clock seconds.
     pub seconds: Seconds,
     /// The process's peak resident set, where the system tells.

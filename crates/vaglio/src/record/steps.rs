@@ -111,17 +111,14 @@ pub(crate) fn recorded(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<St
     let mut steps: Vec<StepRecord> =
         (1..).zip(&path.steps).map(|(number, step)| StepRecord::new(number, step, name(step.feature))).collect();
     let place = |size: usize| path.entries.binary_search_by_key(&size, |entry| entry.subset.len()).ok();
-    let is_backward = path.steps.first().is_some_and(|step| step.action == Action::Remove);
-    let mut subset = match path.entries.last().filter(|_| is_backward) {
-        Some(all) => all.subset.clone(),
-        None => Vec::new(),
-    };
+    let mut subset = path.start();
+    let is_backward = !subset.is_empty();
     let mut of_entry: Vec<Option<usize>> = vec![None; path.entries.len()];
     if let Some(all) = of_entry.last_mut().filter(|_| is_backward) {
         *all = Some(0);
     }
-    for step in &mut steps {
-        step.follow(&mut subset);
+    for (step, taken) in steps.iter_mut().zip(&path.steps) {
+        taken.follow(&mut subset);
         let Some(at) = place(step.size).filter(|&at| of_entry[at].is_none()) else { continue };
         let entry = &path.entries[at];
         if entry.score.loss == step.score && entry.subset == subset {

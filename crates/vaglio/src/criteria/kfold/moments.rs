@@ -81,7 +81,7 @@ impl MomentEngine {
 }
 
 fn outcome(moments: &Moments, sum: f64, conditioning: f64) -> Outcome {
-    Outcome::of_squares(moments.mean_of(sum), conditioning, || moments.mean_of(moments.squares()))
+    Outcome::of_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
 }
 
 fn outcomes(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<Outcome> {

@@ -1,0 +1,211 @@
+//! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
+
+use crate::design::Training;
+use crate::kept::Kept;
+use crate::{Column, Columns, Design, Readout, Result, Score};
+use ndarray::Array2;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// The powers of two by which the numbers of a design are divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Units {
+    /// The exponent of columns.
+    pub columns: i32,
+    /// The exponent of targets.
+    pub targets: i32,
+    /// The exponent of row weights.
+    pub weights: i32,
+    /// The exponent of λ.
+    pub penalty: i32,
+}
+
+/// Exponents up to which numbers stay as they are: their products of four are doubles.
+const NEAR: i32 = 100;
+/// The exponent up to which λ stays beside columns about 1.
+const NEAR_LAMBDA: i32 = 300;
+
+/// The design in other units, once it was asked for; a copy of a design makes its own.
+#[derive(Debug, Default)]
+pub(crate) struct InUnits(OnceLock<Option<Box<(Units, Design)>>>);
+
+impl Clone for InUnits {
+    fn clone(&self) -> Self {
+        InUnits::default()
+    }
+}
+
+/// Columns and targets in other units, with what is kept of them.
+type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<Kept>);
+
+/// Those that were made, for the designs of all λ.
+#[derive(Debug, Default)]
+struct Made(Mutex<HashMap<Units, Scaled>>);
+
+impl Units {
+    /// A penalty in these units.
+    pub fn lambda(self, lambda: f64) -> f64 {
+        times_power(lambda, -self.penalty)
+    }
+
+    /// A score in the units of the design, of a loss that grows with the power `degree` of the targets.
+    #[must_use]
+    pub fn back(self, score: Score, degree: i32) -> Score {
+        let lambda = score.lambda.map(|lambda| times_power(lambda, self.penalty));
+        Score { loss: self.loss_back(score.loss, degree), lambda }
+    }
+
+    /// A loss in the units of the design.
+    pub fn loss_back(self, loss: f64, degree: i32) -> f64 {
+        times_power(loss, degree * self.targets)
+    }
+}
+
+/// x·2^exponent, rounded once where it underflows.
+pub fn times_power(x: f64, exponent: i32) -> f64 {
+    let (mut x, mut exponent) = (x, exponent);
+    // A step of 2^±900 never leaves the doubles before the last does.
+    while exponent > 900 {
+        x *= 2f64.powi(900);
+        exponent -= 900;
+    }
+    while exponent < -900 && x.abs() >= 1.0 {
+        x *= 2f64.powi(-900);
+        exponent += 900;
+    }
+    if exponent < -1022 {
+        x * 2f64.powi(-1000) * 2f64.powi((exponent + 1000).max(-1074))
+    } else {
+        x * 2f64.powi(exponent)
+    }
+}
+
+/// The exponent of a positive double; 0 for 0 and what is not finite.
+fn exponent_of(x: f64) -> i32 {
+    if x > 0.0 && x.is_finite() { x.log2().floor() as i32 } else { 0 }
+}
+
+/// The exponent, unless it is near 0.
+fn far(exponent: i32) -> i32 {
+    if exponent.abs() > NEAR { exponent } else { 0 }
+}
+
+impl Design {
+    /// The design in units in which its numbers are near 1, with these units, where they are not so as they are: all
+    /// columns, all targets and all weights are divided by one power of two each, and λ with them, so that every score is
+    /// the same but for a power of two. `None` where nothing is to be divided.
+    ///
+    /// Weights are divided by an even power in any case, whose root is exact. Cost O(rows + columns), and a copy of the
+    /// columns where these are far from 1.
+    pub fn in_units(&self) -> Option<(Units, &Design)> {
+        let made = self.in_units.0.get_or_init(|| {
+            let units = self.units();
+            (units != Units::default()).then(|| Box::new((units, self.scaled(units))))
+        });
+        made.as_deref().map(|(units, design)| (*units, design))
+    }
+
+    fn units(&self) -> Units {
+        // Columns that maps make anew are as these make them.
+        let readout = self.readout().filter(|_| self.anew.is_none());
+        let (Some(readout), Some(of_columns)) = (readout, &self.largest) else { return Units::default() };
+        let weights = self.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
+        let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
+        let targets = far(exponent_of(self.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()))));
+        let all = of_columns.iter().copied().fold(0.0, f64::max);
+        let columns = match exponent_of(all) {
+            near if near.abs() <= NEAR => 0,
+            // Columns that take no part do not count.
+            _ => {
+                let counts = |feature: &usize| !self.is_constant(*feature);
+                let largest = (0..self.features()).filter(counts).map(|feature| of_columns[feature]);
+                far(exponent_of(largest.fold(0.0, f64::max)))
+            }
+        };
+        // Beside a penalty that is far above them columns tell nothing, in whatever units.
+        let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
+        let degree = if self.standardized_in_folds { 0 } else { 2 };
+        let lambda = exponent_of(lambda) - degree * columns - weights;
+        let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };
+        Units { columns, targets, weights, penalty: degree * columns + weights }
+    }
+
+    fn scaled(&self, units: Units) -> Design {
+        let made = self.kept.get_or_default::<Made>();
+        let known = made.0.lock().ok().and_then(|made| made.get(&units).cloned());
+        let (columns, targets, kept) = known.unwrap_or_else(|| {
+            let columns = if units.columns == 0 { Arc::clone(&self.columns) } else { Arc::new(self.divided(units)) };
+            let targets = match units.targets {
+                0 => Arc::clone(&self.targets),
+                exponent => Arc::new(self.targets().mapv(|y| times_power(y, -exponent))),
+            };
+            let own: Scaled = (columns, targets, Arc::default());
+            made.0.lock().map_or(own.clone(), |mut made| made.entry(units).or_insert(own).clone())
+        });
+        let part = self.whole().map(|(whole, rows)| (whole.clone(), rows.to_vec()));
+        let (parted, mut design) = (self.parted.clone(), self.clone().alone());
+        (design.parted, design.columns, design.targets, design.kept) = (parted, columns, targets, kept);
+        design.largest = None;
+        design.weights = self.weights().map(|all| all.iter().map(|w| times_power(*w, -units.weights)).collect());
+        if let Training::Ridge(readout, _) = &mut design.training {
+            let lambdas = readout.lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+            *readout = Readout { lambdas, ..readout.clone() };
+        }
+        match part {
+            Some((whole, rows)) if whole.units() == units => design.part_of(&whole.scaled(units), &rows),
+            _ => design,
+        }
+    }
+
+    fn divided(&self, units: Units) -> Columns {
+        let mut divided = Columns::new(self.rows());
+        for feature in 0..self.features() {
+            let values = self.column(feature).values();
+            divided.push(values.iter().map(|x| times_power(*x, -units.columns)).collect::<Vec<f64>>());
+        }
+        divided
+    }
+}
+
+/// The largest magnitude of a column, or what it is at most; NaN or infinite where an entry is.
+pub(crate) fn largest(column: Column<'_>) -> f64 {
+    match column {
+        // Bits of magnitudes are in the order of these, and those of NaN above all.
+        Column::Double(values) => {
+            let bits = |x: &f64| x.abs().to_bits();
+            f64::from_bits(values.iter().map(bits).fold(0, u64::max))
+        }
+        Column::Byte(_) => f64::from(u8::MAX),
+    }
+}
+
+/// Refuses targets of which a loss cannot be a double, which grows with the power `degree` of them.
+///
+/// # Errors
+/// [`crate::Error::Numerical`].
+pub fn check_targets(units: Units, degree: i32) -> Result<()> {
+    let exponent = degree * units.targets;
+    let why = match exponent {
+        1010.. => "overflow",
+        ..-960 => "underflow",
+        _ => return Ok(()),
+    };
+    Err(crate::Error::Numerical(format!("the target's squares {why}; rescale it")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_exact_as_far_as_doubles_go() {
+        for (x, exponent) in [(1.5, 0), (3.0, 1000), (0.7, -1000), (-2.5, 1022), (1e-300, 1900), (1e300, -1900)] {
+            let (direct, there) = (times_power(x, exponent), times_power(times_power(x, exponent), -exponent));
+            assert!(direct.is_finite() && direct != 0.0, "{x} {exponent}: {direct}");
+            assert_eq!(there, x, "{exponent}");
+        }
+        assert_eq!(times_power(1.0, 2000), f64::INFINITY);
+        assert_eq!(times_power(1.0, -2000), 0.0);
+        assert_eq!(times_power(f64::INFINITY, -1000), f64::INFINITY);
+    }
+}

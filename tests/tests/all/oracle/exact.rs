@@ -1,0 +1,78 @@
+//! Losses of rows held out in exact arithmetic: every double is a fraction.
+
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive, Zero};
+use vaglio::core::{Design, Feature, Loss};
+
+/// The loss of a subset, of folds that each row belongs to, by solving the normal equations in fractions; `None` for a loss
+/// that is not a mean over rows.
+pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, loss: Loss) -> Option<f64> {
+    let fraction = |value: f64| BigRational::from_float(value).unwrap();
+    let intercept = design.readout()?.intercept;
+    let unknowns = subset.len() + usize::from(intercept);
+    let row = |row: usize| -> Vec<BigRational> {
+        let one = intercept.then(|| fraction(1.0));
+        subset.iter().map(|&feature| fraction(design.column(feature).get(row))).chain(one).collect()
+    };
+    let x: Vec<Vec<BigRational>> = (0..design.rows()).map(row).collect();
+    let weight = |row: usize| fraction(design.weights().map_or(1.0, |weights| weights[row]));
+    let (mut sum, mut total) = (BigRational::zero(), BigRational::zero());
+    let outputs = design.targets().nrows();
+    for fold in 0..=*folds.iter().max()? {
+        let training: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
+        let mut a = vec![vec![BigRational::zero(); unknowns + outputs]; unknowns];
+        for &j in &training {
+            let r = weight(j);
+            for (k, to) in a.iter_mut().enumerate() {
+                let scaled = &r * &x[j][k];
+                (0..unknowns).for_each(|l| to[l] += &scaled * &x[j][l]);
+                (0..outputs).for_each(|o| to[unknowns + o] += &scaled * fraction(design.targets()[[o, j]]));
+            }
+        }
+        (0..subset.len()).for_each(|k| a[k][k] += fraction(lambda));
+        solve(&mut a)?;
+        for j in (0..folds.len()).filter(|&row| folds[row] == fold) {
+            let (r, mut of_row) = (weight(j), BigRational::zero());
+            let predictions: Vec<BigRational> =
+                (0..outputs).map(|o| (0..unknowns).map(|k| &a[k][unknowns + o] * &x[j][k]).sum()).collect();
+            let target = |o: usize| fraction(design.targets()[[o, j]]);
+            match loss {
+                Loss::Squared | Loss::Absolute => {
+                    for (o, prediction) in predictions.iter().enumerate() {
+                        let error = target(o) - prediction;
+                        of_row += if loss == Loss::Squared { &error * &error } else { error.abs() };
+                    }
+                    of_row /= fraction(outputs as f64);
+                }
+                Loss::ZeroOne if outputs == 1 => {
+                    let is_error = !(target(0) * &predictions[0]).is_positive();
+                    of_row = fraction(f64::from(u8::from(is_error)));
+                }
+                _ => return None,
+            }
+            sum += &r * of_row;
+            total += r;
+        }
+    }
+    (sum / total).to_f64()
+}
+
+/// Gauss and Jordan; `None` for a singular system.
+fn solve(a: &mut [Vec<BigRational>]) -> Option<()> {
+    let unknowns = a.len();
+    for k in 0..unknowns {
+        let pivot = (k..unknowns).find(|&row| !a[row][k].is_zero())?;
+        a.swap(k, pivot);
+        let lead = a[k][k].clone();
+        a[k].iter_mut().for_each(|value| *value /= &lead);
+        let own = a[k].clone();
+        for (row, to) in a.iter_mut().enumerate() {
+            if row == k || to[k].is_zero() {
+                continue;
+            }
+            let factor = to[k].clone();
+            to.iter_mut().zip(&own).for_each(|(to, own)| *to -= &factor * own);
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,142 @@
+//! Random problems over searches, criteria, losses, weights, folds and scales, against plain retraining and, where that
+//! itself loses digits, exact arithmetic.
+//!
+//! `VAGLIO_PROBLEMS=1000000 cargo test --release -p vaglio-tests --test all oracle` tries a million; `VAGLIO_SEED` is
+//! the seed of the first.
+
+mod draw;
+mod exact;
+
+use draw::Drawn;
+use linfa::ParamGuard;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use vaglio::core::{Design, Error, Feature, HeldOut, Loss, Path, Silent};
+use vaglio::{Selector, ValidSelector};
+
+/// The most that a score may be off, as a part of it.
+const MOST: f64 = 1e-6;
+
+/// The part of the score of the empty subset below which a score is what rounding leaves of the targets, and compared on
+/// that scale.
+const ROUNDING: f64 = 1e-10;
+
+/// What a selection came to.
+struct Found {
+    design: Design,
+    path: Path,
+}
+
+fn found(drawn: &Drawn) -> Result<Found, Error> {
+    let Drawn { problem, criterion, search, learner, .. } = drawn;
+    let selector = Selector::from_parts(criterion.clone(), search.clone(), learner.clone());
+    let selector: ValidSelector = selector.check()?;
+    let design = selector.design(problem)?;
+    let path = selector.select(problem, &mut Silent)?.path;
+    Ok(Found { design, path })
+}
+
+/// The fold of each row.
+fn folds(drawn: &Drawn, design: &Design) -> Vec<usize> {
+    match drawn.criterion.folds(design).unwrap() {
+        HeldOut::Folds(rounds) => rounds[0].iter().map(|fold| fold.unwrap() as usize).collect(),
+        _ => (0..design.rows()).collect(),
+    }
+}
+
+/// Why a score is wrong, if it is.
+fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f64) -> Option<String> {
+    if loss.is_nan() || loss < 0.0 {
+        return Some(format!("a score of {loss:e} for {subset:?}"));
+    }
+    let left = if drawn.criterion.loss() == Some(Loss::Absolute) { ROUNDING.sqrt() * 1e-3 } else { ROUNDING };
+    let near = |defined: f64| loss == defined || (loss - defined).abs() <= MOST * defined.abs().max(left * empty);
+    let plain = drawn.criterion.evaluate(design, subset);
+    if plain.as_ref().is_ok_and(|plain| near(plain.loss)) {
+        return None;
+    }
+    let (lambda, kind) = (design.readout().unwrap().lambdas[0], drawn.criterion.loss().unwrap());
+    let exact = exact::loss(design, &folds(drawn, design), subset, lambda, kind)?;
+    if kind == Loss::ZeroOne && plain.as_ref().is_ok_and(|plain| plain.loss != exact) {
+        // Signs of predictions that are nothing but rounding.
+        return None;
+    }
+    if std::env::var_os("VAGLIO_SHOW").is_some() {
+        for feature in 0..design.features() {
+            println!("{feature}: {:?}", design.column(feature).values());
+        }
+        println!("{:?} {:?}", design.targets(), design.weights());
+    }
+    let plain = plain.map_or_else(|error| error.to_string(), |plain| format!("{:e}", plain.loss));
+    (!near(exact)).then(|| format!("{loss:e} for {subset:?}, which is {exact:e}, by plain retraining {plain}"))
+}
+
+/// Everything that does not hold of one problem.
+fn broken(seed: u64) -> Option<String> {
+    let drawn = Drawn::new(seed);
+    let base = match found(&drawn) {
+        Ok(base) => base,
+        Err(Error::Numerical(_) | Error::Setting { .. }) => return None,
+        Err(other) => return Some(format!("{}: {other}", drawn.words)),
+    };
+    let mut subset = base.path.start();
+    let steps = base.path.steps.iter().map(|step| {
+        step.follow(&mut subset);
+        (subset.clone(), step.score.loss)
+    });
+    let steps: Vec<(Vec<Feature>, f64)> = steps.collect();
+    let entries = base.path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss));
+    for (subset, loss) in steps.into_iter().chain(entries) {
+        if let Some(wrong) = wrong(&drawn, &base.design, base.path.empty.loss, &subset, loss) {
+            return Some(format!("{}: {wrong}", drawn.words));
+        }
+    }
+    if drawn.powers == (0, 0, 0) || std::env::var_os("VAGLIO_BASE").is_some() {
+        return None;
+    }
+    let scaled = drawn.scaled();
+    match found(&scaled) {
+        Ok(other) => other_units(&drawn, &base.path, &other.path)
+            .map(|wrong| format!("{} in units of {:?}: {wrong}", drawn.words, drawn.powers)),
+        Err(error) => Some(format!("{} in units of {:?}: {error}", scaled.words, drawn.powers)),
+    }
+}
+
+/// What powers of two have changed.
+fn other_units(drawn: &Drawn, base: &Path, other: &Path) -> Option<String> {
+    let is_regression = *drawn.problem.task() == vaglio::core::Task::Regression;
+    let unit = 2f64.powi(if is_regression { drawn.powers.1 } else { 0 });
+    let scaled = |loss: f64| match drawn.criterion.loss() {
+        Some(Loss::Squared) => loss * unit * unit,
+        Some(Loss::Absolute) => loss * unit,
+        _ => loss,
+    };
+    let subsets = |path: &Path| -> Vec<(Vec<Feature>, f64)> {
+        path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss)).collect()
+    };
+    for ((one, loss), (subset, found)) in subsets(base).into_iter().zip(subsets(other)) {
+        if one != subset || scaled(loss) != found {
+            return Some(format!("{subset:?} at {found:e}, not {one:?} at {:e}", scaled(loss)));
+        }
+    }
+    (base.entries.len() != other.entries.len()).then(|| "another number of sizes".into())
+}
+
+fn from_environment(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn random_problems_have_the_scores_of_plain_retraining_in_any_units() {
+    let (count, first) = (from_environment("VAGLIO_PROBLEMS", 2000), from_environment("VAGLIO_SEED", 1));
+    let mut all = Vec::new();
+    for seed in first..first + count {
+        let tried = catch_unwind(AssertUnwindSafe(|| broken(seed)));
+        match tried {
+            Ok(None) => {}
+            Ok(Some(wrong)) => all.push(format!("seed {seed}: {wrong}")),
+            Err(_) => all.push(format!("seed {seed}: a panic")),
+        }
+    }
+    let shown: Vec<&str> = all.iter().take(20).map(String::as_str).collect();
+    assert!(all.is_empty(), "{} of {count} problems:\n{}", all.len(), shown.join("\n"));
+}

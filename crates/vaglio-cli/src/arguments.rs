@@ -118,6 +118,9 @@ pub struct Predict {
     /// Compare the predictions with the targets in the data, on standard error.
     #[arg(long)]
     pub evaluate: bool,
+    /// Write text to CSV as it is, also where a spreadsheet would run it as a formula; by default an apostrophe stands before.
+    #[arg(long)]
+    pub raw: bool,
 }
 
 /// What `vaglio run` takes.

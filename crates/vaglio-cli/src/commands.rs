@@ -4,7 +4,7 @@ use crate::arguments::{Predict, Run};
 use crate::failure::{Failure, not_available};
 use crate::loaded::Loaded;
 use crate::progress::Watch;
-use crate::terminal::{note, print, put, told_in_lines};
+use crate::terminal::{aside, note, print, put, told_in_lines};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::compare::Comparison;
@@ -84,8 +84,8 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 
 /// Predicts the rows of a file.
 pub fn predict(arguments: Predict) -> Done {
-    let Predict { model, data, out, keep, proba, interval, evaluate } = arguments;
-    let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval, ..Beside::default() };
+    let Predict { model, data, out, keep, proba, interval, evaluate, raw } = arguments;
+    let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval, raw, ..Beside::default() };
     let model = SavedModel::read(&model)?;
     let figures = match out {
         Some(out) => model.predict_to_file(&data, &beside, &out)?,
@@ -98,7 +98,7 @@ pub fn predict(arguments: Predict) -> Done {
         }
     };
     if let Some(table) = figures {
-        eprint!("{}", told_in_lines(&table, usize::MAX));
+        aside(&told_in_lines(&table, usize::MAX));
     }
     Ok(ExitCode::SUCCESS)
 }

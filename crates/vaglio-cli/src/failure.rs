@@ -1,6 +1,6 @@
 //! How failures are told: on standard error, with the line that is at fault.
 
-use crate::terminal::{LONGEST, told, told_in_lines};
+use crate::terminal::{LONGEST, aside, told, told_in_lines};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -27,8 +27,7 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         const START: &str = "error: ";
         let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + 1);
-        eprintln!("{START}{}", told(&self.error, left));
-        eprint!("{}", self.snippet);
+        aside(&format!("{START}{}\n{}", told(&self.error, left), self.snippet));
         ExitCode::from(self.error.class() as u8)
     }
 }
@@ -43,7 +42,7 @@ impl From<Error> for Failure {
 pub fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && acts(c))) {
-        eprintln!("{}", told_in_lines(&text, LONGEST - 1));
+        aside(&format!("{}\n", told_in_lines(&text, LONGEST - 1)));
     } else {
         let _ = error.print();
     }

@@ -1,5 +1,6 @@
 //! Progress on a terminal, tracing on demand, and interruption.
 
+use crate::terminal::log_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -29,13 +30,18 @@ struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let write = || std::io::stderr().write(bytes);
-        bar().map_or_else(write, |bar| bar.suspend(write))
+        let line = log_line(bytes, has_color());
+        let write = || std::io::stderr().write_all(line.as_bytes());
+        bar().map_or_else(write, |bar| bar.suspend(write)).map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         std::io::stderr().flush()
     }
+}
+
+fn has_color() -> bool {
+    std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
 /// Shows spans and events from `-v` on.
@@ -46,10 +52,10 @@ pub fn start_tracing(verbose: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let color = std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal();
     tracing_subscriber::fmt()
+        .log_internal_errors(false)
         .with_writer(|| Lines)
-        .with_ansi(color)
+        .with_ansi(has_color())
         .with_target(false)
         .with_max_level(level)
         .with_span_events(if verbose > 0 { FmtSpan::CLOSE } else { FmtSpan::NONE })

@@ -32,7 +32,22 @@ pub fn put(text: &str) -> Result<ControlFlow<()>> {
 
 /// Writes a line to standard error.
 pub fn note(line: &dyn Display) {
-    eprintln!("{}", told(line, LONGEST - 1));
+    aside(&format!("{}\n", told(line, LONGEST - 1)));
+}
+
+/// Writes to standard error. Where that is full or closed nobody reads, and the exit code says what came of it.
+pub fn aside(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _nobody_reads = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// A line of a log, in which nothing acts but the colors that it may have.
+pub fn log_line(bytes: &[u8], color: bool) -> String {
+    let shown = |c: char| match acts(c) && c != '\n' && !(color && c == '\u{1b}') {
+        true => c.escape_default().collect::<String>(),
+        false => c.to_string(),
+    };
+    String::from_utf8_lossy(bytes).chars().map(shown).collect()
 }
 
 /// A message on one line of at most `most` characters, in which nothing acts; what is beyond is never written out.

@@ -95,6 +95,15 @@ pub(crate) fn system(path: &Path, error: &std::io::Error) -> Error {
     unreadable(path, message)
 }
 
+/// The bytes of a file, read once; `None` for one that has more than `most`.
+pub(crate) fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+    use std::io::Read;
+    let failed = |error: std::io::Error| system(path, &error);
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(failed)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
 /// The beginning of a message that may quote what the file holds.
 pub(crate) fn shortened(message: &str) -> String {
     const MOST: usize = 300;

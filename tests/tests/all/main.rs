@@ -30,6 +30,7 @@ mod predict_streamed;
 mod report;
 mod series;
 mod splits;
+mod strangers;
 mod tables;
 mod tidy;
 mod torn;

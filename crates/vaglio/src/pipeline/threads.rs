@@ -8,6 +8,10 @@ const FLOOR: usize = 64;
 /// The variables by which the pool of threads is sized where no setting does.
 const VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 
+/// The variable that says how large the stack of a thread is, and the least that is enough.
+const STACK: &str = "RUST_MIN_STACK";
+const LEAST_STACK: usize = 1 << 20;
+
 /// As many threads as can be of use here: four for every processor, and 64 at least.
 fn most() -> usize {
     std::thread::available_parallelism().map_or(FLOOR, |processors| processors.get().saturating_mul(4)).max(FLOOR)
@@ -33,7 +37,7 @@ fn unless_more(field: &str, threads: usize, most: usize) -> Result<()> {
     }
 }
 
-/// Refuses an environment that asks for more threads than can be of use.
+/// Refuses an environment that asks for more threads than can be of use, or for ones that would end by their stack.
 ///
 /// # Errors
 /// [`Error::Setting`] with the variable.
@@ -41,7 +45,16 @@ pub fn check_environment() -> Result<()> {
     VARIABLES.into_iter().try_for_each(|name| {
         let asked = std::env::var(name).ok().and_then(|value| value.parse().ok());
         asked.map_or(Ok(()), |threads| check_threads(name, threads))
-    })
+    })?;
+    match std::env::var(STACK).ok().and_then(|value| value.parse::<usize>().ok()).filter(|bytes| *bytes < LEAST_STACK) {
+        Some(bytes) => Err(Error::setting(
+            STACK,
+            format!(
+                "threads need more than {bytes} bytes for their stack; leave it out, or ask for {LEAST_STACK} at least"
+            ),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The threads that a run computes on; 0 for as many as there are processors.

@@ -1,7 +1,7 @@
 //! The record as text, and back.
 
 use super::{Record, SCHEMA, Shown, Status};
-use crate::read::{shortened, system};
+use crate::read::{bounded, shortened};
 use crate::tune::Tuned;
 use serde::{Deserialize, Serialize};
 use serde_json::Serializer;
@@ -83,10 +83,15 @@ impl Record {
     /// # Errors
     /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| system(path, &error))?;
-        Record::of_text(&text).map_err(|message| Error::Unreadable { path: path.to_owned(), message })
+        let refused = |message: String| Error::Unreadable { path: path.to_owned(), message };
+        let bytes = bounded(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
+        Record::of_text(&text).map_err(refused)
     }
 }
+
+/// A larger file is no result of ours.
+const LARGEST: u64 = 1 << 30;
 
 /// Every key of the outermost object on a line of its own, and every object of a list below it.
 #[derive(Default)]

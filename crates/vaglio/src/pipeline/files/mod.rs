@@ -1,5 +1,6 @@
 //! A run from files to files.
 
+mod as_csv;
 mod calibration;
 mod correlations;
 mod curve;

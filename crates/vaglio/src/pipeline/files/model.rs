@@ -6,8 +6,9 @@ use super::predicting::{Chain, Predicted};
 use super::predictions::Predictions;
 use super::reading::Reading;
 use super::series::Order;
+use crate::budget::Budget;
 use crate::linfa_api::largest;
-use crate::read::{shortened, system};
+use crate::read::{bounded, shortened};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -129,12 +130,13 @@ impl SavedModel {
     /// [`Error::Unreadable`] when there is no such file; [`Error::ModelRefused`] when it was changed, is cut short, or
     /// is of another version.
     pub fn read(path: &Path) -> Result<Self> {
-        let unreadable = |e: std::io::Error| system(path, &e);
         let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
-        if std::fs::metadata(path).map_err(unreadable)?.len() > LARGEST {
+        let Some(bytes) = bounded(path, LARGEST)? else {
             return Err(refused("it is larger than any model".into()));
-        }
-        let bytes = std::fs::read(path).map_err(unreadable)?;
+        };
+        // Its parts are read twice, and are larger than their text.
+        let what = format_args!("{}, with what it describes,", path.display());
+        Budget::of_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
         let file: File<'_> = serde_json::from_str(&text)
             .map_err(|e| refused(format!("it is damaged or no model file: {}", shortened(&e.to_string()))))?;
@@ -256,6 +258,7 @@ impl SavedModel {
             probabilities: None,
             intervals,
             judged: None,
+            raw: false,
         };
         Ok((predictions, predicted))
     }

@@ -25,6 +25,8 @@ pub struct Beside {
     pub intervals: bool,
     /// Whether columns that are kept hold numbers and dates where the file, or the model, says so; else the text of each cell.
     pub typed: bool,
+    /// Whether text is written to CSV as it is, where a spreadsheet would run it as a formula too.
+    pub raw: bool,
 }
 
 /// Predictions for the rows of a file.
@@ -50,6 +52,8 @@ pub struct Predictions {
     pub intervals: Option<Bounds>,
     /// How the predictions compare with the targets in the data.
     pub judged: Option<Judged>,
+    /// Whether text is written to CSV as it is.
+    pub raw: bool,
 }
 
 /// How predictions compare with targets.
@@ -92,6 +96,7 @@ impl SavedModel {
         let (mut predictions, predicted) =
             self.predicted(table, beside.intervals).map_err(|error| in_file(survey.located(error)))?;
         self.add_probabilities(&mut predictions, beside);
+        predictions.raw = beside.raw;
         if beside.evaluate {
             let (targets, survey) = self.observed_in(&source).map_err(in_file)?;
             let judged = self.judged(targets, &survey, &predicted, predictions.intervals.as_ref());
@@ -285,26 +290,6 @@ impl Predictions {
         Ok(())
     }
 
-    /// The predictions as CSV: `prediction` (one per output, named where there are several) and `label` for classes, then
-    /// probabilities and the ends of intervals where these were asked for.
-    ///
-    /// The columns of series and time stand before them, then those that were kept; where there are none and rows were
-    /// dropped, `row`, from 1.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] when a name cannot be written.
-    pub fn to_csv(&self) -> Result<String> {
-        self.csv(true)
-    }
-
-    /// The same rows without the header, where they follow others.
-    ///
-    /// # Errors
-    /// Those of [`Predictions::to_csv`].
-    pub fn more_csv(&self) -> Result<String> {
-        self.csv(false)
-    }
-
     /// The columns of the data that stand before predictions.
     pub(super) fn before(&self) -> impl Iterator<Item = &(String, Cells)> {
         self.keys.iter().chain(&self.kept)
@@ -322,30 +307,6 @@ impl Predictions {
         let classes = self.probabilities.as_ref().map(|(classes, _)| &classes[..]);
         names.extend(header(&self.outputs, self.labels.is_some(), classes, self.intervals.is_some()));
         names
-    }
-
-    fn csv(&self, with_header: bool) -> Result<String> {
-        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let numbered = self.is_numbered();
-        if with_header {
-            writer.write_record(self.names()).map_err(|e| failed(&e))?;
-        }
-        let number = |value: &f64| serde_json::json!(value).to_string();
-        for (row, column) in self.values.columns().into_iter().enumerate() {
-            let mut record: Vec<String> = self.before().map(|(_, cells)| cells.label(row)).collect();
-            record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
-            record.extend(column.iter().map(number));
-            record.extend(self.labels.as_ref().map(|labels| labels[row].clone()));
-            let probabilities = self.probabilities.iter().flat_map(|(_, all)| all.column(row).to_vec());
-            record.extend(probabilities.map(|p| number(&p)));
-            if let Some(Bounds { lower, upper, .. }) = &self.intervals {
-                record.extend((0..lower.nrows()).flat_map(|o| [number(&lower[[o, row]]), number(&upper[[o, row]])]));
-            }
-            writer.write_record(&record).map_err(|e| failed(&e))?;
-        }
-        let bytes = writer.into_inner().map_err(|e| failed(&e))?;
-        String::from_utf8(bytes).map_err(|e| failed(&e))
     }
 
     /// The figures as a short table for people, where predictions were compared with targets.

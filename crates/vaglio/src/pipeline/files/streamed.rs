@@ -104,6 +104,7 @@ impl SavedModel {
             return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
         }
         self.add_probabilities(&mut predictions, beside);
+        predictions.raw = beside.raw;
         predictions.kept = kept;
         Ok(predictions)
     }
@@ -136,6 +137,7 @@ impl SavedModel {
             probabilities: None,
             intervals,
             judged: Some(judged),
+            raw: false,
         })
     }
 }

@@ -52,6 +52,8 @@ mod infinity;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
+#[cfg(all(test, feature = "parquet"))]
+mod mutations;
 pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;

@@ -9,7 +9,7 @@ use crate::part::{Part, Parted};
 use crate::units::{InUnits, largest};
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, Loss, MadeAnew, Model, Problem, Readout,
-    Result, Score, Task, Trained, lambda,
+    Result, Score, StopSign, Task, Trained, lambda,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -64,6 +64,7 @@ pub struct Design {
     /// The columns that may be selected, where they are not all that are not constant.
     among: Option<Arc<[Feature]>>,
     pub(crate) spared: Option<f64>,
+    sign: StopSign,
     pub(crate) training: Training,
 }
 
@@ -150,6 +151,7 @@ impl Design {
             part: None,
             among: None,
             spared: None,
+            sign: StopSign::default(),
             training,
         }
     }
@@ -167,6 +169,17 @@ impl Design {
     pub fn deciding_by(self, units: &[u32]) -> Result<Self> {
         let decisions = Decisions::new(units, self.targets.view(), self.weights())?;
         Ok(Design { decisions: Some(Arc::new(decisions)), ..self.alone() })
+    }
+
+    /// The same for work that ends when the sign says so.
+    #[must_use]
+    pub fn stopping_at(self, sign: StopSign) -> Self {
+        Design { sign, ..self }
+    }
+
+    /// Whether the run is to end: what loops over trials that each take long ask before each.
+    pub fn sign(&self) -> &StopSign {
+        &self.sign
     }
 
     /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.

@@ -1,5 +1,6 @@
 //! Errors that name the place, say what was expected, and suggest what was meant.
 
+use crate::StopReason;
 use std::path::{Path, PathBuf};
 
 /// The result of everything in vaglio that can fail.
@@ -129,9 +130,20 @@ pub enum Error {
         /// Why.
         message: String,
     },
+    /// A journal that is damaged, of another run, or not repeated by this one.
+    #[error("{}: {message}", path.display())]
+    JournalRefused {
+        /// The journal.
+        path: PathBuf,
+        /// What differs, and what to do.
+        message: String,
+    },
     /// Over- or underflow, or a factorization that failed.
     #[error("{0}")]
     Numerical(String),
+    /// Work that was stopped on the way; a search makes the end of its path of it.
+    #[error("the run was stopped, since {}", .0.sentence())]
+    Stopped(StopReason),
 }
 
 impl Error {
@@ -173,15 +185,17 @@ impl Error {
     /// What kind of failure this is, and so the exit code.
     pub fn class(&self) -> ExitClass {
         match self {
-            Error::Setting { .. } | Error::UnknownName { .. } | Error::Syntax { .. } | Error::NotAvailable { .. } => {
-                ExitClass::Configuration
-            }
+            Error::Setting { .. }
+            | Error::UnknownName { .. }
+            | Error::Syntax { .. }
+            | Error::NotAvailable { .. }
+            | Error::JournalRefused { .. } => ExitClass::Configuration,
             Error::Unreadable { .. }
             | Error::Unwritable { .. }
             | Error::NonFinite { .. }
             | Error::Shape(_)
             | Error::ModelRefused { .. } => ExitClass::Data,
-            Error::Numerical(_) => ExitClass::Numerical,
+            Error::Numerical(_) | Error::Stopped(_) => ExitClass::Numerical,
         }
     }
 

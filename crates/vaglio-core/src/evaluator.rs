@@ -2,6 +2,19 @@
 
 use crate::{Feature, Geometry, Result, Score, Winner};
 
+/// Trials of the current subset, by the candidates that are added or removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trials<'c> {
+    /// Those of [`Evaluator::score_additions`].
+    Additions(&'c [Feature]),
+    /// Those of [`Evaluator::score_removals`].
+    Removals(&'c [Feature]),
+    /// Those of [`Evaluator::best_addition`].
+    BestAddition(&'c [Feature]),
+    /// Those of [`Evaluator::best_removal`].
+    BestRemoval(&'c [Feature]),
+}
+
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
 /// The subset itself is kept by [`Subset`](crate::Subset), which passes it to every call. Only [`Evaluator::score`] is
@@ -45,6 +58,17 @@ pub trait Evaluator: Send {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_removals(subset, candidates, &mut scores)?;
         Ok(Winner::among(candidates, &scores))
+    }
+
+    /// Whether the trials that were just made can be skipped by a later run that knows what they gave, with all that
+    /// follows the same to the last bit; if not, they are made again.
+    fn can_skip(&self, _trials: Trials<'_>) -> bool {
+        false
+    }
+
+    /// Brings caches to where such trials leave them. An evaluator whose trials leave no trace has nothing to do.
+    fn skip(&mut self, _subset: &[Feature], _trials: Trials<'_>) -> Result<()> {
+        Ok(())
     }
 
     /// Caches follow the addition of `feature` to `subset`.

@@ -15,7 +15,7 @@ pub enum Action {
 }
 
 /// One step of a search, seen by the observer as it happens.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// What happened.
     pub action: Action,
@@ -34,7 +34,7 @@ pub struct Step {
 }
 
 /// A knot of a least-angle path: a column enters or leaves, and the path goes on to the next.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Knot {
     /// How far the common correlation falls until the next knot.
     pub mu: f64,
@@ -43,7 +43,7 @@ pub struct Knot {
 }
 
 /// The best subset that was recorded of one size.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathEntry {
     /// The subset, in order of entry.
     pub subset: Vec<Feature>,
@@ -63,7 +63,7 @@ impl PathEntry {
 }
 
 /// How the model of an entry is made.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub enum EntryFit {
     /// The readout is trained at the λ of the score.
     #[default]
@@ -125,7 +125,7 @@ impl StopReason {
 }
 
 /// A search that another followed, which was left with what this one took.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// The kind of the search.
     pub kind: String,
@@ -138,7 +138,7 @@ pub struct Stage {
 }
 
 /// The steps of a search and the best subset of each size.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     /// The score of the empty subset.
     pub empty: Score,
@@ -189,6 +189,20 @@ impl Path {
         let is_backward = self.steps.first().is_some_and(|step| step.action == Action::Remove);
         let all = self.entries.last().filter(|_| is_backward);
         all.map_or_else(Vec::new, |all| all.subset.clone())
+    }
+
+    /// A search that was stopped before it reached a subset.
+    pub fn stopped(empty: Score, stop_reason: StopReason) -> Self {
+        Path {
+            empty,
+            steps: Vec::new(),
+            entries: Vec::new(),
+            chosen: None,
+            allowed: 0..=0,
+            stop_reason,
+            certificate: None,
+            stages: Vec::new(),
+        }
     }
 
     /// The entry that is the result.

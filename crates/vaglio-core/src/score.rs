@@ -1,6 +1,8 @@
 //! Scores, and the best of several.
 
+use crate::journal::Exact;
 use crate::{Error, Feature, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,8 +34,22 @@ impl Score {
     }
 }
 
+/// As a pair, every number to the last bit.
+impl Serialize for Score {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        (Exact(self.loss), self.lambda.map(Exact)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Score {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let (Exact(loss), lambda) = <(Exact, Option<Exact>)>::deserialize(deserializer)?;
+        Ok(Score { loss, lambda: lambda.map(|Exact(lambda)| lambda) })
+    }
+}
+
 /// The best addition or removal of a step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Winner {
     /// The column; the lowest index among equals.
     pub feature: Feature,

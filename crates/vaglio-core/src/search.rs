@@ -1,6 +1,9 @@
 //! Searches: how subsets are walked.
 
-use crate::{Choose, Criterion, Design, Error, Feature, Geometry, Outline, Path, Result, Step, StopReason, Subset};
+use crate::{
+    Choose, Criterion, Design, Error, Feature, Geometry, Journal, Outline, Path, Result, Step, StopReason, StopSign,
+    Subset,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -107,6 +110,16 @@ pub trait Observer: Send {
     fn visited(&mut self, _done: f64, _of: f64) -> Answer {
         Answer::Continue
     }
+
+    /// Where finished work is kept, and recalled from an earlier run.
+    fn journal(&self) -> Journal {
+        Journal::default()
+    }
+
+    /// What work asks whether to end that is in the middle of a step.
+    fn sign(&self) -> StopSign {
+        StopSign::default()
+    }
 }
 
 /// An observer that lets everything pass.
@@ -114,6 +127,53 @@ pub trait Observer: Send {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// An observer whose journal is a part of that of another.
+pub struct Under<'o> {
+    observer: &'o mut dyn Observer,
+    journal: Journal,
+}
+
+impl<'o> Under<'o> {
+    /// The same observer with this journal.
+    pub fn new(observer: &'o mut dyn Observer, journal: Journal) -> Self {
+        Under { observer, journal }
+    }
+}
+
+impl Observer for Under<'_> {
+    fn begin(&mut self, steps: usize) {
+        self.observer.begin(steps);
+    }
+
+    fn step(&mut self, step: &Step) -> Answer {
+        self.observer.step(step)
+    }
+
+    fn stage(&mut self, what: &str, pieces: usize) {
+        self.observer.stage(what, pieces);
+    }
+
+    fn piece(&mut self) {
+        self.observer.piece();
+    }
+
+    fn tick(&mut self) -> Answer {
+        self.observer.tick()
+    }
+
+    fn visited(&mut self, done: f64, of: f64) -> Answer {
+        self.observer.visited(done, of)
+    }
+
+    fn journal(&self) -> Journal {
+        self.journal.clone()
+    }
+
+    fn sign(&self) -> StopSign {
+        self.observer.sign()
+    }
+}
 
 /// What a search works with: the subset that it changes, the candidates, and the observer.
 pub struct SearchContext<'a> {
@@ -123,6 +183,9 @@ pub struct SearchContext<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
     observer: &'a mut dyn Observer,
+    journal: Journal,
+    /// Steps that were taken.
+    taken: usize,
     /// The seed from which every random choice follows.
     pub seed: u64,
 }
@@ -132,11 +195,18 @@ impl<'a> SearchContext<'a> {
     pub fn new(
         criterion: &'a dyn Criterion,
         design: &'a Design,
-        subset: Subset<'a>,
+        mut subset: Subset<'a>,
         observer: &'a mut dyn Observer,
         seed: u64,
     ) -> Self {
-        SearchContext { subset, candidates: design.candidates(), criterion, design, observer, seed }
+        let journal = observer.journal();
+        subset.attach(journal.clone(), observer.sign());
+        SearchContext { subset, candidates: design.candidates(), criterion, design, observer, journal, taken: 0, seed }
+    }
+
+    /// Where finished work of the search is kept: answers of the evaluator and steps are, by themselves.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// The columns that may be selected, in increasing order; constant columns are not among them.
@@ -190,6 +260,10 @@ impl<'a> SearchContext<'a> {
             lambda = step.score.lambda,
             "step"
         );
+        self.taken += 1;
+        if self.journal.is_top() {
+            self.journal.keep(format!("step/{}", self.taken), step);
+        }
         self.observer.step(step)
     }
 }

@@ -1,9 +1,12 @@
 //! The subset that a search changes, with its scores.
 
 use crate::{
-    Branch, Criterion, Design, Engine, EntryFit, Evaluator, Feature, Geometry, Outline, PathEntry, Result, Score,
-    Shortcut, Winner,
+    Branch, Criterion, Design, Engine, EntryFit, Evaluator, Feature, Geometry, Journal, Outline, PathEntry, Result,
+    Score, Shortcut, StopSign, Trials, Winner, larger, smaller,
 };
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 /// The current subset of a search, with its scores under a criterion.
 pub struct Subset<'d> {
@@ -11,6 +14,19 @@ pub struct Subset<'d> {
     shortcut: Shortcut<'d>,
     /// Whether the evaluator's caches may be those of another subset.
     is_stale: bool,
+    /// Where answers of the evaluator are kept, in their order.
+    journal: Journal,
+    sign: StopSign,
+    asked: usize,
+}
+
+/// What an evaluator was asked, in short, and its answer.
+#[derive(Serialize, Deserialize)]
+struct Answered<T> {
+    asked: String,
+    answer: T,
+    /// Whether the trials have to be made again for what they leave behind.
+    again: bool,
 }
 
 impl<'d> Subset<'d> {
@@ -27,7 +43,8 @@ impl<'d> Subset<'d> {
 
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
-        Subset { selected: Vec::new(), shortcut, is_stale: false }
+        let (journal, sign) = (Journal::default(), StopSign::default());
+        Subset { selected: Vec::new(), shortcut, is_stale: false, journal, sign, asked: 0 }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -57,28 +74,74 @@ impl<'d> Subset<'d> {
         evaluator.score(selected)
     }
 
+    /// From now on answers are kept in a journal, or recalled from it, and the sign may end trials.
+    pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign) {
+        (self.journal, self.sign, self.asked) = (journal, sign, 0);
+    }
+
+    /// What the evaluator gives for these trials, or gave in an earlier run; `size` counts numbers of the answer.
+    fn answered<T: Serialize + DeserializeOwned>(
+        &mut self,
+        trials: Trials<'_>,
+        size: usize,
+        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
+    ) -> Result<T> {
+        self.sign.check()?;
+        let place = self.asked;
+        self.asked += 1;
+        if !self.journal.is_kept() {
+            let (evaluator, selected) = self.evaluator()?;
+            return ask(evaluator, selected);
+        }
+        let (key, asked) = (format!("answer/{place}"), question(&self.selected, trials));
+        let known: Option<Answered<T>> = self.journal.recall(&key);
+        if let Some(known) = known.filter(|known| known.asked == asked && !known.again) {
+            let (evaluator, selected) = self.evaluator()?;
+            evaluator.skip(selected, trials)?;
+            return Ok(known.answer);
+        }
+        let begun = Instant::now();
+        let (evaluator, selected) = self.evaluator()?;
+        let answer = ask(evaluator, selected)?;
+        let again = !evaluator.can_skip(trials);
+        if !self.journal.is_worth(begun, size) {
+            return Ok(answer);
+        }
+        let answered = Answered { asked, answer, again };
+        self.journal.keep(&key, &answered);
+        Ok(answered.answer)
+    }
+
     /// The scores with each candidate added; `scores` has one place per candidate.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.score_additions(selected, candidates, scores)
+        let found = self.answered(Trials::Additions(candidates), candidates.len(), |evaluator, selected| {
+            evaluator.score_additions(selected, candidates, scores).map(|()| scores.to_vec())
+        })?;
+        scores.copy_from_slice(&found);
+        Ok(())
     }
 
     /// The scores with each candidate removed; `scores` has one place per candidate.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.score_removals(selected, candidates, scores)
+        let found = self.answered(Trials::Removals(candidates), candidates.len(), |evaluator, selected| {
+            evaluator.score_removals(selected, candidates, scores).map(|()| scores.to_vec())
+        })?;
+        scores.copy_from_slice(&found);
+        Ok(())
     }
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.best_addition(selected, candidates)
+        self.answered(Trials::BestAddition(candidates), 1, |evaluator, selected| {
+            evaluator.best_addition(selected, candidates)
+        })
     }
 
     /// The removal that leaves the best subset, with its ties, likewise.
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.best_removal(selected, candidates)
+        self.answered(Trials::BestRemoval(candidates), 1, |evaluator, selected| {
+            evaluator.best_removal(selected, candidates)
+        })
     }
 
     /// Adds a column, which is not in the subset.
@@ -139,14 +202,51 @@ impl<'d> Subset<'d> {
     }
 }
 
+/// A question in short: what is tried, at what size, of how many, and a digest of subset and candidates.
+fn question(selected: &[Feature], trials: Trials<'_>) -> String {
+    let (what, candidates) = match trials {
+        Trials::Additions(candidates) => ("additions", candidates),
+        Trials::Removals(candidates) => ("removals", candidates),
+        Trials::BestAddition(candidates) => ("addition", candidates),
+        Trials::BestRemoval(candidates) => ("removal", candidates),
+    };
+    // FNV-1a over words.
+    let mixed = |digest: u64, word: &Feature| (digest ^ *word as u64).wrapping_mul(0x100_0000_01b3);
+    let digest = selected.iter().fold(0xcbf2_9ce4_8422_2325, mixed);
+    let digest = candidates.iter().fold(digest.rotate_left(1), mixed);
+    format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
+}
+
 /// The evaluator that retrains for every trial.
 struct ByDefinition<'d> {
     criterion: &'d dyn Criterion,
     design: &'d Design,
 }
 
+impl ByDefinition<'_> {
+    fn all(&mut self, subsets: impl Iterator<Item = Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
+        for (subset, score) in subsets.zip(scores) {
+            self.design.sign().check()?;
+            *score = self.score(&subset)?;
+        }
+        Ok(())
+    }
+}
+
 impl Evaluator for ByDefinition<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         self.criterion.evaluate(self.design, subset)?.checked()
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)), scores)
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)), scores)
+    }
+
+    fn can_skip(&self, _: Trials<'_>) -> bool {
+        true
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Error, Observer, Outline, Path, Result, SearchContext, SearchStrategy, Stage,
-    Step, Subset,
+    Answer, Choose, Criterion, Design, Error, Journal, Observer, Outline, Path, Result, SearchContext, SearchStrategy,
+    Stage, Step, StopSign, Subset, Under,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -104,10 +104,22 @@ impl SearchStrategy for Chain {
                 Some(subset) => subset,
                 None => Subset::open(criterion, design, &search.outline(design).map_err(&of_stage)?)?,
             };
-            let mut quiet = Quiet { observer: &mut *observer, kind: search.typetag_name() };
-            let observer: &mut dyn Observer = if place == last { &mut *quiet.observer } else { &mut quiet };
-            let mut context = SearchContext::new(criterion, design, subset, observer, seed);
-            let path = search.search(&mut context).map_err(&of_stage)?;
+            let journal = observer.journal().under(format_args!("stage/{place}"));
+            let (mut under, mut quiet) = (Under::new(&mut *observer, journal.clone()), None);
+            let observer: &mut dyn Observer = match place == last {
+                true => &mut under,
+                false => quiet.insert(Quiet { observer: &mut under, kind: search.typetag_name() }),
+            };
+            let path: Path = match journal.recall("path").filter(|_| place < last) {
+                Some(path) => path,
+                None => {
+                    let mut context = SearchContext::new(criterion, design, subset, observer, seed);
+                    search.search(&mut context).map_err(&of_stage)?
+                }
+            };
+            if place < last && !path.stop_reason.is_partial() {
+                journal.keep("path", &path);
+            }
             let stage = self.handed_on(place, &path);
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
                 return Ok(Path { stages, ..path });
@@ -140,5 +152,13 @@ impl Observer for Quiet<'_> {
 
     fn visited(&mut self, _: f64, _: f64) -> Answer {
         self.observer.tick()
+    }
+
+    fn journal(&self) -> Journal {
+        self.observer.journal()
+    }
+
+    fn sign(&self) -> StopSign {
+        self.observer.sign()
     }
 }

@@ -1,8 +1,9 @@
 //! All subsets.
 
 use crate::Space;
-use crate::tree::{Order, Tree};
-use vaglio_core::{Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy};
+use crate::order::Order;
+use crate::tree::Tree;
+use vaglio_core::{Certificate, Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy};
 
 crate::settings! {
     /// The best of all subsets, of every size up to `max_features`.
@@ -106,12 +107,19 @@ impl SearchStrategy for Exhaustive {
         let (subset, observer) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
-        let order = Order::new(&space, subset)?;
-        let mut tree = Tree::new(&order, observer);
-        tree.search(&space, subset)?;
-        let (best, certificate, stop_reason) = tree.finish();
-        let entries = best.entries(subset)?;
         let allowed = space.allowed();
+        let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
+            Ok(order) => {
+                let mut tree = Tree::new(&order, observer);
+                tree.search(&space, subset)?;
+                let (best, certificate, stop_reason) = tree.finish();
+                (best.entries(subset)?, certificate, stop_reason)
+            }
+            Err(Error::Stopped(reason)) => {
+                (Vec::new(), Certificate { optimal: false, visited: 0, pruned: 0, gap: None }, reason)
+            }
+            Err(error) => return Err(error),
+        };
         let last = entries.len().saturating_sub(1);
         let chosen = space.result(compares.then_some(empty), &entries, last);
         Ok(Path {

@@ -24,6 +24,7 @@ mod floating;
 mod greedy;
 mod lars;
 mod moves;
+mod order;
 mod partition;
 mod polish;
 mod random;

@@ -4,7 +4,7 @@ use crate::polish::polish;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{End, Flow, Walk};
-use vaglio_core::{Outline, Path, Result, SearchContext, StopReason};
+use vaglio_core::{Error, Outline, Path, Result, SearchContext, StopReason};
 
 /// Walks the space as `steps` says until it ends, chooses the result, and polishes it where the settings ask for that
 /// and nobody has stopped the search.
@@ -62,7 +62,7 @@ pub fn run<'c>(
 
 fn stopped(end: Flow<StopReason>) -> Result<StopReason> {
     match end {
-        Ok(reason) | Err(End::Stop(reason)) => Ok(reason),
+        Ok(reason) | Err(End::Stop(reason) | End::Failure(Error::Stopped(reason))) => Ok(reason),
         Err(End::Failure(error)) => Err(error),
     }
 }

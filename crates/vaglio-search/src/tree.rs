@@ -1,9 +1,15 @@
 //! The tree of all subsets, depth first, with subtrees left out that are proven worse.
 
 use crate::moves::score_of_later;
+use crate::order::Order;
 use crate::polish::{Selected, best_exchange};
 use crate::space::Space;
-use vaglio_core::{Answer, Branch, Certificate, Feature, Observer, PathEntry, Result, Score, StopReason, Subset};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use vaglio_core::{
+    Answer, Branch, Certificate, Error, Feature, Journal, Observer, PathEntry, Result, Score, StopReason, StopSign,
+    Subset,
+};
 
 /// The most subsets between two questions to the observer.
 const ASK_EVERY: u64 = 4096;
@@ -11,81 +17,8 @@ const ASK_EVERY: u64 = 4096;
 /// The part of a score by which rounding may put that of the first greedy search above the same subset's in the tree.
 const ROUNDING: f64 = 1e-9;
 
-/// The groups that are not forced in the order of the tree, and how many subsets there are below each place.
-pub(crate) struct Order {
-    forced: Vec<Feature>,
-    /// Features of all groups, one group after another.
-    features: Vec<Feature>,
-    /// Where each group starts in `features`, and the end.
-    starts: Vec<usize>,
-    /// At `p` and `c`: subsets of the groups from place p on with c features in total.
-    ways: Vec<Vec<u64>>,
-    least: usize,
-    most: usize,
-}
-
-impl Order {
-    /// The most useful first, by the scores of single groups beside the forced ones; ties by first feature.
-    pub fn new(space: &Space<'_>, subset: &mut Subset<'_>) -> Result<Self> {
-        let forced = space.forced_features();
-        subset.reset(&forced)?;
-        let (least, most) = (space.least.unwrap_or(1).max(1), space.largest());
-        let mut ranked: Vec<(Score, usize)> =
-            space.score_additions(subset, &space.free())?.into_iter().zip(space.free()).collect();
-        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
-        let (mut features, mut starts) = (Vec::new(), vec![0]);
-        for (_, group) in ranked {
-            features.extend(&space.groups[group]);
-            starts.push(features.len());
-        }
-        let ways = ways(&starts, most.saturating_sub(forced.len()));
-        Ok(Order { forced, features, starts, ways, least, most })
-    }
-
-    fn places(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn group(&self, place: usize) -> &[Feature] {
-        &self.features[self.starts[place]..self.starts[place + 1]]
-    }
-
-    /// How many features stand from one place to a later one.
-    fn between(&self, place: usize, later: usize) -> usize {
-        self.starts[later] - self.starts[place]
-    }
-
-    /// The sizes of the results below a subset of `size` features with the groups from `place` on, with the number of
-    /// each.
-    fn below(&self, place: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
-        let counts = self.ways[place].iter().copied().enumerate().skip(1);
-        let (least, most) = (self.least, self.most);
-        counts
-            .map(move |(more, count)| (size + more, count))
-            .filter(move |(size, count)| *count > 0 && (least..=most).contains(size))
-    }
-
-    fn count_below(&self, place: usize, size: usize) -> u64 {
-        self.below(place, size).map(|(_, count)| count).sum()
-    }
-}
-
-fn ways(starts: &[usize], room: usize) -> Vec<Vec<u64>> {
-    let places = starts.len() - 1;
-    let mut ways = vec![vec![0_u64; room + 1]; places + 1];
-    ways[places][0] = 1;
-    for place in (0..places).rev() {
-        let size = starts[place + 1] - starts[place];
-        let mut row = ways[place + 1].clone();
-        for total in size..=room {
-            row[total] += ways[place + 1][total - size];
-        }
-        ways[place] = row;
-    }
-    ways
-}
-
 /// The best subset of each size, its features in increasing order.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Best(Vec<Option<(Vec<Feature>, f64)>>);
 
 impl Best {
@@ -127,6 +60,20 @@ impl Best {
     }
 }
 
+/// Where a search was, with all that it knew: it goes on at the last child of the trail.
+#[derive(Serialize, Deserialize)]
+struct Known {
+    /// The group by which each node on the way continues, by its place.
+    trail: Vec<usize>,
+    start: Best,
+    found: Best,
+    visited: u64,
+    pruned: u64,
+}
+
+/// Nodes between two looks at the clock.
+const LOOK_EVERY: u64 = 8;
+
 /// The search, and where it is.
 pub(crate) struct Tree<'a> {
     order: &'a Order,
@@ -144,12 +91,22 @@ pub(crate) struct Tree<'a> {
     stopped: Option<StopReason>,
     /// The lowest bound of what a stop has left out.
     open: f64,
+    /// The group by which each node on the way here continues.
+    trail: Vec<usize>,
+    /// The same of an earlier run, from the first that has not been gone to again.
+    ahead: std::vec::IntoIter<usize>,
+    journal: Journal,
+    sign: StopSign,
+    /// How often the search was kept, and when last.
+    kept: (usize, Instant),
+    nodes: u64,
 }
 
 impl<'a> Tree<'a> {
     pub fn new(order: &'a Order, observer: &'a mut dyn Observer) -> Self {
         let base = order.forced.len();
         let total = order.count_below(0, base) + u64::from(base > 0 && base >= order.least);
+        let (journal, sign) = (observer.journal().within("tree"), observer.sign());
         Tree {
             order,
             observer,
@@ -162,15 +119,35 @@ impl<'a> Tree<'a> {
             asked: 0,
             stopped: None,
             open: f64::INFINITY,
+            trail: Vec::new(),
+            ahead: Vec::new().into_iter(),
+            journal,
+            sign,
+            kept: (0, Instant::now()),
+            nodes: 0,
         }
     }
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
     pub fn search(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
+        match self.visit(space, subset) {
+            Err(Error::Stopped(reason)) => {
+                // In the middle of a node, where nothing is known of what is left.
+                (self.stopped, self.open) = (Some(reason), f64::NEG_INFINITY);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn visit(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
-        self.begin(space, subset)?;
+        let is_known = self.recall();
+        if !is_known {
+            self.begin(space, subset)?;
+        }
         subset.reset(&order.forced)?;
-        if !order.forced.is_empty() && order.forced.len() >= order.least {
+        if !is_known && !order.forced.is_empty() && order.forced.len() >= order.least {
             self.found.offer(&order.forced, &[], subset.score()?.loss);
             self.visited += 1;
         }
@@ -179,6 +156,31 @@ impl<'a> Tree<'a> {
             Some(_) => self.leave_open(&mut *root, 0, 0),
             None => self.node(&mut *root, 0),
         }
+    }
+
+    /// Takes up what an earlier run kept last.
+    fn recall(&mut self) -> bool {
+        let mut last: Option<Known> = None;
+        while let Some(known) = self.journal.recall(self.kept.0 + 1) {
+            (last, self.kept.0) = (Some(known), self.kept.0 + 1);
+        }
+        let Some(Known { trail, start, found, visited, pruned }) = last else { return false };
+        (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
+        (self.asked, self.ahead) = (visited + pruned, trail.into_iter());
+        true
+    }
+
+    /// Keeps where the search is, now and then: at `child` of the node that the trail leads to.
+    fn keep(&mut self, child: usize) {
+        self.nodes += 1;
+        if self.nodes % LOOK_EVERY != 0 || !self.journal.is_worth(self.kept.1, 1) {
+            return;
+        }
+        let trail = self.trail.iter().copied().chain([child]).collect();
+        let (start, found) = (self.start.clone(), self.found.clone());
+        let known = Known { trail, start, found, visited: self.visited, pruned: self.pruned };
+        self.kept = (self.kept.0 + 1, Instant::now());
+        self.journal.keep(self.kept.0, &known);
     }
 
     /// What was found, what is proven of it, and why the search ended.
@@ -259,23 +261,33 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let bound = node.bound(0)?;
-        if order.below(place, size).all(|(size, _)| bound > self.threshold(size)) {
+        let next = self.ahead.next();
+        if next.is_none() && order.below(place, size).all(|(size, _)| bound > self.threshold(size)) {
             self.pruned += order.count_below(place, size);
             return Ok(());
         }
-        self.score_children(node, place)?;
-        for child in place..order.places() {
+        let scored = self.score_children(node, place)?;
+        if next.is_none() {
+            self.offer(scored);
+        }
+        for child in next.unwrap_or(place)..order.places() {
             let (group, at) = (order.group(child), order.between(place, child));
             let larger = size + group.len();
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
                 continue;
             }
-            let due = size == order.forced.len() || self.visited + self.pruned >= self.asked + ASK_EVERY;
-            if due && self.ask() {
-                return self.leave_open(node, place, child);
+            // Children of nodes on the trail of an earlier run were gone into then.
+            if self.ahead.len() == 0 {
+                let due = size == order.forced.len() || self.visited + self.pruned >= self.asked + ASK_EVERY;
+                if (due || self.sign.reason().is_some()) && self.ask() {
+                    return self.leave_open(node, place, child);
+                }
+                self.keep(child);
             }
             self.subset.extend(group);
+            self.trail.push(child);
             self.descend(node, at, group.len(), child + 1)?;
+            self.trail.pop();
             self.subset.truncate(size);
             if self.stopped.is_some() {
                 return self.leave_open(node, place, child + 1);
@@ -290,7 +302,8 @@ impl<'a> Tree<'a> {
         self.found.loss(size).min(start + ROUNDING * start.abs())
     }
 
-    fn score_children(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
+    /// The groups from `place` on that make a result, with what they make of the node's score.
+    fn score_children(&self, node: &mut dyn Branch, place: usize) -> Result<Vec<(usize, Score)>> {
         let (order, size) = (self.order, self.subset.len());
         let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
         let children = (place..order.places()).filter(recorded);
@@ -303,11 +316,14 @@ impl<'a> Tree<'a> {
         for &child in &blocks {
             scores.push(score_of_later(node, order.between(place, child), order.group(child).len())?);
         }
-        for (child, score) in alone.into_iter().chain(blocks).zip(scores) {
-            self.found.offer(&self.subset, order.group(child), score.loss);
+        Ok(alone.into_iter().chain(blocks).zip(scores).collect())
+    }
+
+    fn offer(&mut self, scored: Vec<(usize, Score)>) {
+        for (child, score) in scored {
+            self.found.offer(&self.subset, self.order.group(child), score.loss);
             self.visited += 1;
         }
-        Ok(())
     }
 
     /// Enters the node with `count` of the later features, from the one at `at` on, added; the groups from `place` on may

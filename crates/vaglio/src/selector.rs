@@ -3,6 +3,8 @@
 use crate::learners::Rls;
 use crate::resample::{self, Chosen, Picked, Sample, Warning};
 use crate::train::{train, train_entry};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
@@ -66,9 +68,9 @@ pub struct Selection {
     /// The learner trained on the chosen subset and all rows.
     pub model: Model,
     /// The engine by which the criterion computed.
-    pub engine: &'static str,
+    pub engine: Cow<'static, str>,
     /// The criterion's approximation, if it made one.
-    pub approximation: Option<&'static str>,
+    pub approximation: Option<Cow<'static, str>>,
     /// The criterion's own coefficients on the result, in order of entry, if it has any.
     pub alpha: Option<Vec<f64>>,
     /// Seconds of the search, the learner's map and the criterion's preparation included.
@@ -285,13 +287,29 @@ impl ValidSelector {
     pub(crate) fn search_on(&self, design: &Design, start: Instant, observer: &mut dyn Observer) -> Result<Searched> {
         let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
         let _entered = span.enter();
+        let (journal, begun) = (observer.journal(), Instant::now());
+        if let Some(searched) = journal.recall::<Searched>("path") {
+            return Ok(Searched { seconds: start.elapsed().as_secs_f64(), ..searched });
+        }
+        let design = &design.clone().stopping_at(observer.sign());
         let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
         let subset = Subset::open(&*self.criterion, design, &outline)?;
         let mut context = SearchContext::new(&*self.criterion, design, subset, observer, self.seed);
-        let path = self.search.search(&mut context).map_err(|e| e.under("search"))?;
+        let path = match self.search.search(&mut context) {
+            Err(Error::Stopped(reason)) => {
+                context.subset.reset(&[])?;
+                Path::stopped(context.subset.score()?, reason)
+            }
+            path => path.map_err(|e| e.under("search"))?,
+        };
         let alpha = alpha(&path, &context.subset)?;
-        let Engine { name: engine, approximation } = context.subset.engine();
-        Ok(Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() })
+        let Engine { name, approximation } = context.subset.engine();
+        let (engine, approximation) = (name.into(), approximation.map(Into::into));
+        let searched = Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() };
+        if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(begun, 1)) {
+            journal.keep("path", &searched);
+        }
+        Ok(searched)
     }
 
     /// Makes what the criterion keeps of a design.
@@ -348,11 +366,11 @@ fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
 }
 
 /// What a search found, not yet trained.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Searched {
     pub path: Path,
-    engine: &'static str,
-    approximation: Option<&'static str>,
+    engine: Cow<'static, str>,
+    approximation: Option<Cow<'static, str>>,
     pub alpha: Option<Vec<f64>>,
     seconds: f64,
 }

@@ -86,7 +86,7 @@ impl Bounds {
     ///
     /// With y_ip = x_iᵀc_p/τ_p of the commits so far, x_iᵀG z = x_iᵀz − Σ_p y_ip·c_pᵀz for any z: so G is applied to no
     /// vector, and with z = x_b the inner products of columns give x_iᵀc_b, which no λ has a part in.
-    fn refresh(&mut self, basis: &Basis<'_>) {
+    pub fn refresh(&mut self, basis: &Basis<'_>) {
         let end = basis.commits.len();
         if self.applied == Some(end) {
             return;

@@ -77,6 +77,18 @@ impl<'d> State<'d> {
         Some((bounds.features(), found))
     }
 
+    /// Whether nothing but bounds is kept of the candidates.
+    pub fn is_bounded(&self) -> bool {
+        self.bounds.is_some() && self.all.is_none()
+    }
+
+    /// Brings bounds up to date, as asking for them does. Cost: that of [`State::near_bounds`].
+    pub fn follow(&mut self) {
+        if self.all.is_none() {
+            self.bounds.get_or_insert_with(|| Bounds::new(&self.basis)).refresh(&self.basis);
+        }
+    }
+
     /// Exact trials of some candidates, by their places in [`State::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
     /// that was tried in the step before.
     pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {

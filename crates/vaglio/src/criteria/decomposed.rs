@@ -6,7 +6,7 @@
 use super::fits::{Residuals, Scored};
 use super::rounds::Rounds;
 use rayon::prelude::*;
-use vaglio_core::{Evaluator, Feature, Result, Score, Shortcut, larger, smaller};
+use vaglio_core::{Evaluator, Feature, Result, Score, Shortcut, Trials, larger, smaller};
 
 /// Its identifier.
 pub(super) const ENGINE: &str = "decomposition";
@@ -32,7 +32,10 @@ impl<'d> Decomposed<'d> {
     }
 
     fn all(&self, subsets: Vec<Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
-        let score = |subset: &Vec<Feature>| Ok(self.rounds.scored(subset)?.score);
+        let score = |subset: &Vec<Feature>| {
+            self.rounds.sign().check()?;
+            Ok(self.rounds.scored(subset)?.score)
+        };
         let found: Vec<Score> = subsets.par_iter().map(score).collect::<Result<_>>()?;
         scores.copy_from_slice(&found);
         Ok(())
@@ -50,6 +53,10 @@ impl Evaluator for Decomposed<'_> {
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)).collect(), scores)
+    }
+
+    fn can_skip(&self, _: Trials<'_>) -> bool {
+        true
     }
 
     fn add(&mut self, _: &[Feature], _: Feature) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::fits::{Fit, Fits, Residuals, Scored};
 use super::round::mean_of;
-use vaglio_core::{Design, Feature, Result};
+use vaglio_core::{Design, Feature, Result, StopSign};
 
 /// The fits of all rounds; a loss is the mean over them.
 pub(super) struct Rounds<'d> {
@@ -32,6 +32,11 @@ impl<'d> Rounds<'d> {
 
     fn shares(&self) -> Option<&[f64]> {
         self.apart.as_ref().map(|apart| &apart.shares[..])
+    }
+
+    /// What loops over many subsets ask before each.
+    pub fn sign(&self) -> &StopSign {
+        self.design.sign()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Fits<'d>> {

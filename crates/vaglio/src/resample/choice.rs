@@ -10,7 +10,7 @@ use crate::selector::{Searched, ValidSelector};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason,
+    Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason, Under,
 };
 
 /// How the result of a selection was taken from its path.
@@ -113,7 +113,7 @@ pub(crate) fn select(
     let design = &design.clone().shared_by(lambdas.len()).parted(parts);
     // A single walk comes first, so that an interruption finds it.
     let first = match lambdas.len() {
-        1 => Some(selector.search_on(&design.at_lambda(lambdas[0]), start, observer)?),
+        1 => Some(walk(selector, design, (&lambdas, 0), start, observer)?),
         _ => None,
     };
     let begun = Instant::now();
@@ -143,10 +143,10 @@ pub(crate) fn select(
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
             Some(mut searched) => {
-                searched.path.stop_reason = stopped(searched.path.stop_reason);
+                searched.path.stop_reason = stopped(searched.path.stop_reason, &*observer);
                 searched
             }
-            None => selector.search_on(&design.at_lambda(lambdas[lambdas.len() / 2]), start, observer)?,
+            None => walk(selector, design, (&lambdas, lambdas.len() / 2), start, observer)?,
         };
         let chosen = by_score(&searched.path, Rule::Best);
         return Ok(Picked { searched, chosen, warnings, seconds });
@@ -155,7 +155,7 @@ pub(crate) fn select(
     warnings.extend(full::compared(design, &all, &full, selector.loss(sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
-        None => selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), observer)?,
+        None => walk(selector, design, (&lambdas, place), Instant::now(), observer)?,
     };
     let chosen = match searched.path.stop_reason.is_partial() {
         true => by_score(&searched.path, Rule::Best),
@@ -182,9 +182,21 @@ pub(crate) fn select(
     Ok(Picked { searched, chosen, warnings, seconds })
 }
 
+/// The walk at one λ, by its place.
+fn walk(
+    selector: &ValidSelector,
+    design: &Design,
+    (lambdas, place): (&[Option<f64>], usize),
+    start: Instant,
+    observer: &mut dyn Observer,
+) -> Result<Searched> {
+    let journal = observer.journal().under(format_args!("walk/{place}"));
+    selector.search_on(&design.at_lambda(lambdas[place]), start, &mut Under::new(observer, journal))
+}
+
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
-fn stopped(reason: StopReason) -> StopReason {
-    if reason.is_partial() { reason } else { StopReason::Interrupted }
+fn stopped(reason: StopReason, observer: &dyn Observer) -> StopReason {
+    if reason.is_partial() { reason } else { observer.sign().reason().unwrap_or(StopReason::Interrupted) }
 }
 
 /// The entry of the largest subset of at most so many features.
@@ -205,12 +217,13 @@ fn plain(
     let lambdas = walk_lambdas(design, false);
     let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
-        [only] => selector.search_on(&design.at_lambda(*only), start, observer)?,
+        [_] => walk(selector, design, (&lambdas, 0), start, observer)?,
         several => {
             let watcher = Watcher::new(observer);
             watcher.stage("walks", several.len());
             let walks = in_turn(several.len(), |at| {
-                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut watcher.member())?;
+                let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
+                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut member)?;
                 watcher.piece();
                 Ok(searched)
             })?;

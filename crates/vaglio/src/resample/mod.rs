@@ -41,4 +41,4 @@ pub(crate) use tally::{Tally, is_by_rows};
 pub(crate) use walks::said_of;
 pub use warning::{Warning, WarningKind};
 #[cfg(feature = "files")]
-pub(crate) use whole::{Outer, Pooled, Whole, outer};
+pub(crate) use whole::{Outer, Pooled, Taken, Whole, outer};

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use vaglio_core::{Answer, Observer, Result, Step, StopReason};
+use vaglio_core::{Answer, Journal, Observer, Result, Step, StopReason, StopSign};
 
 /// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
 ///
@@ -38,15 +38,18 @@ pub(crate) fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + 
 pub(crate) struct Watcher<'o> {
     observer: Mutex<&'o mut dyn Observer>,
     stopped: Mutex<Option<StopReason>>,
+    journal: Journal,
+    sign: StopSign,
 }
 
 impl<'o> Watcher<'o> {
     pub fn new(observer: &'o mut dyn Observer) -> Self {
-        Watcher { observer: Mutex::new(observer), stopped: Mutex::new(None) }
+        let (journal, sign) = (observer.journal(), observer.sign());
+        Watcher { observer: Mutex::new(observer), stopped: Mutex::new(None), journal, sign }
     }
 
     fn ask(&self, question: impl FnOnce(&mut dyn Observer) -> Answer) -> Answer {
-        if let Some(reason) = self.stopped() {
+        if let Some(reason) = self.was_stopped() {
             return Answer::Stop(reason);
         }
         let answer = self.observer.lock().map_or(Answer::Continue, |mut observer| question(&mut **observer));
@@ -72,19 +75,31 @@ impl<'o> Watcher<'o> {
         });
     }
 
-    /// Why the walks were stopped, if they were.
+    /// Why the walks are to stop, if they are; work that asks this is cut short then.
     pub fn stopped(&self) -> Option<StopReason> {
+        let Ok(mut stopped) = self.stopped.lock() else { return None };
+        *stopped = stopped.or_else(|| self.sign.reason());
+        *stopped
+    }
+
+    /// Why work was cut short, if some was.
+    pub fn was_stopped(&self) -> Option<StopReason> {
         self.stopped.lock().map_or(None, |stopped| *stopped)
     }
 
-    /// The observer of one walk.
-    pub fn member(&self) -> Member<'_, 'o> {
-        Member(self)
+    /// Where finished work is kept.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The observer of one walk, whose work is kept in that part of the journal.
+    pub fn member(&self, journal: Journal) -> Member<'_, 'o> {
+        Member(self, journal)
     }
 }
 
 /// Asks the shared observer at every step, and shows it none.
-pub(crate) struct Member<'w, 'o>(&'w Watcher<'o>);
+pub(crate) struct Member<'w, 'o>(&'w Watcher<'o>, Journal);
 
 impl Observer for Member<'_, '_> {
     fn step(&mut self, _: &Step) -> Answer {
@@ -97,6 +112,14 @@ impl Observer for Member<'_, '_> {
 
     fn tick(&mut self) -> Answer {
         self.0.ask(|observer| observer.tick())
+    }
+
+    fn journal(&self) -> Journal {
+        self.1.clone()
+    }
+
+    fn sign(&self) -> StopSign {
+        self.0.sign.clone()
     }
 }
 

@@ -225,9 +225,17 @@ impl Sample {
     /// # Errors
     /// Those of [`Recipe::apply`].
     pub fn apply(&self, fitted: &Fitted) -> Result<Problem> {
+        self.apply_maps(&fitted.maps, fitted.problem.names())
+    }
+
+    /// The same through fitted maps, which make columns of these names.
+    ///
+    /// # Errors
+    /// Those of the maps.
+    pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
         match &self.source {
             Source::Plain(problem) => Ok(Problem::clone(problem)),
-            Source::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), &fitted.maps, fitted.problem.names()),
+            Source::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), maps, names),
         }
     }
 }

@@ -1,13 +1,21 @@
 //! Losses of rows held out, kept so that those of several folds can be pooled.
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Loss, Result};
 
 /// What is kept of the predictions of some rows for one loss.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Tally {
     /// Of a loss that is a mean over units: their number, weight, mean loss, and weighted squares about the mean.
-    Mean { units: f64, weight: f64, mean: f64, squares: f64 },
+    Mean {
+        units: f64,
+        weight: f64,
+        #[serde(with = "vaglio_core::exact")]
+        mean: f64,
+        #[serde(with = "vaglio_core::exact")]
+        squares: f64,
+    },
     /// Of a loss of all rows together: targets and predictions, outputs × rows, and the weights of rows.
     Rows { targets: Array2<f64>, predictions: Array2<f64>, weights: Vec<f64> },
 }

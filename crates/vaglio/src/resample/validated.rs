@@ -64,10 +64,16 @@ pub(super) fn cross_validated(
         }
         let (repeat, fold) = (job / how.folds, job % how.folds);
         let in_fold = |error: Error| said_of_fold(error, fold);
-        let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
-        let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.part_of(whole, &fold.training);
-        let full = full(&design, all, &fold.held(), loss)?;
-        Ok((trails(selector, &fold, &design, lambdas, loss, &watcher)?, full))
+        let key = format!("choose/{job}");
+        let done = watcher.journal().once(&key, || {
+            let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
+            let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.part_of(whole, &fold.training);
+            let full = full(&design, all, &fold.held(), loss)?;
+            let at = (&watcher, &watcher.journal().within(&key));
+            let trails = trails(selector, &fold, &design, lambdas, loss, at)?;
+            Ok((trails.len() == lambdas.len()).then_some((trails, full)))
+        })?;
+        Ok(done.unwrap_or_default())
     })?;
     if watcher.stopped().is_some() {
         return Ok(None);

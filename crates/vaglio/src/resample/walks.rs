@@ -5,12 +5,13 @@ use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::Tally;
 use crate::selector::ValidSelector;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::Instant;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score};
+use vaglio_core::{Design, EntryFit, Error, Feature, Journal, Loss, Path, PathEntry, Result, Score};
 
 /// What one walk loses on rows held out, by size.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Trail {
     /// Of the empty subset.
     pub empty: Tally,
@@ -24,7 +25,7 @@ pub(crate) struct Trail {
 }
 
 /// The subsets of a walk, by the order in which their features come; one that is not the first of these is written out.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Walked {
     empty: Score,
     order: Vec<Feature>,
@@ -32,7 +33,7 @@ struct Walked {
 }
 
 /// What an entry of a walk has of its own.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Own {
     score: Score,
     fit: EntryFit,
@@ -102,7 +103,7 @@ pub(crate) fn trails(
     design: &Design,
     lambdas: &[Option<f64>],
     loss: Loss,
-    watcher: &Watcher<'_>,
+    (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Vec<Trail>> {
     let design = design.clone().shared_by(lambdas.len());
     if lambdas.len() > 1 {
@@ -113,14 +114,17 @@ pub(crate) fn trails(
         if watcher.stopped().is_some() {
             return Ok(None);
         }
-        let design = design.at_lambda(lambdas[at]);
-        let path = selector.search_on(&design, Instant::now(), &mut watcher.member())?.path;
-        if path.stop_reason.is_partial() {
-            return Ok(None);
-        }
-        let trail = trail(&design, path, &fold.held(), loss)?;
+        let walked = journal.once(format_args!("walk/{at}"), || {
+            let design = design.at_lambda(lambdas[at]);
+            let mut observer = watcher.member(journal.within(format_args!("walk/{at}")));
+            let path = selector.search_on(&design, Instant::now(), &mut observer)?.path;
+            if path.stop_reason.is_partial() {
+                return Ok(None);
+            }
+            trail(&design, path, &fold.held(), loss).map(Some)
+        })?;
         watcher.piece();
-        Ok(Some(trail))
+        Ok(walked)
     })?;
     Ok(trails.into_iter().flatten().collect())
 }

@@ -4,6 +4,7 @@ use super::along::Held;
 use super::choice::select;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
+use super::table::Cell;
 use super::tally::{Compared, Tally, Unit};
 use super::walks::said_of;
 use crate::selector::{Selection, ValidSelector};
@@ -11,8 +12,9 @@ use crate::shuffle::stream;
 use crate::train::train;
 use crate::tune::Tune;
 use ndarray::{Array2, Axis, concatenate};
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, Loss, Result};
+use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetScale};
 
 const OUTER: u64 = 2;
 
@@ -32,13 +34,13 @@ pub(crate) struct Repeated {
 }
 
 impl Whole<'_> {
-    /// The procedure on all rows of a sample; `None` when it was stopped.
+    /// The procedure on all rows of a sample, kept in a part of the journal; `None` when it was stopped.
     ///
     /// # Errors
     /// Those of every part of it.
-    pub fn on(&self, sample: &Sample, watcher: &Watcher<'_>) -> Result<Option<Repeated>> {
+    pub fn on(&self, sample: &Sample, (watcher, journal): (&Watcher<'_>, Journal)) -> Result<Option<Repeated>> {
         let fitted = sample.fitted()?;
-        let mut observer = watcher.member();
+        let mut observer = watcher.member(journal);
         let selector = match self.tune {
             Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, &mut observer)?.0,
             None => self.selector.clone(),
@@ -54,10 +56,19 @@ impl Whole<'_> {
 }
 
 /// One outer fold: what was selected on its training rows, and how that predicts the rows held out.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Outer {
     pub repeat: usize,
     pub fold: usize,
-    pub repeated: Repeated,
+    /// What the selection took, and says of it.
+    pub taken: Taken,
+    /// The maps, fitted on the training rows.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How targets were scaled, if they were.
+    pub scales: Option<Vec<TargetScale>>,
+    /// Names of the columns that the maps make.
+    pub columns: Vec<String>,
+    pub model: Model,
     /// The rows held out, by their places in the sample.
     pub rows: Vec<usize>,
     /// Outputs × rows held out, in the user's units, like the others.
@@ -67,6 +78,28 @@ pub(crate) struct Outer {
     pub empty: Array2<f64>,
     pub weights: Option<Vec<f64>>,
     pub units: Option<Vec<u32>>,
+}
+
+/// What a selection took.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Taken {
+    /// Names of the features, in order of entry.
+    pub selected: Vec<String>,
+    pub size: usize,
+    #[serde(with = "vaglio_core::exact")]
+    pub score: f64,
+    pub cross_validated: Option<Cell>,
+}
+
+impl Taken {
+    pub fn of(selection: &Selection) -> Self {
+        Taken {
+            selected: selected(selection),
+            size: selection.chosen.size,
+            score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
+            cross_validated: selection.chosen.cell,
+        }
+    }
 }
 
 impl Outer {
@@ -97,15 +130,10 @@ impl Outer {
         self.compared(&self.predictions).each_unit(loss, |unit| units.push(Unit { row: self.rows[unit.row], ..unit }));
         Some(units)
     }
-
-    /// Names of the selected features.
-    pub fn selected(&self) -> Vec<String> {
-        selected(&self.repeated.selection)
-    }
 }
 
 /// Names of the features that a selection took, in order of entry.
-pub(crate) fn selected(selection: &Selection) -> Vec<String> {
+fn selected(selection: &Selection) -> Vec<String> {
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
 }
@@ -132,7 +160,11 @@ pub(crate) fn outer(
             return Ok(None);
         }
         let (repeat, fold) = (job / folds, job % folds);
-        let outer = outer_fold(whole, sample, &of_row[repeat], (repeat, fold), watcher);
+        let key = format!("nested/{job}");
+        let outer = watcher.journal().once(&key, || {
+            let at = (watcher, watcher.journal().within(&key));
+            outer_fold(whole, sample, &of_row[repeat], (repeat, fold), at)
+        });
         watcher.piece();
         outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))
     })?;
@@ -144,10 +176,10 @@ fn outer_fold(
     sample: &Sample,
     of_row: &[usize],
     (repeat, fold): (usize, usize),
-    watcher: &Watcher<'_>,
+    at: (&Watcher<'_>, Journal),
 ) -> Result<Option<Outer>> {
     let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| of_row[row] == fold);
-    let Some(repeated) = whole.on(&sample.select(&training)?, watcher)? else { return Ok(None) };
+    let Some(repeated) = whole.on(&sample.select(&training)?, at)? else { return Ok(None) };
     let problem = sample.select(&held)?.apply(&repeated.fitted)?;
     let rows = held;
     let held = Held { problem: &problem, scales: repeated.fitted.scales.as_deref() };
@@ -156,7 +188,24 @@ fn outer_fold(
     let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
     let (weights, units) = held.compare(&repeated.selection.model, &predictions, owned);
     let targets = problem.targets().as_ref().clone();
-    Ok(Some(Outer { repeat, fold, repeated, rows, targets, predictions, empty, weights, units }))
+    let Repeated { fitted, selection, .. } = repeated;
+    let (taken, columns) = (Taken::of(&selection), fitted.problem.names().to_vec());
+    let (maps, scales, model) = (fitted.maps, fitted.scales, selection.model);
+    Ok(Some(Outer {
+        repeat,
+        fold,
+        taken,
+        maps,
+        scales,
+        columns,
+        model,
+        rows,
+        targets,
+        predictions,
+        empty,
+        weights,
+        units,
+    }))
 }
 
 /// Targets, predictions and weights of rows held out, those of all folds.

@@ -19,7 +19,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Criterion, Design, Error, Learner, Observer, Outline, Problem, Result, Score, Step, Subset};
+use vaglio_core::{
+    Answer, Criterion, Design, Error, Journal, Learner, Observer, Outline, Problem, Result, Score, Step, StopSign,
+    Subset,
+};
 
 /// Evaluations that a budget may name.
 const MOST_EVALUATIONS: usize = 1_000_000;
@@ -190,14 +193,18 @@ impl Tune {
         let span = tracing::info_span!("tune", method = self.method.name(), budget = self.budget);
         let _entered = span.enter();
         let settings = setting::written(&*selector.learner)?;
-        let mut watch = Watch { observer, done: 0.0, of: self.budget as f64, stopped: false };
+        let (journal, mut tried) = (observer.journal().under("tune"), 0);
+        let mut watch =
+            Watch { observer, journal: Journal::default(), done: 0.0, of: self.budget as f64, stopped: false };
         let evaluate = |values: &[f64]| {
             if watch.stopped {
                 return Outcome::Stopped;
             }
+            tried += 1;
+            watch.journal = journal.within(tried);
             let scored = self.with(&settings, values).and_then(|learner| {
                 let tuned = ValidSelector { learner, ..selector.clone() };
-                self.scored(&tuned, problem, &mut watch)
+                journal.once(tried, || self.scored(&tuned, problem, &mut watch))
             });
             watch.done += 1.0;
             match scored {
@@ -258,7 +265,7 @@ impl Tune {
             Scored::Search => {
                 let path = selector.search_on(&design, Instant::now(), watch)?.path;
                 let score = path.result().map_or(path.empty, |entry| entry.score);
-                if watch.stopped { Ok(None) } else { score.checked().map(Some) }
+                if watch.stopped || path.stop_reason.is_partial() { Ok(None) } else { score.checked().map(Some) }
             }
         }
     }
@@ -285,6 +292,7 @@ impl fmt::Display for Tune {
 /// Asks the observer whether to go on, and shows it no steps: these are not the run's own.
 struct Watch<'o> {
     observer: &'o mut dyn Observer,
+    journal: Journal,
     done: f64,
     of: f64,
     stopped: bool,
@@ -305,6 +313,14 @@ impl Observer for Watch<'_> {
 
     fn visited(&mut self, _: f64, _: f64) -> Answer {
         self.ask()
+    }
+
+    fn journal(&self) -> Journal {
+        self.journal.clone()
+    }
+
+    fn sign(&self) -> StopSign {
+        self.observer.sign()
     }
 }
 

@@ -46,6 +46,9 @@ impl Shared<'_> {
             tracing::trace!(subsets = open.len(), "refitted from the rows");
         }
         let refit = |open: &Open| -> Result<Vec<f64>> {
+            if count > 1 {
+                self.rounds.sign().check()?;
+            }
             let fits = self.rounds.fit(&subset(open.place))?;
             open.lambdas.iter().map(|&l| self.rounds.loss(&fits, self.lambdas[l], open.lowest)).collect()
         };

@@ -6,7 +6,7 @@ use super::settle::{residuals_after, settle};
 use crate::criteria::fits::Scored;
 use crate::criteria::settle::in_order_of_bounds;
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, walked};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Winner, larger, walked};
 use vaglio_kernels::Trial;
 use vaglio_kernels::loo::{Basis, Change, Possible, State};
 
@@ -185,6 +185,17 @@ impl Evaluator for LooEvaluator<'_> {
         let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
         scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
+        Ok(())
+    }
+
+    fn can_skip(&self, trials: Trials<'_>) -> bool {
+        // Exact trials by bounds leave nothing behind that later ones would not compute alike.
+        let are_bounded = self.states.as_ref().is_some_and(|states| states.iter().all(State::is_bounded));
+        matches!(trials, Trials::BestAddition(_)) && are_bounded
+    }
+
+    fn skip(&mut self, subset: &[Feature], _: Trials<'_>) -> Result<()> {
+        self.states(subset).iter_mut().for_each(State::follow);
         Ok(())
     }
 

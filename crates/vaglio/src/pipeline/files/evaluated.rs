@@ -60,7 +60,7 @@ impl Evaluated {
             let (intervals, figures) = SavedIntervals::new(level, outer, prepared)?;
             (evaluated.intervals, nested.intervals) = (Some(intervals), Some(figures));
         }
-        if let Some(reason) = watcher.stopped() {
+        if let Some(reason) = watcher.was_stopped() {
             selection.path.stop_reason = reason;
             let message =
                 "the run was stopped before all figures of `evaluate` were computed; those that are null are missing";

@@ -107,10 +107,9 @@ impl SavedIntervals {
         check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
         let figures = figures(level, &first, &residuals, prepared)?;
         let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
-            let (fitted, model) = (fold.repeated.fitted, fold.repeated.selection.model);
-            let names = fitted.problem.names();
-            let inputs = model.inputs().iter().filter_map(|&feature| names.get(feature)).cloned().collect();
-            FoldModel { target_scales: fitted.scales, maps: fitted.maps, inputs, model, residuals }
+            let Outer { scales: target_scales, maps, columns, model, .. } = fold;
+            let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
+            FoldModel { target_scales, maps, inputs, model, residuals }
         });
         Ok((SavedIntervals { level, folds: folds.collect() }, figures))
     }
@@ -200,17 +199,14 @@ fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
 /// Widths and coverage on test rows, or widths on training rows where there are none.
 fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &Prepared) -> Result<Intervals> {
     let problem = |fold: &Outer| match &prepared.test_source {
-        Some((rows, recipe)) => {
-            let fitted = &fold.repeated.fitted;
-            recipe.apply(rows.clone(), &fitted.maps, fitted.problem.names())
-        }
-        None => prepared.sample.apply(&fold.repeated.fitted),
+        Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns),
+        None => prepared.sample.apply_maps(&fold.maps, &fold.columns),
     };
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &Outer| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
-        let held = Held { problem: &problem, scales: fold.repeated.fitted.scales.as_deref() };
-        let model = &fold.repeated.selection.model;
+        let held = Held { problem: &problem, scales: fold.scales.as_deref() };
+        let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));
         let every = values.ncols().div_ceil(MOST_WIDTHS).max(1);

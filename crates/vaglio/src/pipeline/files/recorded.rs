@@ -130,8 +130,8 @@ fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<Parts> {
         criterion: settings.criterion.typetag_name().into(),
         search: settings.search.typetag_name().into(),
         loss: settings.criterion.loss(),
-        engine: selection.engine.into(),
-        approximation: selection.approximation.map(Into::into),
+        engine: selection.engine.clone().into_owned(),
+        approximation: selection.approximation.clone().map(Into::into),
         settings: serde_json::json!({
             "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
             "learner": serde_json::to_value(&settings.learner).map_err(written)?,

@@ -2,7 +2,7 @@
 
 use super::paired::paired;
 use crate::record::{Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound};
-use crate::resample::{Outer, Pooled, Sample, Tally, Watcher, Whole, cut, in_turn, said_of};
+use crate::resample::{Outer, Pooled, Sample, Taken, Tally, Watcher, Whole, cut, in_turn, said_of};
 use crate::selector::{Selection, ValidSelector};
 use crate::shuffle::{shuffled, stream};
 use std::collections::{HashMap, HashSet};
@@ -26,8 +26,6 @@ pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: 
     let figures =
         Figures::of(sample.task(), loss, pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
-        let selection = &fold.repeated.selection;
-        let score = selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss;
         // AUC and balanced error of a fold without one of the classes are none.
         let of = |tally: &Tally| Tally::pooled(loss, &[tally]).map_or(f64::INFINITY, |(loss, _)| loss);
         OuterFold {
@@ -36,14 +34,14 @@ pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: 
             rows: fold.targets.ncols(),
             loss: of(tally),
             empty_loss: of(empty),
-            size: selection.chosen.size,
-            lambda: selection.model.lambda(),
-            score,
-            cross_validated: selection.chosen.cell.map(|cell| cell.loss),
-            selected: fold.selected(),
+            size: fold.taken.size,
+            lambda: fold.model.lambda(),
+            score: fold.taken.score,
+            cross_validated: fold.taken.cross_validated.map(|cell| cell.loss),
+            selected: fold.taken.selected.clone(),
         }
     });
-    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.selected().into_iter().collect()).collect();
+    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
     Ok(Nested {
         folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
         repeats: outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0),
@@ -103,34 +101,36 @@ pub(super) fn permutations(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Permutations>> {
     watcher.stage("permutations", count);
-    let figures = |selection: &Selection| {
-        let score = selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss;
-        (score, selection.chosen.cell.map(|cell| cell.loss))
-    };
     let nulls = in_turn(count, |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
-        let order = shuffled_targets(sample, stream(whole.selector.seed, SHUFFLE, number as u64));
-        let repeated = whole.on(&sample.with_targets_of(&order)?, watcher);
+        let key = format!("permutations/{number}");
+        let null = watcher.journal().once(&key, || {
+            let order = shuffled_targets(sample, stream(whole.selector.seed, SHUFFLE, number as u64));
+            let at = (watcher, watcher.journal().within(&key));
+            let repeated = whole.on(&sample.with_targets_of(&order)?, at);
+            let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
+            Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
+        });
         watcher.piece();
-        Ok(repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?.map(|r| figures(&r.selection)))
+        null
     })?;
     if watcher.stopped().is_some() {
         return Ok(None);
     }
-    let nulls: Vec<(f64, Option<f64>)> = nulls.into_iter().flatten().collect();
+    let nulls: Vec<Taken> = nulls.into_iter().flatten().collect();
     let figure = |observed: f64, values: Vec<f64>| {
         let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
         let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
         NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
     };
-    let (score, cross_validated) = figures(selection);
-    let of_folds: Vec<f64> = nulls.iter().filter_map(|(_, of_folds)| *of_folds).collect();
+    let Taken { score, cross_validated, .. } = Taken::of(selection);
+    let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
     Ok(Some(Permutations {
         count,
-        score: figure(score, nulls.iter().map(|(score, _)| *score).collect()),
-        cross_validated: cross_validated.filter(|_| of_folds.len() == count).map(|value| figure(value, of_folds)),
+        score: figure(score, nulls.iter().map(|null| null.score).collect()),
+        cross_validated: cross_validated.filter(|_| of_folds.len() == count).map(|cell| figure(cell.loss, of_folds)),
     }))
 }
 
@@ -198,24 +198,30 @@ pub(super) fn stability(
     let size = selection.chosen.size.max(1);
     let sets = in_turn(2 * pairs, |job| {
         if watcher.stopped().is_some() {
-            return Ok(HashSet::new());
+            return Ok(None);
         }
+        let key = format!("stability/{job}");
         let half = dealing.half(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
-        let walked = || -> Result<HashSet<String>> {
+        let walked = || -> Result<Option<HashSet<String>>> {
             let fitted = sample.select(&rows)?.fitted()?;
             let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
-            let path = selector.search_on(&design, Instant::now(), &mut watcher.member())?.path;
+            let mut observer = watcher.member(watcher.journal().within(&key));
+            let path = selector.search_on(&design, Instant::now(), &mut observer)?.path;
+            if path.stop_reason.is_partial() {
+                return Ok(None);
+            }
             let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
-            Ok(subset.iter().map(|&feature| design.names()[feature].clone()).collect())
+            Ok(Some(subset.iter().map(|&feature| design.names()[feature].clone()).collect()))
         };
-        let set = walked().map_err(|error| said_of(error, "a half"));
+        let set = watcher.journal().once(&key, walked).map_err(|error| said_of(error, "a half"));
         watcher.piece();
         set
     })?;
     if watcher.stopped().is_some() {
         return Ok(None);
     }
+    let sets: Vec<HashSet<String>> = sets.into_iter().flatten().collect();
     let frequency = frequency(&sets, &selection.names);
     let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
     let columns = selection.names.len() as f64;

@@ -1,0 +1,78 @@
+//! The order in which the tree of all subsets takes groups, and how many subsets there are below each place.
+
+use crate::space::Space;
+use vaglio_core::{Feature, Result, Score, Subset};
+
+/// The groups that are not forced in the order of the tree, and how many subsets there are below each place.
+pub(crate) struct Order {
+    pub forced: Vec<Feature>,
+    /// Features of all groups, one group after another.
+    pub features: Vec<Feature>,
+    /// Where each group starts in `features`, and the end.
+    starts: Vec<usize>,
+    /// At `p` and `c`: subsets of the groups from place p on with c features in total.
+    ways: Vec<Vec<u64>>,
+    pub least: usize,
+    pub most: usize,
+}
+
+impl Order {
+    /// The most useful first, by the scores of single groups beside the forced ones; ties by first feature.
+    pub fn new(space: &Space<'_>, subset: &mut Subset<'_>) -> Result<Self> {
+        let forced = space.forced_features();
+        subset.reset(&forced)?;
+        let (least, most) = (space.least.unwrap_or(1).max(1), space.largest());
+        let mut ranked: Vec<(Score, usize)> =
+            space.score_additions(subset, &space.free())?.into_iter().zip(space.free()).collect();
+        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
+        let (mut features, mut starts) = (Vec::new(), vec![0]);
+        for (_, group) in ranked {
+            features.extend(&space.groups[group]);
+            starts.push(features.len());
+        }
+        let ways = ways(&starts, most.saturating_sub(forced.len()));
+        Ok(Order { forced, features, starts, ways, least, most })
+    }
+
+    pub fn places(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn group(&self, place: usize) -> &[Feature] {
+        &self.features[self.starts[place]..self.starts[place + 1]]
+    }
+
+    /// How many features stand from one place to a later one.
+    pub fn between(&self, place: usize, later: usize) -> usize {
+        self.starts[later] - self.starts[place]
+    }
+
+    /// The sizes of the results below a subset of `size` features with the groups from `place` on, with the number of
+    /// each.
+    pub fn below(&self, place: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
+        let counts = self.ways[place].iter().copied().enumerate().skip(1);
+        let (least, most) = (self.least, self.most);
+        counts
+            .map(move |(more, count)| (size + more, count))
+            .filter(move |(size, count)| *count > 0 && (least..=most).contains(size))
+    }
+
+    pub fn count_below(&self, place: usize, size: usize) -> u64 {
+        self.below(place, size).map(|(_, count)| count).sum()
+    }
+}
+
+fn ways(starts: &[usize], room: usize) -> Vec<Vec<u64>> {
+    let places = starts.len() - 1;
+    let mut ways = vec![vec![0_u64; room + 1]; places + 1];
+    ways[places][0] = 1;
+    for place in (0..places).rev() {
+        let size = starts[place + 1] - starts[place];
+        let mut row = ways[place + 1].clone();
+        for total in size..=room {
+            row[total] += ways[place + 1][total - size];
+        }
+        ways[place] = row;
+    }
+    ways
+}

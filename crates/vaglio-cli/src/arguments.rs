@@ -134,8 +134,8 @@ pub struct Run {
     /// Overrides a setting of the file, as in `--set search.max_features=5`.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Continue from the journal of an interrupted run.
-    #[arg(long, hide = true)]
+    /// Go on from `journal.jsonl` in the folder, which a run that was stopped or killed has left there.
+    #[arg(long)]
     pub resume: bool,
     /// Recompute so many random steps by plain retraining.
     #[arg(long, value_name = "N", hide = true)]
@@ -143,8 +143,8 @@ pub struct Run {
     /// Threads; 0 for as many as there are processors. The result does not depend on it.
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Stop after this time with the result so far.
-    #[arg(long, value_name = "10m", hide = true)]
+    /// Stop after this time with the result so far: `limits.time`.
+    #[arg(long, value_name = "10m")]
     pub time_limit: Option<String>,
     /// Repeat everything in so many outer folds, for an honest figure: `evaluate.nested.folds`.
     #[arg(long, value_name = "K")]

@@ -1,12 +1,14 @@
 //! What each command does.
 
 use crate::arguments::{Predict, Run};
-use crate::failure::{Failure, not_available};
+use crate::failure::{Failure, LIMITED, not_available};
 use crate::loaded::Loaded;
 use crate::progress::Watch;
+use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, told_in_lines};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::StopReason;
 use vaglio::pipeline::{self, Beside, RunOptions, SavedModel};
@@ -16,38 +18,17 @@ pub type Done = Result<ExitCode, Failure>;
 
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: Run) -> Done {
-    let later = [
-        (arguments.resume, "`--resume`", "run again; a run starts from the beginning"),
-        (
-            arguments.verify.is_some(),
-            "`--verify`",
-            "leave it out; the test suite recomputes every step by plain retraining",
-        ),
-        (arguments.time_limit.is_some(), "`--time-limit`", "interrupt with Ctrl-C; what was found is written"),
-    ];
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
-    pipeline::set_previous_aside(&out)?;
-    if let Some((_, what, instead)) = later.into_iter().find(|(given, ..)| *given) {
-        return Err(not_available(what, instead));
-    }
-    let evaluated = [
-        ("evaluate.nested.folds", arguments.nested),
-        ("evaluate.permutations", arguments.permutations),
-        ("evaluate.stability.pairs", arguments.stability),
-    ];
-    let evaluated = evaluated.iter().filter_map(|(path, value)| value.map(|value| format!("{path}={value}")));
-    let set: Vec<String> = arguments.set.iter().cloned().chain(evaluated).collect();
-    let loaded = Loaded::read(&arguments.pipeline, &set)?;
-    pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
-    let settings = match arguments.threads {
-        Some(threads) => loaded.pipeline.clone().on_threads(threads),
-        None => loaded.pipeline.clone(),
-    };
-    let options = RunOptions { folder: loaded.folder.clone(), out: out.clone() };
+    let (loaded, settings) = asked_for(&arguments).inspect_err(|_| {
+        // What is wrong is told, and not that this fails as well.
+        let _ = pipeline::set_previous_aside(&out);
+    })?;
+    let options = RunOptions { folder: loaded.folder.clone(), out: out.clone(), resume: arguments.resume };
     let mut watch = Watch::new(arguments.quiet);
     let outcome = in_pool(settings.threads(), || pipeline::run(&settings, &options, &mut watch))?
         .map_err(|error| loaded.failure(error))?;
     watch.finish();
+    signals::run_ends();
 
     let text = if arguments.json {
         outcome.record.to_text()?
@@ -64,10 +45,34 @@ pub fn run(arguments: Run) -> Done {
         note(&format_args!("wrote {}", out.join("report.html").display()));
     }
     Ok(match outcome.record.stop_reason {
-        StopReason::Interrupted => ExitCode::from(130),
-        reason if reason.is_partial() => ExitCode::from(5),
+        StopReason::Interrupted => ExitCode::from(INTERRUPTED),
+        reason if reason.is_partial() => ExitCode::from(LIMITED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// The pipeline that is to be run, with its settings.
+fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
+    if arguments.verify.is_some() {
+        let instead = "leave it out; the test suite recomputes every step by plain retraining";
+        return Err(not_available("`--verify`", instead));
+    }
+    let written = |value: Option<usize>| value.map(|value| value.to_string());
+    let others = [
+        ("evaluate.nested.folds", written(arguments.nested)),
+        ("evaluate.permutations", written(arguments.permutations)),
+        ("evaluate.stability.pairs", written(arguments.stability)),
+        ("limits.time", arguments.time_limit.clone()),
+    ];
+    let others = others.iter().filter_map(|(path, value)| value.as_ref().map(|value| format!("{path}={value}")));
+    let set: Vec<String> = arguments.set.iter().cloned().chain(others).collect();
+    let loaded = Loaded::read(&arguments.pipeline, &set)?;
+    pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
+    let settings = match arguments.threads {
+        Some(threads) => loaded.pipeline.clone().on_threads(threads),
+        None => loaded.pipeline.clone(),
+    };
+    Ok((loaded, settings))
 }
 
 /// Says what a run would do.

@@ -1,12 +1,16 @@
 //! How failures are told: on standard error, with the line that is at fault.
 
+use crate::signals::INTERRUPTED;
 use crate::terminal::{LONGEST, aside, told, told_in_lines};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use unicode_width::UnicodeWidthStr;
-use vaglio::core::{Error, Place, acts, shown};
+use vaglio::core::{Error, Place, StopReason, acts, shown};
+
+/// The exit code of what a limit has stopped.
+pub const LIMITED: u8 = 5;
 
 /// An error with the lines that it points into, if any.
 #[derive(Debug)]
@@ -28,7 +32,11 @@ impl Failure {
         const START: &str = "error: ";
         let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + 1);
         aside(&format!("{START}{}\n{}", told(&self.error, left), self.snippet));
-        ExitCode::from(self.error.class() as u8)
+        match self.error {
+            Error::Stopped(StopReason::Interrupted) => ExitCode::from(INTERRUPTED),
+            Error::Stopped(_) => ExitCode::from(LIMITED),
+            _ => ExitCode::from(self.error.class() as u8),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod list;
 mod loaded;
 mod manual;
 mod progress;
+mod signals;
 mod terminal;
 
 #[cfg(feature = "beam")]
@@ -44,6 +45,7 @@ use vaglio::pipeline;
 /// The exit code is 0 when done, 2 for usage or configuration, 3 for data, 4 for arithmetic, 5 for a limit, 130 when
 /// interrupted.
 pub fn main() -> ExitCode {
+    signals::listen();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),

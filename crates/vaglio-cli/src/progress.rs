@@ -1,16 +1,13 @@
-//! Progress on a terminal, tracing on demand, and interruption.
+//! Progress on a terminal, and tracing on demand.
 
+use crate::signals;
 use crate::terminal::log_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
-use vaglio::core::{Answer, Observer, Step, StopReason};
-
-/// Whether the user asked to stop.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+use vaglio::core::{Answer, Observer, Step, StopSign};
 
 /// The bar on the terminal, which steps aside for lines.
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -25,18 +22,27 @@ fn set_bar(new: Option<ProgressBar>) {
     }
 }
 
-/// Standard error, above the bar.
+/// Writes while the bar steps aside.
+pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
+    match bar() {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// Standard error, above the bar. What cannot be written is lost: that is no failure of what it tells of.
 struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let line = log_line(bytes, has_color());
-        let write = || std::io::stderr().write_all(line.as_bytes());
-        bar().map_or_else(write, |bar| bar.suspend(write)).map(|()| bytes.len())
+        let _nobody_reads = above_bar(|| std::io::stderr().write_all(line.as_bytes()));
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        std::io::stderr().flush()
+        let _ = std::io::stderr().flush();
+        Ok(())
     }
 }
 
@@ -68,17 +74,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts to listen for interruption.
+    /// Shows progress unless it is to be quiet; from now on an interruption is answered by the observer.
     pub fn new(quiet: bool) -> Self {
-        // A second interruption ends the process at once.
-        let listen = ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        });
-        if let Err(error) = listen {
-            tracing::warn!("an interruption will end the run at once: {error}");
-        }
+        signals::run_begins();
         Watch { shown: !quiet && std::io::stderr().is_terminal() }
     }
 
@@ -147,11 +145,15 @@ impl Observer for Watch {
         }
         answer()
     }
+
+    fn sign(&self) -> StopSign {
+        signals::sign()
+    }
 }
 
 /// Parts of a bar that shows a share.
 const PARTS: u64 = 1000;
 
 fn answer() -> Answer {
-    if INTERRUPTED.load(Ordering::SeqCst) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+    signals::reason().map_or(Answer::Continue, Answer::Stop)
 }

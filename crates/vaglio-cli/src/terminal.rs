@@ -1,5 +1,6 @@
 //! What is shown: results on standard output, everything else on standard error, where names of others do not act.
 
+use crate::progress::above_bar;
 use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -37,8 +38,10 @@ pub fn note(line: &dyn Display) {
 
 /// Writes to standard error. Where that is full or closed nobody reads, and the exit code says what came of it.
 pub fn aside(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    let _nobody_reads = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    let _nobody_reads = above_bar(|| {
+        let mut stderr = std::io::stderr().lock();
+        stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush())
+    });
 }
 
 /// A line of a log, in which nothing acts but the colors that it may have.

@@ -372,5 +372,6 @@ pub(crate) struct Searched {
     engine: Cow<'static, str>,
     approximation: Option<Cow<'static, str>>,
     pub alpha: Option<Vec<f64>>,
+    #[serde(skip)]
     seconds: f64,
 }

@@ -3,7 +3,7 @@
 use crate::common::{Folder, pipeline, ran, root, table, timeless};
 use serde_json::Value;
 
-const FILES: [&str; 4] = ["model.json", "report.html", "resolved.yaml", "selection.json"];
+const FILES: [&str; 5] = ["journal.jsonl", "model.json", "report.html", "resolved.yaml", "selection.json"];
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()

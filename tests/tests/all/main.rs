@@ -19,6 +19,8 @@ mod honest;
 mod hostile;
 mod information;
 mod init;
+mod journal;
+mod kills;
 mod later;
 mod limits;
 mod models;

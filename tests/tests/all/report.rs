@@ -37,7 +37,10 @@ fn the_page_is_that_of_the_run_byte_for_byte() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{name}: {}", ran.err);
         assert!(ran.err.contains("out/report.html"), "{}", ran.err);
         assert!(folder.read("out/report.html") == page, "{name}: the page is another");
-        assert_eq!(folder.files("out"), ["model.json", "report.html", "resolved.yaml", "selection.json"]);
+        assert_eq!(
+            folder.files("out"),
+            ["journal.jsonl", "model.json", "report.html", "resolved.yaml", "selection.json"]
+        );
     }
 }
 

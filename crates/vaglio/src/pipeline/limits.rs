@@ -1,5 +1,6 @@
 //! What a run may take.
 
+use super::TimeSpan;
 use crate::budget::{Budget, ByteSize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
+    /// Time, as in `10m`, `1h 30m` or a number of seconds, after which a run ends with what it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeSpan>,
     /// Memory, as in `8GiB`, `500 MB` or a number of bytes; 80 % of what the machine, or its control group, has when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,

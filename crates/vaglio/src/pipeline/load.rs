@@ -5,9 +5,6 @@ use crate::document::Document;
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
-/// Keys that the format names and this version does not do, with what to do instead.
-const LATER_KEYS: &[(&str, &str)] = &[("limits.time", "leave it out; an interrupted run (Ctrl-C) writes what it has")];
-
 /// Kinds of `criterion.splits` that the format names and this version does not do.
 const LATER_SPLITS: [&str; 2] = ["forward", "monte_carlo"];
 
@@ -45,15 +42,6 @@ pub fn by_default(document: &Document) -> Vec<(&'static str, &'static str)> {
 }
 
 fn refuse_later(document: &Document) -> Result<()> {
-    for (key, instead) in LATER_KEYS {
-        if document.get(key).is_some() {
-            return Err(Error::NotAvailable {
-                what: format!("`{key}`"),
-                instead: (*instead).to_owned(),
-                place: document.place(key),
-            });
-        }
-    }
     let splits = document.kind("criterion.splits");
     if let Some((kind, place)) = splits.filter(|(kind, _)| LATER_SPLITS.contains(kind)) {
         return Err(Error::NotAvailable {

@@ -10,6 +10,7 @@ mod limits;
 mod load;
 mod schema;
 mod threads;
+mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
@@ -27,6 +28,7 @@ pub use limits::Limits;
 pub use load::{by_default, load};
 pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
+pub use time_span::TimeSpan;
 
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 
@@ -285,6 +287,30 @@ impl ValidPipeline {
             copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
         }
         Ok(copy)
+    }
+
+    /// The time that a run may take.
+    #[cfg(feature = "files")]
+    pub(crate) fn most_time(&self) -> Option<std::time::Duration> {
+        self.0.limits.time.map(|span| span.0)
+    }
+
+    /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads
+    /// and limits.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when settings cannot be written.
+    #[cfg(feature = "files")]
+    pub(crate) fn configuration(&self) -> Result<serde_json::Value> {
+        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+        let mut settings = serde_json::to_value(self).map_err(failed)?;
+        if let Some(settings) = settings.as_object_mut() {
+            settings.retain(|key, _| key != "limits" && key != "engine");
+            if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
+                data.retain(|key, _| key != "train" && key != "test");
+            }
+        }
+        Ok(settings)
     }
 
     /// The memory that a run may take.

@@ -1,5 +1,6 @@
 //! The folder of a run: files that appear whole, and the report made anew from the others.
 
+use super::claim::Claim;
 use crate::document::Document;
 use crate::record::{Parts, Record};
 use crate::report::render;
@@ -11,8 +12,10 @@ use vaglio_core::{Error, Result};
 /// run itself wrote.
 ///
 /// # Errors
-/// [`Error::Unreadable`] when one of the two is missing, damaged, or not of the same run; [`Error::Unwritable`].
+/// [`Error::Unreadable`] when one of the two is missing, damaged, or not of the same run; [`Error::Unwritable`], also
+/// while a run is in the folder.
 pub fn report(folder: &Path) -> Result<()> {
+    let _claim = Claim::existing(folder)?;
     let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
     let again = format!("run the pipeline again with `--out {}`", folder.display());
     let again = |error: Error| match error {
@@ -44,25 +47,29 @@ fn read_resolved(path: &Path, parts: &Parts) -> Result<String> {
     Ok(text)
 }
 
-/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, so that a run that fails leaves no
-/// result that looks like its own.
+/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, with the files that belong to it, so that
+/// a run that failed leaves no result that looks like its own. Where another run is in the folder, nothing is done.
 ///
 /// # Errors
 /// [`Error::Unwritable`].
 pub fn set_previous_aside(out: &Path) -> Result<()> {
-    let current = out.join("selection.json");
-    if !current.exists() {
-        return Ok(());
+    match Claim::existing(out) {
+        Ok(Some(claim)) => claim.set_aside(),
+        Ok(None) | Err(_) => Ok(()),
     }
-    std::fs::rename(&current, out.join("selection.previous.json"))
-        .map_err(|e| Error::Unwritable { path: current, message: e.to_string() })
 }
 
-pub(super) fn make_writable(out: &Path) -> Result<()> {
-    std::fs::create_dir_all(out).map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })?;
-    let probe = out.join(format!(".probe.{}", std::process::id()));
-    let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
-    written.map_err(|e| Error::Unwritable { path: out.to_owned(), message: e.to_string() })
+/// The name under which a file is written before it appears.
+pub(super) fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+/// Has the disk know the names in a folder, where the system can.
+pub(super) fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    }
 }
 
 /// Writes a file under another name first, so that it appears whole or not at all.
@@ -71,8 +78,7 @@ pub(super) fn make_writable(out: &Path) -> Result<()> {
 /// [`Error::Unwritable`].
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     let failed = |e: std::io::Error| Error::Unwritable { path: path.to_owned(), message: e.to_string() };
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+    let temporary = temporary(path);
     let write = || -> std::io::Result<()> {
         let mut file = std::fs::File::create(&temporary)?;
         file.write_all(text.as_bytes())?;

@@ -2,6 +2,7 @@
 
 mod as_csv;
 mod calibration;
+mod claim;
 mod correlations;
 mod curve;
 mod data;
@@ -12,6 +13,7 @@ mod folder;
 mod in_parquet;
 mod init;
 mod intervals;
+mod journal;
 mod memory;
 mod model;
 mod paired;
@@ -27,6 +29,7 @@ mod series;
 mod streamed;
 mod taken;
 mod targets;
+mod watched;
 mod worth;
 mod written;
 

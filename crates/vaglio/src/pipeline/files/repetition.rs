@@ -203,7 +203,7 @@ pub(super) fn stability(
         let key = format!("stability/{job}");
         let half = dealing.half(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
-        let walked = || -> Result<Option<HashSet<String>>> {
+        let walked = || -> Result<Option<Vec<String>>> {
             let fitted = sample.select(&rows)?.fitted()?;
             let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
             let mut observer = watcher.member(watcher.journal().within(&key));
@@ -221,7 +221,7 @@ pub(super) fn stability(
     if watcher.stopped().is_some() {
         return Ok(None);
     }
-    let sets: Vec<HashSet<String>> = sets.into_iter().flatten().collect();
+    let sets: Vec<HashSet<String>> = sets.into_iter().flatten().map(|names| names.into_iter().collect()).collect();
     let frequency = frequency(&sets, &selection.names);
     let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
     let columns = selection.names.len() as f64;

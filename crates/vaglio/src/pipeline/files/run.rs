@@ -1,9 +1,12 @@
 //! A run: prepare, select, fit, evaluate, write.
 
+use super::claim::Claim;
 use super::evaluated::Evaluated;
-use super::folder::{heading, make_writable, relative, set_previous_aside, write_file};
+use super::folder::{heading, relative};
+use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::recorded::record;
+use super::watched::Watched;
 use super::{Observed, Prepared, SavedModel, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
@@ -12,6 +15,7 @@ use crate::report::render;
 use crate::resample;
 use crate::selector::ValidSelector;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Model, Observer, Result};
 
@@ -22,6 +26,8 @@ pub struct RunOptions {
     pub folder: PathBuf,
     /// The folder that the files are written to; made when absent.
     pub out: PathBuf,
+    /// Whether to go on from the journal in that folder.
+    pub resume: bool,
 }
 
 /// What a run found; everything is on disk already.
@@ -33,15 +39,32 @@ pub struct Outcome {
     pub model: SavedModel,
 }
 
-/// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`.
+/// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`, which come
+/// into place together, and while it runs `journal.jsonl`.
 ///
-/// Every file appears whole, `selection.json` last. Runs on the current rayon pool; the result does not depend on the
-/// number of threads.
+/// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
+/// fails. Runs on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
+/// resumed.
 ///
 /// # Errors
-/// Those of the data, the settings and the arithmetic, and [`vaglio_core::Error::Unwritable`], found before the search
-/// starts.
+/// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
+/// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`].
 pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Observer) -> Result<Outcome> {
+    let mut claim = Claim::existing(&options.out)?;
+    let done = run_in(&mut claim, pipeline, options, observer);
+    if let (Err(_), Some(claim)) = (&done, &claim) {
+        // What failed is told, and not that this fails as well.
+        let _ = claim.set_aside();
+    }
+    done
+}
+
+fn run_in(
+    claim: &mut Option<Claim>,
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
     let start = Instant::now();
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
@@ -53,8 +76,15 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
     let mut design = pipeline.selector().design(&prepared.train)?;
     let evaluate = pipeline.0.evaluate.as_ref();
     Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?.check(pipeline.budget())?;
-    make_writable(&options.out)?;
-    set_previous_aside(&options.out)?;
+    let claim = match claim {
+        Some(claim) => claim,
+        None => claim.insert(Claim::new(&options.out)?),
+    };
+    claim.make_ready()?;
+    let header = Header::new(&prepared.sha256, pipeline.configuration()?);
+    let begin = if options.resume { Book::resume } else { Book::begin };
+    let book = Arc::new(begin(&options.out, &header)?);
+    let observer = &mut Watched::new(observer, &book, start, pipeline.most_time());
     let (selector, tuned) = pipeline.tuned(&prepared.train, observer)?;
     if tuned.is_some() {
         design = selector.design(&prepared.train)?;
@@ -77,10 +107,14 @@ pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Ob
 
     let model = saved(pipeline, &selector, prepared, selection.model, evaluated);
     let resolved = resolved(&written, options)?;
-    write_file(&options.out.join("model.json"), &model.to_text()?)?;
-    write_file(&options.out.join("resolved.yaml"), &resolved)?;
-    write_file(&options.out.join("report.html"), &render(&record, &heading(&options.out), &resolved)?)?;
-    write_file(&options.out.join("selection.json"), &record.to_text()?)?;
+    book.finish()?;
+    let texts = [
+        ("model.json", &*model.to_text()?),
+        ("resolved.yaml", &resolved),
+        ("report.html", &render(&record, &heading(&options.out), &resolved)?),
+        ("selection.json", &record.to_text()?),
+    ];
+    claim.put(&texts, book.is_resumed())?;
     Ok(Outcome { record, model })
 }
 

@@ -1,0 +1,49 @@
+//! Interruption, from the first moment on.
+
+use crate::terminal::note;
+use std::sync::atomic::{AtomicBool, Ordering};
+use vaglio::core::{StopReason, StopSign};
+
+/// Whether a run is under way that ends by itself when it is asked to.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+/// Whether the user asked to stop.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of what was interrupted.
+pub const INTERRUPTED: u8 = 130;
+
+/// Handles interruptions from now on: a run finishes its step, and at the second it ends at once, like all else at the first.
+pub fn listen() {
+    let listen = ctrlc::set_handler(|| {
+        if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+        note(&"finishing this step; press again to stop now");
+    });
+    if let Err(error) = listen {
+        tracing::warn!("an interruption will end the run at once: {error}");
+    }
+    // A limit of the size of files is told by a failing write then, not by the end of the process.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
+/// From now on a run is under way.
+pub fn run_begins() {
+    RUNNING.store(true, Ordering::SeqCst);
+}
+
+/// The result is complete and in place: nothing is left to be finished.
+pub fn run_ends() {
+    RUNNING.store(false, Ordering::SeqCst);
+}
+
+/// Whether the run is to end.
+pub fn reason() -> Option<StopReason> {
+    ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted)
+}
+
+/// The same for work in the middle of a step.
+pub fn sign() -> StopSign {
+    StopSign::new(reason)
+}

@@ -1,0 +1,139 @@
+//! Lengths of time as files have them.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+/// A length of time: `10m`, `1h 30m`, `90 s`, or a number of seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSpan(pub Duration);
+
+/// Units in seconds, from the largest, the short name first.
+const UNITS: [(&[&str], f64); 5] = [
+    (&["d", "day", "days"], 86_400.0),
+    (&["h", "hour", "hours"], 3600.0),
+    (&["m", "min", "minute", "minutes"], 60.0),
+    (&["s", "sec", "second", "seconds"], 1.0),
+    (&["ms"], 1e-3),
+];
+
+/// What is expected.
+const EXPECTED: &str = "a time, such as 10m, `1h 30m` or a number of seconds";
+
+/// Ten years.
+const MOST: f64 = 315_360_000.0;
+
+impl TimeSpan {
+    /// Reads what people write.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Ok(seconds) = text.trim().parse() {
+            return TimeSpan::of_seconds(seconds);
+        }
+        let (mut rest, mut seconds) = (text.trim(), 0.0);
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+            let number: f64 = rest[..end].parse().ok()?;
+            let after = rest[end..].trim_start();
+            let unit = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+            let is_this = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(&after[..unit]));
+            seconds += number * UNITS.iter().find(|(names, _)| is_this(names))?.1;
+            rest = after[unit..].trim_start();
+        }
+        TimeSpan::of_seconds(seconds)
+    }
+
+    fn of_seconds(seconds: f64) -> Option<Self> {
+        (seconds > 0.0 && seconds <= MOST).then(|| TimeSpan(Duration::from_secs_f64(seconds)))
+    }
+}
+
+impl fmt::Display for TimeSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs_f64();
+        match UNITS.iter().find(|(_, unit)| (seconds / unit).fract() == 0.0) {
+            Some((names, unit)) => write!(f, "{}{}", seconds / unit, names[0]),
+            None => write!(f, "{seconds}s"),
+        }
+    }
+}
+
+impl Serialize for TimeSpan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeSpan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Span;
+        impl Visitor<'_> for Span {
+            type Value = TimeSpan;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EXPECTED)
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<TimeSpan, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<TimeSpan, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<TimeSpan, E> {
+                TimeSpan::of_seconds(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found {value:e}")))
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<TimeSpan, E> {
+                TimeSpan::parse(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found `{value}`")))
+            }
+        }
+        deserializer.deserialize_any(Span)
+    }
+}
+
+impl JsonSchema for TimeSpan {
+    fn schema_name() -> Cow<'static, str> {
+        "TimeSpan".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A length of time: `10m`, `1h 30m`, or a number of seconds.",
+            "type": ["number", "string"],
+            "exclusiveMinimum": 0,
+            "pattern": "^\\s*([0-9.]+\\s*[A-Za-z]*\\s*)+$"
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        for (text, seconds, shown) in [
+            ("10m", 600.0, "10m"),
+            ("90 s", 90.0, "90s"),
+            ("1h30m", 5400.0, "90m"),
+            ("1h 30min", 5400.0, "90m"),
+            ("0.5", 0.5, "500ms"),
+            ("2 days", 172_800.0, "2d"),
+            ("250ms", 0.25, "250ms"),
+            ("36H", 129_600.0, "36h"),
+        ] {
+            let span = TimeSpan::parse(text).unwrap();
+            assert_eq!((span.0.as_secs_f64(), span.to_string().as_str()), (seconds, shown), "{text}");
+            assert_eq!(TimeSpan::parse(shown), Some(span));
+        }
+        for text in ["", "m", "10x", "0", "-1m", "10 m 5", "1e99", "nan", "inf", "m10", "1..5m", "99999999d"] {
+            assert_eq!(TimeSpan::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Runs that go on from a journal end as if they had never been stopped; journals of others are refused.
+
+use crate::common::{Folder, Ran, pipeline, ran, table, third, timeless};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+/// A run that keeps every piece, however little work it was.
+pub fn run(folder: &Folder, out: &str, more: &[&str]) -> Ran {
+    let arguments = [&["run", "p.yaml", "--quiet", "--out", out], more].concat();
+    ran(folder.command(&arguments).env("VAGLIO_JOURNAL", "every"))
+}
+
+fn columns(rows: usize) -> String {
+    let g = |row: usize, _: f64| (row % 6).to_string();
+    table(rows, 7, &[("class", &third), ("g", &g)])
+}
+
+/// A pipeline on numbers, or on classes where it says so.
+fn yaml(lines: &str) -> String {
+    let target =
+        if lines.contains("# classes") { "target: class, exclude: [y, g]" } else { "target: y, exclude: [class, g]" };
+    pipeline(lines).replace("target: y", target)
+}
+
+/// What a journal keeps, in any order, but for where searches of all subsets were now and then.
+fn pieces(journal: &str) -> BTreeSet<String> {
+    let piece = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        format!("{} {}", line["key"], line["value"])
+    };
+    journal.lines().skip(1).filter(|line| !line.contains("/tree/")).map(piece).collect()
+}
+
+/// Cuts a journal after each of its lines, or `most` of them at even distances, and goes on from there.
+fn resumes_everywhere(name: &str, lines: &str, most: usize) {
+    let folder = Folder::new(name);
+    folder.write("train.csv", columns(36));
+    folder.write("p.yaml", yaml(lines));
+    let whole = run(&folder, "whole/out", &[]);
+    assert_eq!(whole.code, Some(0), "{lines}\n{}", whole.err);
+    let journal = folder.read("whole/out/journal.jsonl");
+    let count = journal.lines().count();
+    assert!(count > 3, "{lines}\n{journal}");
+    for cut in (1..=count).step_by(count.div_ceil(most)).chain([count]) {
+        let mut kept: String = journal.split_inclusive('\n').take(cut).collect();
+        // Part of the next line, as a kill leaves it.
+        kept.extend(journal.split_inclusive('\n').nth(cut).and_then(|line| line.get(..line.len() / 2)));
+        folder.write("cut/out/journal.jsonl", kept);
+        let again = run(&folder, "cut/out", &["--resume"]);
+        assert_eq!(again.code, Some(0), "{lines}\nafter line {cut} of {count}: {}", again.err);
+        let [a, b] = ["whole", "cut"].map(|at| timeless(folder.json(&format!("{at}/out/selection.json"))));
+        assert!(a == b, "{lines}\nafter line {cut} of {count}:\n{a:#}\n{b:#}");
+        for file in ["model.json", "resolved.yaml"] {
+            let [a, b] = ["whole", "cut"].map(|at| folder.read(&format!("{at}/out/{file}")));
+            assert_eq!(a, b, "{lines}\nafter line {cut} of {count}: {file}");
+        }
+        let [a, b] = [&journal, &folder.read("cut/out/journal.jsonl")].map(|journal| pieces(journal));
+        let apart: Vec<&String> = a.symmetric_difference(&b).take(2).collect();
+        assert!(apart.is_empty(), "{lines}\nafter line {cut} of {count}: {apart:#?}");
+        std::fs::remove_dir_all(folder.path("cut")).unwrap();
+    }
+}
+
+#[test]
+fn every_search_goes_on_from_every_line() {
+    for (name, search) in [
+        ("greedy", "{kind: greedy, max_features: 5, choose: last}"),
+        ("floating", "{kind: floating, max_features: 5, choose: best}"),
+        ("backward", "{kind: backward, choose: best}"),
+        ("exhaustive", "{kind: exhaustive, choose: best}"),
+        ("beam", "{kind: beam, width: 3, max_features: 4, choose: best}"),
+        ("swaps", "{kind: random, max_features: 3, polish: swaps, choose: best}"),
+        ("blocks", "{kind: greedy, blocks: {p: [x0, x3]}, max_features: 4, choose: best}"),
+        ("rank", "{kind: rank, max_features: 4, choose: best}"),
+        ("chain", "[{kind: rank, max_features: 6}, {kind: exhaustive, max_features: 4, choose: best}]"),
+    ] {
+        for (place, criterion) in [
+            "criterion: loo",
+            "criterion: {kind: kfold, folds: 4}",
+            "# classes\ncriterion: {kind: loo, loss: zero_one}\nlearner: {kind: rls, lambda: {values: [0.1, 1.0, 10.0]}}",
+            "# classes\ncriterion: {kind: kfold, folds: 4, loss: zero_one}\nlearner: crrr",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            resumes_everywhere(&format!("{name}-{place}"), &format!("{criterion}\nsearch: {search}"), 5);
+        }
+    }
+}
+
+#[test]
+fn every_criterion_goes_on_from_every_line() {
+    for (place, lines) in [
+        "criterion: nhsic\nsearch: {kind: lars, max_features: 4}",
+        "criterion: nhsic\nsearch: {kind: beam, width: 2, max_features: 4}",
+        "criterion: hsic\nsearch: {kind: backward}",
+        "criterion: mrmr\nsearch: {kind: greedy, max_features: 5}",
+        "criterion: {kind: information, measure: aic}\nsearch: {kind: floating, max_features: 5}",
+        "criterion: {kind: kfold, folds: 4}\nlearner: {kind: rls, lambda: {search: {from: 0.01, to: 100.0}}}\nsearch: {kind: greedy, max_features: 3, choose: best}",
+        "criterion: {kind: kfold, folds: 4}\nlearner: {kind: knn, neighbours: 3}\nsearch: {kind: greedy, max_features: 3, choose: best}",
+        "criterion: loo\nlearner: {kind: rls, lambda: {values: [0.1, 1.0, 10.0], per: path}}\nsearch: {kind: greedy, max_features: 4, choose: best}",
+        "criterion: loo\nsearch: {kind: lars, coefficients: path, max_features: 4, choose: best}",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        resumes_everywhere(&format!("criterion-{place}"), lines, 6);
+    }
+}
+
+#[test]
+fn walks_of_folds_and_repetitions_go_on_from_every_line() {
+    let grid = "learner: {kind: rls, lambda: {values: [0.1, 1.0, 10.0]}}";
+    for (place, lines) in [
+        format!("{grid}\nsearch: {{kind: greedy, max_features: 4, choose: {{rule: one_se, folds: 3, repeats: 2}}}}"),
+        format!("{grid}\nsearch: {{kind: floating, max_features: 3}}\nevaluate: {{nested: {{folds: 3}}, permutations: 3, stability: {{pairs: 2}}, intervals: 0.8}}"),
+        "# classes\npreprocess: [standardize]\nsearch: {kind: greedy, max_features: 3}\nevaluate: {nested: {folds: 3}}".into(),
+        "search: {kind: exhaustive, max_features: 3}\nevaluate: {permutations: 4}".into(),
+        format!("tune: {{budget: 8, parameters: {{learner.lambda: {{from: 0.01, to: 10.0, scale: log}}}}}}\nsearch: {{kind: greedy, max_features: 3}}\nevaluate: {{nested: {{folds: 2}}}}"),
+        "tune: {budget: 4, score: search, parameters: {learner.lambda: {from: 0.01, to: 10.0, scale: log}}}\nsearch: {kind: greedy, max_features: 3}".into(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        resumes_everywhere(&format!("repeated-{place}"), &lines, 10);
+    }
+}
+
+/// A folder with a finished run in `out`.
+fn finished(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("train.csv", columns(30));
+    folder.write("p.yaml", yaml("search: {kind: greedy, max_features: 3, choose: best}"));
+    assert_eq!(run(&folder, "out", &[]).code, Some(0));
+    folder
+}
+
+fn refused(folder: &Folder, more: &[&str], words: &str) {
+    let ran = run(folder, "out", &[&["--resume"], more].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words}\n{ran:?}");
+    assert!(ran.err.contains(words), "{words}\n{}", ran.err);
+    assert!(ran.err.contains("to begin anew, leave `--resume` out"), "{}", ran.err);
+}
+
+#[test]
+fn altered_lines_are_refused() {
+    let folder = finished("altered");
+    let journal = folder.read("out/journal.jsonl");
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    let changed = |number: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[number - 1] = line;
+        lines.concat()
+    };
+    let mut swapped = lines.clone();
+    swapped.swap(1, 2);
+    let third = lines[2].replacen(|c: char| c.is_ascii_digit(), "7", 3);
+    for (text, number) in [
+        (changed(3, &third), 3),
+        (changed(3, ""), 3),
+        (swapped.concat(), 2),
+        (changed(4, "{}\n"), 4),
+        (changed(1, &lines[0].replace("0.1.0", "0.2.0")), 1),
+    ] {
+        folder.write("out/journal.jsonl", &text);
+        refused(&folder, &[], &format!("journal.jsonl: line {number} was altered after it was written"));
+        assert_eq!(folder.read("out/journal.jsonl"), text);
+    }
+    folder.write("out/journal.jsonl", changed(2, &format!("\n{}", lines[1])));
+    refused(&folder, &[], "a line was emptied after it was written");
+}
+
+#[test]
+fn journals_of_other_runs_are_refused_and_say_what_differs() {
+    let folder = finished("others");
+    for (set, path) in [
+        ("seed=7", "seed"),
+        ("search.max_features=4", "search.max_features"),
+        ("criterion=kfold", "criterion.kind"),
+        ("evaluate.permutations=3", "evaluate"),
+    ] {
+        refused(&folder, &["--set", set], &format!("it is of a run with other settings: `{path}` differs"));
+    }
+    let journal = folder.read("out/journal.jsonl");
+    let sealed = |open: &str| {
+        let sum: String = format!("{:x}", Sha256::digest(open)).chars().take(16).collect();
+        format!("{open},\"sum\":\"{sum}\"}}\n")
+    };
+    let header = journal.lines().next().unwrap();
+    let open = &header[..header.len() - 26];
+    assert_eq!(sealed(open), format!("{header}\n"));
+    folder.write("out/journal.jsonl", sealed(&open.replace("\"version\":\"0.1.0\"", "\"version\":\"0.0.9\"")));
+    refused(&folder, &[], "it was written by version 0.0.9 (vaglio.journal/1), and this is 0.1.0");
+    folder.write("out/journal.jsonl", &journal);
+    folder.write("train.csv", columns(31));
+    refused(&folder, &[], "the data have changed since it was written");
+}
+
+#[test]
+fn threads_and_limits_may_change_and_a_finished_run_ends_alike() {
+    let folder = finished("alike");
+    let first = timeless(folder.json("out/selection.json"));
+    let journal = folder.read("out/journal.jsonl");
+    for more in [&["--threads", "1"][..], &["--time-limit", "1h"], &["--set", "limits.memory=1GiB"]] {
+        let ran = run(&folder, "out", &[&["--resume"], more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let again = timeless(folder.json("out/selection.json"));
+        assert_eq!(first["steps"], again["steps"]);
+        assert_eq!(journal, folder.read("out/journal.jsonl"));
+    }
+    // Without the option a new journal begins, and the old one is kept.
+    assert_eq!(run(&folder, "out", &[]).code, Some(0));
+    assert_eq!(pieces(&journal), pieces(&folder.read("out/journal.jsonl")));
+    assert_eq!(journal, folder.read("out/journal.previous.jsonl"));
+    // Nothing to resume, or nothing whole, is a beginning.
+    for text in ["", "{\"format\":\"vaglio.jou"] {
+        folder.write("out/journal.jsonl", text);
+        assert_eq!(run(&folder, "out", &["--resume"]).code, Some(0));
+        assert_eq!(pieces(&journal), pieces(&folder.read("out/journal.jsonl")));
+    }
+}
+
+#[test]
+fn journals_hold_a_line_a_step() {
+    let folder = finished("steps");
+    let selection = folder.json("out/selection.json");
+    let journal = folder.read("out/journal.jsonl");
+    let steps: Vec<Value> = journal
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|line| line["key"].as_str().is_some_and(|key| key.starts_with("walk/0/step/")))
+        .collect();
+    assert_eq!(steps.len(), selection["steps"].as_array().unwrap().len());
+    for (line, step) in steps.iter().zip(selection["steps"].as_array().unwrap()) {
+        assert_eq!(line["value"]["feature"], step["index"]);
+        assert_eq!(line["value"]["score"][0], step["score"]);
+    }
+}

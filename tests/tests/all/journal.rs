@@ -18,8 +18,13 @@ fn columns(rows: usize) -> String {
 
 /// A pipeline on numbers, or on classes where it says so.
 fn yaml(lines: &str) -> String {
-    let target =
-        if lines.contains("# classes") { "target: class, exclude: [y, g]" } else { "target: y, exclude: [class, g]" };
+    let target = if lines.contains("by: groups") {
+        "target: y, exclude: [class], groups: g"
+    } else if lines.contains("# classes") {
+        "target: class, exclude: [y, g]"
+    } else {
+        "target: y, exclude: [class, g]"
+    };
     pipeline(lines).replace("target: y", target)
 }
 
@@ -100,6 +105,9 @@ fn every_criterion_goes_on_from_every_line() {
         "criterion: {kind: kfold, folds: 4}\nlearner: {kind: rls, lambda: {search: {from: 0.01, to: 100.0}}}\nsearch: {kind: greedy, max_features: 3, choose: best}",
         "criterion: {kind: kfold, folds: 4}\nlearner: {kind: knn, neighbours: 3}\nsearch: {kind: greedy, max_features: 3, choose: best}",
         "criterion: loo\nlearner: {kind: rls, lambda: {values: [0.1, 1.0, 10.0], per: path}}\nsearch: {kind: greedy, max_features: 4, choose: best}",
+        "# classes\ncriterion: {kind: kfold, splits: {kind: repeated, folds: 3, repeats: 2}, loss: zero_one}\nsearch: {kind: floating, max_features: 4, choose: best}",
+        "criterion: {kind: kfold, by: groups}\nlearner: {kind: rls, lambda: {values: [0.1, 1.0, 10.0]}}\nsearch: {kind: greedy, polish: swaps, max_features: 4, choose: best}",
+        "criterion: {kind: kfold, folds: 4, loss: absolute}\npreprocess: [{kind: standardize, scope: fold}]\nsearch: {kind: floating, max_features: 5, tolerance: -1.0, choose: best}",
         "criterion: loo\nsearch: {kind: lars, coefficients: path, max_features: 4, choose: best}",
     ]
     .into_iter()

@@ -3,7 +3,7 @@
 use super::Hsic;
 use super::weights::Weights;
 use rayon::prelude::*;
-use vaglio_core::{Design, Evaluator, Feature, Result, Score};
+use vaglio_core::{Design, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 
@@ -96,6 +96,10 @@ impl Evaluator for Distances {
             };
             Ok(())
         })
+    }
+
+    fn can_skip(&self, _: Trials<'_>) -> bool {
+        true
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {

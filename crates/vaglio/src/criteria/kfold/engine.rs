@@ -33,6 +33,14 @@ pub(super) trait FoldEngine: Send {
     /// The outcomes with each candidate added: λ × candidates.
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>>;
 
+    /// Whether additions that were tried are no part of what follows, so that [`FoldEngine::skip_additions`] does for them.
+    fn can_skip_additions(&self) -> bool {
+        false
+    }
+
+    /// Makes what trying additions would have made, of which `one` is one, but for what is computed alike later.
+    fn skip_additions(&mut self, _subset: &[Feature], _one: &[Feature]) {}
+
     /// The outcomes with each candidate removed: λ × candidates.
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>>;
 
@@ -95,6 +103,14 @@ impl FoldEngine for EveryRound<'_> {
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
         let of_rounds: Vec<_> = self.engines.iter_mut().map(|engine| engine.additions(subset, candidates)).collect();
         means(&of_rounds, self.shares.as_deref())
+    }
+
+    fn can_skip_additions(&self) -> bool {
+        self.engines.iter().all(|engine| engine.can_skip_additions())
+    }
+
+    fn skip_additions(&mut self, subset: &[Feature], one: &[Feature]) {
+        self.engines.iter_mut().for_each(|engine| engine.skip_additions(subset, one));
     }
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {

@@ -7,7 +7,7 @@ use crate::criteria::round::mean_of;
 use crate::criteria::rounds::Rounds;
 use crate::criteria::settle::{Outcome, in_order_of_bounds};
 use rayon::prelude::*;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Winner, larger, smaller};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Winner, larger, smaller};
 
 /// What the nodes of a search share.
 pub(super) struct Shared<'d> {
@@ -187,6 +187,21 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let trials = self.shared.removals(&mut *self.engine, subset, candidates)?;
         self.shared.best(&trials, candidates, |feature| smaller(subset, feature))
+    }
+
+    fn can_skip(&self, trials: Trials<'_>) -> bool {
+        matches!(trials, Trials::Additions(_) | Trials::BestAddition(_)) && self.engine.can_skip_additions()
+    }
+
+    fn skip(&mut self, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
+        if let Trials::Additions(candidates) | Trials::BestAddition(candidates) = trials
+            && !self.shared.has_constant(subset)
+        {
+            let one: Vec<Feature> =
+                candidates.iter().copied().filter(|&f| self.shared.rounds.is_active(f)).take(1).collect();
+            self.engine.skip_additions(subset, &one);
+        }
+        Ok(())
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {

@@ -114,6 +114,15 @@ impl FoldEngine for HoldOutEngine<'_> {
         self.parts.outcomes(&mut self.states, |state, scorer| state.additions(scorer, candidates))
     }
 
+    fn can_skip_additions(&self) -> bool {
+        true
+    }
+
+    /// One candidate follows what has entered; the others take it in when they are tried.
+    fn skip_additions(&mut self, subset: &[Feature], one: &[Feature]) {
+        self.additions(subset, one);
+    }
+
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
         self.build(subset);
         self.parts.outcomes(&mut self.states, |state, scorer| state.removals(scorer, candidates))

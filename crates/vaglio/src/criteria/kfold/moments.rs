@@ -108,6 +108,15 @@ impl FoldEngine for MomentEngine {
         self.outcomes(&trials, candidates)
     }
 
+    fn can_skip_additions(&self) -> bool {
+        true
+    }
+
+    fn skip_additions(&mut self, subset: &[Feature], _: &[Feature]) {
+        let start = || Forward::new(&self.moments, &self.lambdas, subset);
+        self.forward.get_or_insert_with(start);
+    }
+
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
         let start = || Backward::new(&self.moments, &self.lambdas, subset);
         let trials = self.backward.get_or_insert_with(start).trials();

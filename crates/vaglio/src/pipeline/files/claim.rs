@@ -19,7 +19,7 @@ const OLDER: &str = "older";
 pub(super) struct Claim {
     out: PathBuf,
     /// Locked, where the system can.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 /// `selection.json` as `selection.previous.json`.
@@ -39,7 +39,7 @@ impl Claim {
     pub fn new(out: &Path) -> Result<Self> {
         let failed = |e: IoError| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
         std::fs::create_dir_all(out).map_err(failed)?;
-        Ok(Claim { out: out.to_owned(), _lock: lock(out)? })
+        Ok(Claim { out: out.to_owned(), lock: lock(out)? })
     }
 
     /// Claims a folder that is there.
@@ -48,7 +48,7 @@ impl Claim {
     /// [`Error::Unwritable`] when another run is in it.
     pub fn existing(out: &Path) -> Result<Option<Self>> {
         match out.is_dir() {
-            true => Ok(Some(Claim { out: out.to_owned(), _lock: lock(out)? })),
+            true => Ok(Some(Claim { out: out.to_owned(), lock: lock(out)? })),
             false => Ok(None),
         }
     }
@@ -166,6 +166,13 @@ impl Claim {
 
     fn failed(&self, name: &str, error: IoError) -> Error {
         Error::Unwritable { path: self.out.join(name), message: error.to_string() }
+    }
+}
+
+/// Unlocks: a process that another thread is about to start may hold the folder open for a moment longer.
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = self.lock.as_ref().map(File::unlock);
     }
 }
 

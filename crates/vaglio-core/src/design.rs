@@ -29,7 +29,7 @@ pub(crate) enum Training {
     /// A ridge readout on the columns, which a map made.
     Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
-    Learner(Arc<dyn Learner>, Problem),
+    Learner(Arc<dyn Learner>, Box<Problem>),
 }
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
@@ -81,7 +81,7 @@ impl Design {
             return Ok(design);
         }
         let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
-        let design = Design::assemble(problem, columns, names, Training::Learner(learner, problem.clone()));
+        let design = Design::assemble(problem, columns, names, Training::Learner(learner, Box::new(problem.clone())));
         design.refuse_bias(problem)?;
         Ok(design)
     }

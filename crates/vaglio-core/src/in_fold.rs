@@ -2,7 +2,7 @@
 
 use crate::design::Training;
 use crate::kept::Kept;
-use crate::{Columns, Design, Error, Result};
+use crate::{Columns, Design, Error, Problem, Result};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -101,7 +101,7 @@ impl Design {
 
     fn with_columns(mut self, columns: Arc<Columns>) -> Self {
         if let Training::Learner(_, problem) = &mut self.training {
-            *problem = problem.clone().with_columns(Arc::clone(&columns));
+            **problem = Problem::clone(problem).with_columns(Arc::clone(&columns));
         }
         self.columns = columns;
         self.alone()

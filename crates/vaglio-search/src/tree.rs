@@ -173,7 +173,7 @@ impl<'a> Tree<'a> {
     /// Keeps where the search is, now and then: at `child` of the node that the trail leads to.
     fn keep(&mut self, child: usize) {
         self.nodes += 1;
-        if self.nodes % LOOK_EVERY != 0 || !self.journal.is_worth(self.kept.1, 1) {
+        if !self.nodes.is_multiple_of(LOOK_EVERY) || !self.journal.is_worth(self.kept.1, 1) {
             return;
         }
         let trail = self.trail.iter().copied().chain([child]).collect();

@@ -15,6 +15,7 @@
 mod anew;
 mod bias;
 mod choose;
+mod classes;
 mod criterion;
 mod decisions;
 mod describe;
@@ -49,10 +50,11 @@ mod units;
 
 pub use anew::InFolds;
 pub use choose::{Choose, CrossValidation, Rule};
+pub use classes::Classes;
 pub use criterion::{Criterion, Estimate, HeldOut};
 pub use decisions::Decisions;
 pub use describe::{Description, Role, descriptions, title};
-pub use design::{Classes, Design};
+pub use design::Design;
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{Branch, Engine, Evaluator, Shortcut, Trials, larger, smaller, walked};
 pub use gaps::Gaps;
@@ -75,7 +77,7 @@ pub use search::{Answer, FeatureRef, Observer, SearchContext, SearchStrategy, Si
 pub use shown::{acts, clip, shown};
 pub use subset::Subset;
 pub use table::{Cells, Missing, Table};
-pub use units::{Units, check_targets, times_power};
+pub use units::{Units, times_power};
 pub use vaglio_columns::{Column, Columns, Numbers};
 
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use crate::design::Training;
 use crate::kept::Kept;
-use crate::{Column, Columns, Design, Readout, Result, Score};
+use crate::{Coefficients, Column, Columns, Design, Error, Readout, Result, Score};
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -53,6 +53,14 @@ impl Units {
     pub fn back(self, score: Score, degree: i32) -> Score {
         let lambda = score.lambda.map(|lambda| times_power(lambda, self.penalty));
         Score { loss: self.loss_back(score.loss, degree), lambda }
+    }
+
+    /// Coefficients of the design in its own units.
+    #[must_use]
+    pub fn coefficients(self, coefficients: Coefficients) -> Coefficients {
+        let weights = coefficients.weights.mapv(|weight| times_power(weight, self.targets - self.columns));
+        let intercept = coefficients.intercept.iter().map(|b| times_power(*b, self.targets)).collect();
+        Coefficients { weights, intercept }
     }
 
     /// A loss in the units of the design.
@@ -125,9 +133,11 @@ impl Design {
         // Beside a penalty that is far above them columns tell nothing, in whatever units.
         let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
         let degree = if self.standardized_in_folds { 0 } else { 2 };
-        let lambda = exponent_of(lambda) - degree * columns - weights;
+        // Balanced classes weigh alike in any unit of weights.
+        let of_weights = if readout.balanced { 0 } else { weights };
+        let lambda = exponent_of(lambda) - degree * columns - of_weights;
         let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };
-        Units { columns, targets, weights, penalty: degree * columns + weights }
+        Units { columns, targets, weights, penalty: degree * columns + of_weights }
     }
 
     fn scaled(&self, units: Units) -> Design {
@@ -179,18 +189,32 @@ pub(crate) fn largest(column: Column<'_>) -> f64 {
     }
 }
 
-/// Refuses targets of which a loss cannot be a double, which grows with the power `degree` of them.
-///
-/// # Errors
-/// [`crate::Error::Numerical`].
-pub fn check_targets(units: Units, degree: i32) -> Result<()> {
-    let exponent = degree * units.targets;
-    let why = match exponent {
-        1010.. => "overflow",
-        ..-960 => "underflow",
-        _ => return Ok(()),
-    };
-    Err(crate::Error::Numerical(format!("the target's squares {why}; rescale it")))
+impl Units {
+    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
+    /// is none in these units.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn check(self, design: &Design, degree: i32) -> Result<()> {
+        let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
+        if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
+            let message = format!(
+                "lambda {lambda:e} is too small for these columns; rescale or standardize the columns, or take a larger lambda"
+            );
+            return Err(Error::Numerical(message));
+        }
+        self.check_targets(degree)
+    }
+
+    fn check_targets(self, degree: i32) -> Result<()> {
+        let exponent = degree * self.targets;
+        let why = match exponent {
+            1010.. => "overflow",
+            ..-960 => "underflow",
+            _ => return Ok(()),
+        };
+        Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
+    }
 }
 
 #[cfg(test)]

@@ -45,6 +45,21 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
 
 /// Trained at one λ, or at one for each output.
 fn trained(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Model> {
+    let coefficients = match design.in_units() {
+        Some((units, scaled)) => {
+            let lambdas: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+            units.coefficients(solved(scaled, subset, &lambdas)?)
+        }
+        None => solved(design, subset, lambdas)?,
+    };
+    if !coefficients.is_finite() {
+        return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
+    }
+    design.model(subset, Trained { lambda: lambdas[0], coefficients })
+}
+
+/// The coefficients for the design's numbers as they are.
+fn solved(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Coefficients> {
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
     let failed = |failure: Failure| {
@@ -52,14 +67,10 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Model
     };
     let ridge =
         Ridge::new(design.columns().matrix(subset), design.targets(), weights.as_deref(), intercept).map_err(failed)?;
-    let coefficients = of_outputs(lambdas, |lambda| {
+    of_outputs(lambdas, |lambda| {
         let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
         Ok(Coefficients { weights, intercept })
-    })?;
-    if !coefficients.is_finite() {
-        return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
-    }
-    design.model(subset, Trained { lambda: lambdas[0], coefficients })
+    })
 }
 
 /// Coefficients at one λ; of several, those of each output at its own.

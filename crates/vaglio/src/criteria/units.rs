@@ -1,7 +1,7 @@
 //! Scores of a design in other units, told in its own.
 
 use vaglio_core::{
-    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Units, Winner, check_targets,
+    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Units, Winner,
 };
 
 /// The power of the targets with which a loss grows.
@@ -24,7 +24,7 @@ pub(super) fn evaluated(
     subset: &[Feature],
 ) -> Result<Option<Score>> {
     let Some((units, scaled)) = design.in_units() else { return Ok(None) };
-    check_targets(units, degree(loss))?;
+    units.check(design, degree(loss))?;
     Ok(Some(units.back(criterion.evaluate(scaled, subset)?, degree(loss))))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn accelerated<'d>(
     outline: &Outline,
 ) -> Result<Option<Option<Shortcut<'d>>>> {
     let Some((units, scaled)) = design.in_units() else { return Ok(None) };
-    check_targets(units, degree(loss))?;
+    units.check(design, degree(loss))?;
     let back = Back { units, degree: degree(loss) };
     let inner = criterion.accelerate(scaled, outline)?;
     Ok(Some(inner.map(|inner| inner.told(|evaluator| Box::new(Told { evaluator, back })))))

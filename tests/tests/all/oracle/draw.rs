@@ -56,7 +56,12 @@ impl Drawn {
         };
         let powers = match random.below(2) {
             0 => (0, 0, 0),
-            _ => (power(&mut random, 400), power(&mut random, 400), power(&mut random, 200)),
+            _ => {
+                let (a, b) = (power(&mut random, 400), power(&mut random, 400));
+                // Penalties stay doubles.
+                let most = 1000 - (2 * a + lambda.log2() as i32).abs();
+                (a, b, power(&mut random, most.clamp(0, 200) as usize))
+            }
         };
         let mut drawn = Drawn {
             problem: problem(&x, &y, is_binary, weights),

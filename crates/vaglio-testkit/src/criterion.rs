@@ -5,7 +5,7 @@
 
 use crate::broken::{Law, Near};
 use crate::trial::{Trial, evaluate, free, open, trail, trials, walked};
-use crate::{Broken, InPool, Random, data, variation};
+use crate::{Broken, InPool, Random, data, resumption, variation};
 use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
 /// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
@@ -34,6 +34,7 @@ pub fn check_criterion_that_counts_rows(
     branches(criterion, design, tolerance)?;
     estimates(criterion, design)?;
     walk(criterion, design, 40, 1, tolerance)?;
+    resumption::goes_on(criterion, design)?;
     if design.readout().is_some() { variation::check(criterion, design, tolerance) } else { Ok(()) }
 }
 

@@ -25,6 +25,7 @@ mod random;
 pub mod rebuild;
 pub mod registry;
 mod replay;
+pub mod resumption;
 pub mod search;
 mod tables;
 mod trial;

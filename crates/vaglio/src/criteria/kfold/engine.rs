@@ -38,8 +38,8 @@ pub(super) trait FoldEngine: Send {
         false
     }
 
-    /// Makes what trying additions would have made, of which `one` is one, but for what is computed alike later.
-    fn skip_additions(&mut self, _subset: &[Feature], _one: &[Feature]) {}
+    /// Makes what trying additions would have made, of which `few` are the first, but for what is computed alike later.
+    fn skip_additions(&mut self, _subset: &[Feature], _few: &[Feature]) {}
 
     /// The outcomes with each candidate removed: λ × candidates.
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>>;
@@ -109,8 +109,8 @@ impl FoldEngine for EveryRound<'_> {
         self.engines.iter().all(|engine| engine.can_skip_additions())
     }
 
-    fn skip_additions(&mut self, subset: &[Feature], one: &[Feature]) {
-        self.engines.iter_mut().for_each(|engine| engine.skip_additions(subset, one));
+    fn skip_additions(&mut self, subset: &[Feature], few: &[Feature]) {
+        self.engines.iter_mut().for_each(|engine| engine.skip_additions(subset, few));
     }
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {

@@ -197,9 +197,10 @@ impl Evaluator for KFoldEvaluator<'_> {
         if let Trials::Additions(candidates) | Trials::BestAddition(candidates) = trials
             && !self.shared.has_constant(subset)
         {
-            let one: Vec<Feature> =
-                candidates.iter().copied().filter(|&f| self.shared.rounds.is_active(f)).take(1).collect();
-            self.engine.skip_additions(subset, &one);
+            // One of two is a candidate still when the other has entered.
+            let few: Vec<Feature> =
+                candidates.iter().copied().filter(|&f| self.shared.rounds.is_active(f)).take(2).collect();
+            self.engine.skip_additions(subset, &few);
         }
         Ok(())
     }

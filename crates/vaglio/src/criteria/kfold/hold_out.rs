@@ -118,9 +118,9 @@ impl FoldEngine for HoldOutEngine<'_> {
         true
     }
 
-    /// One candidate follows what has entered; the others take it in when they are tried.
-    fn skip_additions(&mut self, subset: &[Feature], one: &[Feature]) {
-        self.additions(subset, one);
+    /// A few candidates follow what has entered; the others take it in when they are tried.
+    fn skip_additions(&mut self, subset: &[Feature], few: &[Feature]) {
+        self.additions(subset, few);
     }
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {

@@ -156,7 +156,25 @@ pub(super) struct Book {
     is_resumed: bool,
     shared: Arc<Shared>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    keeps_all: bool,
+    keeps: Keeps,
+}
+
+/// What is kept, by the environment: for tests, and to measure what a journal costs.
+#[derive(PartialEq)]
+enum Keeps {
+    Worthwhile,
+    Every,
+    Nothing,
+}
+
+impl Keeps {
+    fn of_environment() -> Self {
+        match std::env::var("VAGLIO_JOURNAL").as_deref() {
+            Ok("every") => Keeps::Every,
+            Ok("nothing") => Keeps::Nothing,
+            _ => Keeps::Worthwhile,
+        }
+    }
 }
 
 struct Shared {
@@ -260,13 +278,18 @@ impl Book {
             let (shared, path) = (Arc::clone(&shared), path.clone());
             std::thread::spawn(move || writing(&shared, &path))
         };
-        let keeps_all = std::env::var_os("VAGLIO_JOURNAL").is_some_and(|word| word == "every");
-        Book { path, known: pieces, is_resumed, shared, writer: Mutex::new(Some(writer)), keeps_all }
+        let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::of_environment());
+        Book { path, known: pieces, is_resumed, shared, writer, keeps }
     }
 
     /// Whether an earlier run began it.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
+    }
+
+    /// Whether anything is kept.
+    pub fn is_kept(&self) -> bool {
+        self.keeps != Keeps::Nothing
     }
 
     /// Whether it cannot go on.
@@ -322,7 +345,7 @@ impl Keeper for Book {
     }
 
     fn keeps_all(&self) -> bool {
-        self.keeps_all
+        self.keeps == Keeps::Every
     }
 }
 

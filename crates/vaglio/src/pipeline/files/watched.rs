@@ -15,7 +15,7 @@ pub(super) struct Watched<'o> {
 impl<'o> Watched<'o> {
     /// From `start` on for as long as `most`.
     pub fn new(observer: &'o mut dyn Observer, book: &Arc<Book>, start: Instant, most: Option<Duration>) -> Self {
-        let journal = Journal::new(Arc::<Book>::clone(book));
+        let journal = if book.is_kept() { Journal::new(Arc::<Book>::clone(book)) } else { Journal::default() };
         let (of_observer, book) = (observer.sign(), Arc::clone(book));
         let sign = StopSign::new(move || {
             let is_over = || most.is_some_and(|most| start.elapsed() >= most);

@@ -1,0 +1,96 @@
+//! The law of evaluators whose trials may be skipped: a walk that knows the first answers gives the same bits.
+
+use crate::Broken;
+use crate::broken::Law;
+use crate::trial::{free, open, trail};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use vaglio_core::{Criterion, Design, Journal, Keeper, Observer, Score, SearchContext};
+
+/// What a walk was told, in order.
+#[derive(Default)]
+struct Notes {
+    known: BTreeMap<String, String>,
+    kept: Mutex<Vec<(String, String)>>,
+}
+
+impl Keeper for Notes {
+    fn recall(&self, key: &str) -> Option<String> {
+        self.known.get(key).cloned()
+    }
+
+    fn keep(&self, key: &str, value: &str) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((key.into(), value.into()));
+    }
+
+    fn keeps_all(&self) -> bool {
+        true
+    }
+}
+
+struct Noting(Arc<Notes>);
+
+impl Observer for Noting {
+    fn journal(&self) -> Journal {
+        Journal::new(Arc::<Notes>::clone(&self.0))
+    }
+}
+
+/// A walk of additions and removals that goes on from the answers of an earlier one, after any number of them, has the bits
+/// of one that asks for all: [`vaglio_core::Evaluator::can_skip`] is said of no trial that leaves a trace.
+pub fn goes_on(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("goes_on");
+    trail(law, design, 3, 0)?;
+    let (expected, answers) = walked(law, criterion, design, &[])?;
+    for count in 0..=answers.len() {
+        let on = || format!("a walk that knows the first {count} answers");
+        let (found, _) = walked(law, criterion, design, &answers[..count])?;
+        law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
+        for (&expected, found) in expected.iter().zip(found) {
+            law.bits(on, expected, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// The scores of a walk with some answers known, and its answers.
+fn walked(
+    law: Law,
+    criterion: &dyn Criterion,
+    design: &Design,
+    known: &[(String, String)],
+) -> Result<(Vec<Score>, Vec<(String, String)>), Broken> {
+    let notes = Arc::new(Notes { known: known.iter().cloned().collect(), kept: Mutex::default() });
+    let mut noting = Noting(Arc::clone(&notes));
+    let subset = open(law, criterion, design)?;
+    let mut context = SearchContext::new(criterion, design, subset, &mut noting, 0);
+    let mut scores = Vec::new();
+    let all = free(design, &[]).len();
+    for step in "+++-+a-+".chars() {
+        let subset = &mut context.subset;
+        let before = subset.selected().to_vec();
+        let on = || format!("`{step}` at subset {before:?}");
+        let outside = free(design, &before);
+        if step == '+' && before.len() + 1 < all {
+            let best = law.ran(on, || subset.best_addition(&outside))?;
+            scores.extend(best.as_ref().map(|best| best.score));
+            law.ran(on, || subset.add(best.map_or(outside[0], |best| best.feature)))?;
+        } else if step == '-' && before.len() > 1 {
+            let best = law.ran(on, || subset.best_removal(&before))?;
+            scores.extend(best.as_ref().map(|best| best.score));
+            law.ran(on, || subset.remove(best.map_or(before[0], |best: vaglio_core::Winner| best.feature)))?;
+        } else if step == 'a' {
+            let mut found = vec![Score::WORST; outside.len()];
+            law.ran(on, || subset.score_additions(&outside, &mut found))?;
+            scores.extend(found);
+        }
+        scores.push(law.ran(on, || subset.score())?);
+        let error = law.ran(on, || subset.standard_error())?;
+        scores.extend(error.map(Score::of));
+    }
+    drop(context);
+    let mut kept = notes.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    // What is kept of trials that are made again stands there twice.
+    let new: Vec<(String, String)> = kept.drain(..).filter(|(key, _)| notes.known.get(key).is_none()).collect();
+    Ok((scores, known.iter().cloned().chain(new).collect()))
+}

@@ -69,7 +69,7 @@ fn one(bench: &Bench<'_>, text: &str) -> Result<Record> {
     let (pipeline, _) = load(text, "pipeline", &[])?;
     let out = std::env::temp_dir().join(format!("vaglio-bench-{}", std::process::id()));
     let folder = std::path::absolute(&bench.folder).map_err(|e| Error::Shape(e.to_string()))?;
-    let record = run(&pipeline, &RunOptions { folder, out: out.clone(), resume: false }, &mut Silent)
+    let record = run(&pipeline, &RunOptions { folder, out: out.clone(), ..RunOptions::default() }, &mut Silent)
         .map(|outcome| outcome.record);
     let _ = std::fs::remove_dir_all(out);
     record

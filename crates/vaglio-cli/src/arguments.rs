@@ -137,8 +137,8 @@ pub struct Run {
     /// Go on from `journal.jsonl` in the folder, which a run that was stopped or killed has left there.
     #[arg(long)]
     pub resume: bool,
-    /// Recompute so many random steps by plain retraining.
-    #[arg(long, value_name = "N", hide = true)]
+    /// Recompute so many random steps by plain retraining, and end with 4 where one is off by more than 1e-6.
+    #[arg(long, value_name = "N")]
     pub verify: Option<usize>,
     /// Threads; 0 for as many as there are processors. The result does not depend on it.
     #[arg(long)]

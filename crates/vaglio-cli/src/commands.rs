@@ -1,7 +1,7 @@
 //! What each command does.
 
 use crate::arguments::{Predict, Run};
-use crate::failure::{Failure, LIMITED, not_available};
+use crate::failure::{Failure, LIMITED};
 use crate::loaded::Loaded;
 use crate::progress::Watch;
 use crate::signals::{self, INTERRUPTED};
@@ -23,7 +23,12 @@ pub fn run(arguments: Run) -> Done {
         // What is wrong is told, and not that this fails as well.
         let _ = pipeline::set_previous_aside(&out);
     })?;
-    let options = RunOptions { folder: loaded.folder.clone(), out: out.clone(), resume: arguments.resume };
+    let options = RunOptions {
+        folder: loaded.folder.clone(),
+        out: out.clone(),
+        resume: arguments.resume,
+        verify: arguments.verify,
+    };
     let mut watch = Watch::new(arguments.quiet);
     let outcome = in_pool(settings.threads(), || pipeline::run(&settings, &options, &mut watch))?
         .map_err(|error| loaded.failure(error))?;
@@ -53,10 +58,6 @@ pub fn run(arguments: Run) -> Done {
 
 /// The pipeline that is to be run, with its settings.
 fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
-    if arguments.verify.is_some() {
-        let instead = "leave it out; the test suite recomputes every step by plain retraining";
-        return Err(not_available("`--verify`", instead));
-    }
     let written = |value: Option<usize>| value.map(|value| value.to_string());
     let others = [
         ("evaluate.nested.folds", written(arguments.nested)),

@@ -198,10 +198,18 @@ impl Units {
     pub fn check(self, design: &Design, degree: i32) -> Result<()> {
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
-            let message = format!(
-                "lambda {lambda:e} is too small for these columns; rescale or standardize the columns, or take a larger lambda"
-            );
-            return Err(Error::Numerical(message));
+            let all = design.largest.as_deref().unwrap_or_default();
+            let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
+            let beside = largest.map_or_else(String::new, |f| {
+                format!(
+                    ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
+                    design.names()[f],
+                    all[f]
+                )
+            });
+            return Err(Error::Numerical(format!(
+                "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
+            )));
         }
         self.check_targets(degree)
     }

@@ -113,7 +113,7 @@ fn seeds(folder: &Path) -> Vec<(&'static str, As, Vec<u8>)> {
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     std::fs::write(folder.join("train.csv"), csv(60)).unwrap();
     let (pipeline, _) = load(PIPELINE, "p.yaml", &[]).unwrap();
-    let options = RunOptions { folder: folder.to_owned(), out: folder.join("out"), resume: false };
+    let options = RunOptions { folder: folder.to_owned(), out: folder.join("out"), ..RunOptions::default() };
     run(&pipeline, &options, &mut Silent).unwrap();
     let model = std::fs::read(folder.join("out/model.json")).unwrap();
     vec![

@@ -40,7 +40,7 @@ fn text(files: &str, target: &str, parts: &str) -> String {
 
 fn ran(folder: &Folder, text: &str) -> Record {
     let (pipeline, _) = load(text, "p.yaml", &[]).unwrap_or_else(|e| panic!("{text}{e}"));
-    let options = RunOptions { folder: folder.0.clone(), out: folder.path("out"), resume: false };
+    let options = RunOptions { folder: folder.0.clone(), out: folder.path("out"), ..RunOptions::default() };
     run(&pipeline, &options, &mut Silent).unwrap_or_else(|e| panic!("{text}{e}")).record
 }
 
@@ -191,7 +191,7 @@ fn folds_that_cannot_be_made_are_refused_or_told() {
     let lines = table(&folder);
     let refused = |parts: &str, files: &str| {
         let (pipeline, _) = load(&text(files, "y", parts), "p.yaml", &[]).unwrap();
-        let options = RunOptions { folder: folder.0.clone(), out: folder.path("out"), resume: false };
+        let options = RunOptions { folder: folder.0.clone(), out: folder.path("out"), ..RunOptions::default() };
         run(&pipeline, &options, &mut Silent).unwrap_err()
     };
     let error = refused("search: {kind: greedy, choose: {folds: 6}}\n", "train: all.csv");

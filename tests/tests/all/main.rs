@@ -37,3 +37,4 @@ mod tables;
 mod tidy;
 mod torn;
 mod tune;
+mod verify;

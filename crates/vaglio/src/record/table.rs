@@ -1,6 +1,6 @@
 //! The result as a short table for people.
 
-use super::{Figures, Nested, PerOutput, Record, Status};
+use super::{Figures, Nested, PerOutput, Record, Status, Verified};
 use crate::ChosenBy;
 use vaglio_core::{Certificate, Loss, Rule, shown};
 
@@ -48,6 +48,10 @@ impl Record {
             let Certificate { optimal, visited, pruned, .. } = certificate;
             let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
             out.push_str(&format!("{visited} subsets scored, {pruned} ruled out unscored: {proven}\n"));
+        }
+        if let Some(Verified { steps, max_relative_error }) = &self.verify {
+            let what = if *steps == 1 { "1 score".to_owned() } else { format!("{steps} scores") };
+            out.push_str(&format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most\n"));
         }
         if self.status == Status::Partial {
             out.push_str("The search was cut short; this is the valid result so far.\n");

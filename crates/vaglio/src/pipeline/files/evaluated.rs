@@ -4,9 +4,10 @@ use super::Prepared;
 use super::calibration::{Calibration, HeldOutBy};
 use super::intervals::SavedIntervals;
 use super::repetition::{nested, permutations, stability};
+use super::verified::verified;
 use crate::criteria::predicted_left_out;
 use crate::pipeline::{Evaluate, ValidPipeline};
-use crate::record::{Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, class_of};
+use crate::record::{Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, class_of};
 use crate::resample::{self, Held, Outer, Pooled, Warning, WarningKind, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
@@ -23,6 +24,7 @@ pub(super) struct Evaluated {
     held_out: Option<(PredictedOn, Pooled)>,
     pub calibration: Option<Calibration>,
     pub intervals: Option<SavedIntervals>,
+    pub verified: Option<Verified>,
     pub seconds: f64,
 }
 
@@ -68,6 +70,31 @@ impl Evaluated {
         }
         evaluated.seconds = start.elapsed().as_secs_f64();
         Ok(evaluated)
+    }
+
+    /// Recomputes the scores of so many steps by plain retraining.
+    ///
+    /// # Errors
+    /// Those of [`verified`].
+    pub fn verify(
+        &mut self,
+        count: Option<usize>,
+        selector: &ValidSelector,
+        design: &Design,
+        selection: &mut Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let Some(count) = count else { return Ok(()) };
+        let start = Instant::now();
+        let watcher = Watcher::new(observer);
+        self.verified = verified(count, selector, design, selection, &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message = "the run was stopped before its steps were recomputed; `verify` is null";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
     }
 
     /// Figures of the whole selection; gives the outer folds.

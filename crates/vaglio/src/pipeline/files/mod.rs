@@ -29,6 +29,7 @@ mod series;
 mod streamed;
 mod taken;
 mod targets;
+mod verified;
 mod watched;
 mod worth;
 mod written;

@@ -83,7 +83,7 @@ pub(super) fn record(
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),
         stability: evaluated.stability.clone(),
-        verify: None,
+        verify: evaluated.verified,
         seconds: Seconds::default(),
         peak_memory_bytes: budget::peak(),
         report: Shown {

@@ -20,7 +20,7 @@ use std::time::Instant;
 use vaglio_core::{Model, Observer, Result};
 
 /// Where a run reads and writes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// The folder that paths in the pipeline are relative to.
     pub folder: PathBuf,
@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Whether to go on from the journal in that folder.
     pub resume: bool,
+    /// How many steps, drawn at random, are recomputed by plain retraining.
+    pub verify: Option<usize>,
 }
 
 /// What a run found; everything is on disk already.
@@ -92,7 +94,8 @@ fn run_in(
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, observer)?;
     let mut selection = selector.fit_on(&design, picked)?;
     let design = design.at_lambda(selection.chosen.walk_lambda());
-    let evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, observer)?;
+    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, observer)?;
+    evaluated.verify(options.verify, &selector, &design, &mut selection, observer)?;
     let fit_start = Instant::now();
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;

@@ -1,7 +1,7 @@
 //! Scores of a design in other units, told in its own.
 
 use vaglio_core::{
-    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Units, Winner,
+    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Winner,
 };
 
 /// The power of the targets with which a loss grows.
@@ -98,6 +98,14 @@ impl Evaluator for Told<'_> {
 
     fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         Ok(self.back.winner(self.evaluator.best_removal(subset, candidates)?))
+    }
+
+    fn can_skip(&self, trials: Trials<'_>) -> bool {
+        self.evaluator.can_skip(trials)
+    }
+
+    fn skip(&mut self, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
+        self.evaluator.skip(subset, trials)
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -82,7 +82,7 @@ pub trait Criterion: Debug + Send + Sync {
             engine: "refit",
             reason: "the criterion has no shortcut for this learner: every subset is evaluated by its definition"
                 .into(),
-            flops: trials * design.rows() as f64 * (largest * largest) as f64,
+            flops: trials * design.planned_rows() as f64 * (largest * largest) as f64,
             bytes: 0.0,
         }
     }

@@ -50,6 +50,8 @@ pub struct Design {
     /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
     pub(crate) largest: Option<Arc<[f64]>>,
     walks: usize,
+    /// The rows of the design that this is a sample of.
+    pub(crate) planned: Option<usize>,
     pub(crate) parted: Option<Parted>,
     pub(crate) part: Option<Arc<Part>>,
     /// The columns that may be selected, where they are not all that are not constant.
@@ -138,6 +140,7 @@ impl Design {
             in_units: InUnits::default(),
             largest: Some(Arc::clone(&problem.largest)),
             walks: 1,
+            planned: None,
             parted: None,
             part: None,
             among: None,

@@ -37,6 +37,7 @@ mod outputs;
 mod part;
 mod path;
 mod penalty;
+mod planned;
 mod problem;
 mod readout;
 pub mod ridge;

@@ -64,7 +64,7 @@ impl<'d> Space<'d> {
     /// The same with no subset of more features than there are rows, unless the result has to have more.
     #[must_use]
     pub fn within_rows(self) -> Self {
-        let most = self.most.min(self.design.rows().max(*self.allowed().start()));
+        let most = self.most.min(self.design.planned_rows().max(*self.allowed().start()));
         Space { most, ..self }
     }
 

@@ -9,7 +9,9 @@ mod dialect;
 mod growing;
 #[cfg(feature = "parquet")]
 mod guard;
+mod head;
 mod load;
+mod parts;
 mod paths;
 mod settle;
 mod sheet;

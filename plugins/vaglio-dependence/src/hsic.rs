@@ -142,7 +142,7 @@ impl Criterion for Hsic {
 
     /// One pass over all pairs of rows a trial.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        let rows = design.rows() as f64;
+        let rows = design.planned_rows() as f64;
         let pairs = rows * (rows + 8.0) / 2.0;
         let steps = outline.steps.max(outline.largest - outline.start) as f64;
         Estimate {

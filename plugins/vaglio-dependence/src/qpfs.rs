@@ -166,7 +166,7 @@ impl Criterion for Qpfs {
 
     /// The similarities of all pairs of columns, once; a trial is a sum.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        let (rows, columns) = (design.rows() as f64, members(design).len() as f64);
+        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let (pair, column) = match self.similarity {
             Similarity::MutualInformation => (8.0, 4.0),
             Similarity::Correlation => (2.0, 8.0),

@@ -122,7 +122,7 @@ impl Criterion for Information {
 
     /// A pass over the rows for each column that is selected, then O(1) a trial for each λ.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
+        let (rows, columns) = (design.planned_rows() as f64, design.candidates().len() as f64);
         let (lambdas, outputs) = (design.lambdas().len() as f64, design.targets().nrows() as f64);
         let once = 2.0 * rows * columns * outputs;
         let (size, steps) = (outline.largest as f64, outline.steps.max(outline.largest - outline.start) as f64);

@@ -98,7 +98,7 @@ impl Criterion for Mrmr {
     /// Relevance once, then one pass over all columns for each column that is selected the first time.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
-        let (rows, features) = (design.rows() as f64, design.features() as f64);
+        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         // A search that tries every column at each step takes trials / features steps.
         let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
         let once = (8.0 + 2.0 * design.targets().nrows() as f64) * rows * features;

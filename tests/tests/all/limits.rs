@@ -106,3 +106,48 @@ fn a_file_that_is_larger_than_the_memory_is_refused_before_it_is_read() {
         &["`limits.memory`: ", "train.csv would take about 1.1 TB", "80 % of the "],
     );
 }
+
+/// A table of about 19 MB, which is too large to be read by `plan` as a whole.
+fn large(rows: usize, class: impl Fn(usize) -> &'static str) -> String {
+    let mut random = vaglio_testkit::Random::new(5);
+    let mut text = "a,b,c,y,class\n".to_owned();
+    for row in 0..rows {
+        let [a, b, c] = [random.normal(), random.normal(), random.normal()];
+        text += &format!("{a},{b},{c},{},{}\n", 2.0 * a - b + 0.1 * c, class(row));
+    }
+    text
+}
+
+#[test]
+fn a_plan_reads_the_beginning_of_a_large_table_and_tells_of_the_whole() {
+    let folder = Folder::new("sampled");
+    let rows = 240_000;
+    folder.write("train.csv", large(rows, |row| if row < 239_000 { "one" } else { "two" }));
+    assert!(std::fs::metadata(folder.path("train.csv")).unwrap().len() > 1 << 24);
+    let lines = "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 2, choose: last}";
+    folder.write("p.yaml", pipeline(lines).replace("target: y", "target: y, exclude: [class], test_fraction: 0.25"));
+    let plan = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    let number = |line: &str| {
+        let line = plan.out.lines().find(|found| found.starts_with(line)).unwrap_or_else(|| panic!("{}", plan.out));
+        let rest = line.split("about ").nth(1).unwrap_or_else(|| panic!("{line}"));
+        rest.split(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    let close = |found: f64, expected: usize| (found / expected as f64 - 1.0).abs() < 0.05;
+    assert!(close(number("data "), rows * 3 / 4) && close(number("test "), rows / 4), "{}", plan.out);
+    assert!(plan.out.contains("columns, constants and folds are those of the first "), "{}", plan.out);
+    let engine = |text: &str| {
+        text.lines().find(|line| line.starts_with("engine ")).unwrap().split_whitespace().nth(1).unwrap().to_owned()
+    };
+    let selection = folder.run(&folder.read("p.yaml"));
+    assert_eq!(engine(&plan.out), format!("{}:", selection["pipeline"]["engine"].as_str().unwrap()));
+    // What the first rows lack is no reason to refuse.
+    let stratified = lines.replace("folds: 4", "folds: 4, stratified: true");
+    folder.write("q.yaml", pipeline(&stratified).replace("target: y", "target: class, positive: two, exclude: [y]"));
+    let plan = folder.vaglio(&["plan", "q.yaml"]);
+    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    assert!(plan.out.contains(&format!("{rows} rows, 3 candidate columns")), "{}", plan.out);
+    // What all rows have at fault is.
+    folder.write("q.yaml", pipeline(lines).replace("target: y", "target: z"));
+    refused(&folder.vaglio(&["plan", "q.yaml"]), &["there is no column `z`"]);
+}

@@ -250,8 +250,12 @@ impl Criterion for KFold {
         Estimate {
             engine: "refit",
             reason: reason.into(),
-            flops: outline.trials * folds as f64 * design.rows() as f64 * 2.0 * (outline.largest as f64).powi(2),
-            bytes: 8.0 * (design.rows() * outline.largest * folds) as f64,
+            flops: outline.trials
+                * folds as f64
+                * design.planned_rows() as f64
+                * 2.0
+                * (outline.largest as f64).powi(2),
+            bytes: 8.0 * (design.planned_rows() * outline.largest * folds) as f64,
         }
     }
 

@@ -142,7 +142,7 @@ impl Criterion for Loo {
             return self.estimate(&outputs[0], outline).times(outputs.len());
         }
         let Outline { largest, trials, .. } = *outline;
-        let (rows, outputs) = (design.rows() as f64, design.targets().nrows() as f64);
+        let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
         let steps = largest as f64;
         let Some(readout) = design.readout() else {
             return Estimate {
@@ -156,7 +156,7 @@ impl Criterion for Loo {
         let decomposed = |reason: &str| Estimate {
             engine: ENGINE,
             reason: reason.into(),
-            flops: trials * parts.unwrap_or(design.rows()) as f64 * rows * steps * steps * 20.0,
+            flops: trials * parts.unwrap_or(design.planned_rows()) as f64 * rows * steps * steps * 20.0,
             bytes: 8.0 * rows * 2.0 * steps * parts.unwrap_or(1) as f64,
         };
         if readout.refine {

@@ -231,9 +231,9 @@ impl Criterion for Nhsic {
     /// One factor a column, then one pass over all factors for each column that enters.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
-        let (rows, features) = (design.rows() as f64, design.features() as f64);
+        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         let points = self.kernel.points as f64;
-        let (rank, reason) = if self.is_sampled(design.rows()) {
+        let (rank, reason) = if self.is_sampled(design.planned_rows()) {
             (
                 points.min(rows),
                 "kernel matrices are sampled at `kernel.points` points, as there are many rows or as set",
@@ -248,7 +248,7 @@ impl Criterion for Nhsic {
         // One pass for the factors, one for the relevance and one for each column that enters.
         Estimate {
             engine: ENGINE,
-            reason: format!("{}: {reason}", self.approximation(design.rows())),
+            reason: format!("{}: {reason}", self.approximation(design.planned_rows())),
             flops: pass * (2.0 + size) + trials * size * size * size.max(1.0),
             bytes: 8.0 * features * (rows * rank + size),
         }

@@ -7,7 +7,8 @@ mod messages;
 use super::bytes::Kind;
 use super::growing::Growing;
 use super::guard::guarded;
-use super::{checked_names, places, unreadable};
+use super::load::load;
+use super::{checked_names, places, system, unreadable};
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -18,9 +19,11 @@ use columns::plain_type;
 pub(super) use footer::{check_footer, check_rows, with_dictionaries};
 use messages::{Blocks, check_stream};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::file::reader::ChunkReader;
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +33,10 @@ use vaglio_core::Result;
 #[derive(Debug)]
 pub(super) struct Stored {
     path: PathBuf,
+    /// The bytes of the file; none of a Parquet file of which only the first rows are read.
     bytes: Bytes,
+    /// Rows that are read at least, where these stand for the others.
+    sample: Option<usize>,
     budget: Budget,
     schema: SchemaRef,
     format: Format,
@@ -47,12 +53,17 @@ enum Format {
     /// With the number of rows that it says.
     Parquet(ArrowReaderMetadata, usize),
     File(Blocks),
-    Stream,
+    /// With the number of rows of each batch.
+    Stream(Vec<usize>),
 }
 
 /// Columns of a Parquet file that are decoded side by side: one page of each is in memory, and opening the file for
 /// one column alone costs as much as its number of columns.
 const TOGETHER: usize = 32;
+
+/// Cells of a sample, and rows at least.
+const SAMPLED: usize = 2_000_000;
+const LEAST: usize = 1000;
 
 /// Rows that are decoded at a time.
 const BATCH: usize = 1 << 15;
@@ -69,14 +80,12 @@ impl Stored {
             let (format, schema) = match kind {
                 Kind::Parquet => {
                     let metadata = ArrowReaderMetadata::load(&bytes, Default::default()).map_err(|e| failed(&e))?;
-                    let rows = check_footer(path, metadata.metadata(), bytes.len() as u64)?;
-                    let schema = metadata.schema().clone();
-                    (Format::Parquet(with_dictionaries(metadata), rows), schema)
+                    of_footer(path, metadata, bytes.len() as u64)?
                 }
                 Kind::ArrowStream => {
-                    check_stream(path, &bytes, budget)?;
+                    let lengths = check_stream(path, &bytes, budget)?;
                     let reader = StreamReader::try_new(Cursor::new(bytes.clone()), None).map_err(|e| failed(&e))?;
-                    (Format::Stream, reader.schema())
+                    (Format::Stream(lengths), reader.schema())
                 }
                 Kind::Arrow | Kind::Text => {
                     let blocks = Blocks::new(path, &bytes, budget)?;
@@ -84,18 +93,59 @@ impl Stored {
                     (Format::File(blocks), schema)
                 }
             };
-            if schema.fields().is_empty() {
-                return Err(unreadable(path, "has no columns"));
-            }
-            let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
-            let is_text = |field: &&Arc<Field>| {
-                matches!(plain_type(field), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-            };
-            let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
-            let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
-            let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-            Ok(Stored { path: path.to_owned(), bytes: bytes.clone(), budget, schema, format, names, texts, aside })
+            Stored::of(path, bytes.clone(), budget, format, schema)
         })
+    }
+
+    /// The first rows of a file, by which the others are judged; of a Parquet file nothing else is read.
+    ///
+    /// # Errors
+    /// Those of [`Stored::new`].
+    pub fn sampled(path: &Path, kind: Kind, budget: Budget) -> Result<Self> {
+        let stored = match kind {
+            Kind::Parquet => guarded(path, || {
+                let file = File::open(path).map_err(|error| system(path, &error))?;
+                let length = file.metadata().map_err(|error| system(path, &error))?.len();
+                let metadata = ArrowReaderMetadata::load(&file, Default::default());
+                let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
+                let (format, schema) = of_footer(path, metadata, length)?;
+                Stored::of(path, Bytes::new(), budget, format, schema)
+            })?,
+            kind => Stored::new(path, load(path, budget)?.bytes, kind, budget)?,
+        };
+        let rows = (SAMPLED / stored.names.len().max(1)).max(LEAST);
+        Ok(Stored { sample: Some(rows), ..stored })
+    }
+
+    /// How many times as many rows the file has as are read.
+    pub fn times(&self) -> f64 {
+        let Some(most) = self.sample else { return 1.0 };
+        let of_batches = |lengths: &[usize]| {
+            let mut read = 0;
+            for length in lengths {
+                read += if read < most { *length } else { 0 };
+            }
+            lengths.iter().sum::<usize>() as f64 / read.max(1) as f64
+        };
+        match &self.format {
+            Format::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
+            Format::File(blocks) => of_batches(&blocks.lengths),
+            Format::Stream(lengths) => of_batches(lengths),
+        }
+    }
+
+    fn of(path: &Path, bytes: Bytes, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
+        if schema.fields().is_empty() {
+            return Err(unreadable(path, "has no columns"));
+        }
+        let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
+        let is_text = |field: &&Arc<Field>| {
+            matches!(plain_type(field), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        };
+        let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
+        let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
+        let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
+        Ok(Stored { path: path.to_owned(), bytes, sample: None, budget, schema, format, names, texts, aside })
     }
 
     /// The bytes of the file.
@@ -118,7 +168,8 @@ impl Stored {
         let columns = match &self.format {
             Format::Parquet(metadata, rows) => {
                 // A byte a cell at least; what they take beyond that is seen while they are read.
-                let (path, cells) = (self.path.display(), *rows as f64 * indices.len() as f64);
+                let most = self.sample.unwrap_or(*rows).min(*rows);
+                let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
                 let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
                 self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
                 let parts: Result<Vec<_>> = indices
@@ -127,10 +178,10 @@ impl Stored {
                     .collect();
                 let columns = parts?.into_iter().flatten().collect::<Vec<_>>();
                 let found = columns.first().map_or(*rows, |column| column.cells.rows());
-                check_rows(&self.path, *rows, found)?;
+                check_rows(&self.path, most, found)?;
                 columns
             }
-            Format::File(_) | Format::Stream => guarded(&self.path, || self.of_arrow(&indices))?,
+            Format::File(_) | Format::Stream(_) => guarded(&self.path, || self.of_arrow(&indices))?,
         };
         if columns.first().is_some_and(|column| column.cells.rows() == 0) {
             return Err(unreadable(&self.path, "has columns and no rows"));
@@ -144,12 +195,17 @@ impl Stored {
         order.sort_by_key(|&at| indices[at]);
         let mut columns = self.empty(&order.iter().map(|&at| indices[at]).collect::<Vec<_>>())?;
         let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
-        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), metadata.clone())
-            .with_projection(mask)
-            .with_batch_size(BATCH)
-            .build()
-            .map_err(|error| unreadable(&self.path, error.to_string()))?;
-        append_batches(&self.path, &mut columns, batches, self.budget)?;
+        let failed = |error: &dyn std::fmt::Display| unreadable(&self.path, error.to_string());
+        let batches = match self.sample {
+            None => batches_of(self.bytes.clone(), metadata, mask, None),
+            // Each has a place of its own in the file.
+            most => {
+                let file = File::open(&self.path).map_err(|error| system(&self.path, &error))?;
+                batches_of(file, metadata, mask, most)
+            }
+        }
+        .map_err(|error| failed(&error))?;
+        append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
         let mut placed: Vec<(usize, GrowingColumn)> = order.into_iter().zip(columns).collect();
         placed.sort_by_key(|(at, _)| *at);
         Ok(placed.into_iter().map(|(_, column)| column).collect())
@@ -161,12 +217,12 @@ impl Stored {
         match &self.format {
             Format::File(blocks) => {
                 let batches = blocks.read(&self.bytes, indices.to_vec()).map_err(failed)?;
-                append_batches(&self.path, &mut columns, batches, self.budget)?;
+                append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
             _ => {
                 let bytes = Cursor::new(self.bytes.clone());
                 let batches = StreamReader::try_new(bytes, Some(indices.to_vec())).map_err(failed)?;
-                append_batches(&self.path, &mut columns, batches, self.budget)?;
+                append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
         }
         Ok(columns)
@@ -177,16 +233,43 @@ impl Stored {
     }
 }
 
+/// What the footer of a Parquet file says.
+fn of_footer(path: &Path, metadata: ArrowReaderMetadata, length: u64) -> Result<(Format, SchemaRef)> {
+    let rows = check_footer(path, metadata.metadata(), length)?;
+    let schema = metadata.schema().clone();
+    Ok((Format::Parquet(with_dictionaries(metadata), rows), schema))
+}
+
+/// The first rows of some columns of a Parquet file.
+fn batches_of<R: ChunkReader + 'static>(
+    reader: R,
+    metadata: &ArrowReaderMetadata,
+    mask: ProjectionMask,
+    most: Option<usize>,
+) -> parquet::errors::Result<ParquetRecordBatchReader> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata.clone());
+    let builder = builder.with_projection(mask).with_batch_size(BATCH);
+    match most {
+        Some(most) => builder.with_limit(most).build(),
+        None => builder.build(),
+    }
+}
+
 fn append_batches(
     path: &Path,
     columns: &mut [GrowingColumn],
     batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    most: Option<usize>,
     budget: Budget,
 ) -> Result<()> {
     for batch in batches {
         let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
         for (column, array) in columns.iter_mut().zip(batch.columns()) {
             column.append(path, array, budget)?;
+        }
+        let rows = columns.first().map_or(0, |column| column.cells.rows());
+        if most.is_some_and(|most| rows >= most) {
+            break;
         }
     }
     Ok(())

@@ -1,13 +1,11 @@
 //! One table from one file or several.
 
-#[cfg(feature = "parquet")]
-use super::arrow_files::Stored;
-use super::bytes::{Kind, check_encoding, is_utf8, text};
+use super::bytes::check_encoding;
 use super::cell::Rules;
-use super::growing::{Growing, RawColumn};
-use super::load::{Loaded, load};
+use super::growing::Growing;
+use super::head::share;
+use super::parts::{Body, Part};
 use super::settle::{Fault, FaultKind, Hint, Settled, settle};
-use super::sheet::Sheet;
 use super::survey::{ColumnSurvey, Survey};
 use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::budget::Budget;
@@ -42,114 +40,6 @@ pub(crate) type RowsOfFiles = Vec<(PathBuf, usize)>;
 /// A column with what was found out about it, or a cell that it cannot have.
 pub(crate) type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), Fault>);
 
-#[derive(Debug)]
-struct Part {
-    path: PathBuf,
-    body: Body,
-    /// Columns of one value that its folders name.
-    fixed: Vec<(String, String)>,
-    /// SHA-256 of the file, where its bytes are not those in memory.
-    digest: Option<[u8; 32]>,
-}
-
-#[derive(Debug)]
-enum Body {
-    Text(Box<Sheet>),
-    #[cfg(feature = "parquet")]
-    Stored(Stored),
-}
-
-impl Part {
-    fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget) -> Result<Self> {
-        let Loaded { bytes, kind, mut digest } = load(&path, budget)?;
-        let body = match kind {
-            Kind::Text => {
-                let is_utf8 = is_utf8(&bytes, spec);
-                digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
-                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?))
-            }
-            #[cfg(feature = "parquet")]
-            kind => Body::Stored(Stored::new(&path, bytes, kind, budget)?),
-            #[cfg(not(feature = "parquet"))]
-            _ => {
-                let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with \
-                               the feature `parquet`";
-                return Err(unreadable(&path, message));
-            }
-        };
-        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
-        Ok(Part { path, body, fixed, digest })
-    }
-
-    fn own_names(&self) -> &[String] {
-        match &self.body {
-            Body::Text(sheet) => &sheet.names,
-            #[cfg(feature = "parquet")]
-            Body::Stored(stored) => &stored.names,
-        }
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.own_names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
-    }
-
-    fn aside(&self) -> &[(String, &'static str)] {
-        match &self.body {
-            Body::Text(sheet) => &sheet.aside,
-            #[cfg(feature = "parquet")]
-            Body::Stored(stored) => &stored.aside,
-        }
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        let bytes = match &self.body {
-            Body::Text(sheet) => sheet.bytes(),
-            #[cfg(feature = "parquet")]
-            Body::Stored(stored) => stored.bytes(),
-        };
-        self.digest.unwrap_or_else(|| Sha256::digest(bytes).into())
-    }
-
-    /// The columns of these names, those of its folders included.
-    fn read(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &Rules,
-        budget: Budget,
-    ) -> Result<(Vec<Growing>, usize)> {
-        let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-        let (mut own, mut numbers) = (Vec::new(), Vec::new());
-        for (name, as_numbers) in names.iter().zip(as_numbers) {
-            if fixed(name).is_none() {
-                own.push(*name);
-                numbers.push(*as_numbers);
-            }
-        }
-        // Where only columns of folders are wanted, one of its own tells the number of rows.
-        if own.is_empty() {
-            own.extend(self.own_names().first().map(String::as_str));
-            numbers.push(false);
-        }
-        let read = match &self.body {
-            Body::Text(sheet) => sheet.read(&own, &numbers, rules, budget)?,
-            #[cfg(feature = "parquet")]
-            Body::Stored(stored) => stored.read(&own)?,
-        };
-        let rows = read.first().map_or(0, Growing::rows);
-        let mut read = read.into_iter();
-        let column = |name: &&str| match fixed(name) {
-            Some(value) => {
-                let mut column = RawColumn::default();
-                (0..rows).for_each(|_| column.push(value));
-                Growing::Raw(column)
-            }
-            None => read.next().unwrap_or(Growing::Raw(RawColumn::default())),
-        };
-        Ok((names.iter().map(column).collect(), rows))
-    }
-}
-
 impl Source {
     /// Loads files, or those that patterns and folders name; all have the same columns, in any order.
     ///
@@ -167,14 +57,32 @@ impl Source {
     /// # Errors
     /// Those of [`Source::open`].
     pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        Source::opened(paths, spec, budget, false)
+    }
+
+    /// The same of the beginning of the files, where these are large: their header, how many rows they have by and by, and a
+    /// sample of these. Small files are whole.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        Source::opened(paths, spec, budget, true)
+    }
+
+    fn opened(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Self> {
         check_encoding(spec)?;
         let mut files = Vec::new();
         for path in paths {
             let is_folder = path.is_dir();
             files.extend(paths::expanded(path)?.into_iter().map(|file| (file, is_folder)));
         }
-        let parts: Result<Vec<Part>> =
-            files.into_par_iter().map(|(file, folder)| Part::open(file, spec, folder, budget)).collect();
+        let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
+        let most = share(&only).filter(|_| is_sample);
+        let open = |file: PathBuf, folder: bool| match most {
+            Some(most) => Part::sampled(file, spec, folder, budget, most),
+            None => Part::open(file, spec, folder, budget),
+        };
+        let parts: Result<Vec<Part>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
         let parts = parts?;
         let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
         let (names, aside) = (first.names(), first.aside().to_vec());
@@ -213,6 +121,14 @@ impl Source {
             Some(Body::Text(sheet)) => sheet.settled(&self.spec),
             _ => self.spec.clone(),
         }
+    }
+
+    /// How many rows there are for each that is read, by and by; `None` where all are.
+    pub fn times(&self, survey: &Survey) -> Option<f64> {
+        let rows = survey.files.iter().map(|(_, rows)| *rows as f64);
+        let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
+        let is_sample = self.parts.iter().any(|part| part.times > 1.0);
+        is_sample.then(|| all / rows.sum::<f64>().max(1.0))
     }
 
     /// SHA-256 of the file; of several files that of their hashes, one after the other. Cost O(bytes).

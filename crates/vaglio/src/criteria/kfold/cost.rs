@@ -68,18 +68,19 @@ pub(super) fn choose(
     let is_balanced = classes.is_some();
     let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
     let extent = Extent {
-        rows: design.rows() as f64,
+        rows: design.planned_rows() as f64,
         columns: design.candidates().len() as f64,
         folds: round.held_out as f64,
         lambdas: design.lambdas().len() as f64,
         outputs: design.targets().nrows() as f64,
-        training: design.rows() - largest,
+        // Of a sample, its share.
+        training: (design.rows() - largest) * design.planned_rows() / design.rows().max(1),
         parts: parts.unwrap_or(round.held_out) as f64,
         pairs: pairs as f64,
         gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
         is_standardized: design.is_standardized_in_folds(),
         is_decomposed: !design.is_made_in_folds() && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
-        loss: of_loss(criterion.loss, design.rows() as f64),
+        loss: of_loss(criterion.loss, design.planned_rows() as f64),
         pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
     };
     if design.readout().is_some_and(|readout| readout.refine) {

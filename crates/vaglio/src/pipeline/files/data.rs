@@ -40,6 +40,8 @@ pub struct Prepared {
     pub columns: Vec<TakenColumns>,
     /// How other files with these columns are read.
     pub(crate) reading: Reading,
+    /// How many training and test rows there are for each that was read, by and by, where these are a sample.
+    pub(crate) times: Option<[f64; 2]>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
     /// The test rows before the maps, where intervals are to be tried on them.
@@ -52,16 +54,31 @@ pub struct Prepared {
 /// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
+    prepared(pipeline, folder, false)
+}
+
+/// The same of the beginning of large files. What would be refused by it, since a class or a value is not among the first
+/// rows, is read as a whole.
+///
+/// # Errors
+/// Those of [`prepare`].
+pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
+    prepared(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
+}
+
+fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let criterion = &settings.criterion;
     let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
-    let source = open(folder, &spec.train, spec, pipeline.budget())?;
+    let opened = |files: &Files| open(folder, files, spec, pipeline.budget(), is_sample);
+    let source = opened(&spec.train)?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
-    let (read, sha256) = rayon::join(|| source.read(&wanted), || source.sha256());
+    let of_hash = || if is_sample { String::new() } else { source.sha256() };
+    let (read, sha256) = rayon::join(|| source.read(&wanted), of_hash);
     let (mut table, survey) = read?;
     let reading = Reading::of(spec, &source, &survey);
     for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
@@ -69,6 +86,8 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     }
     let columns = taken::taken(&roles, &survey, &header, source.aside());
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
+    let of_train = source.times(&survey);
+    let mut of_test_rows = of_train;
     drop(source);
     roles.check_complete(&table, &survey)?;
     taken::check(&roles, &mut table, &survey)?;
@@ -78,7 +97,9 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     let mut test_survey = survey.clone();
     let (train, test) = match (&spec.test, spec.test_fraction) {
         (Some(test), _) => {
-            let (test, of_test) = read_test(&roles, &open(folder, test, spec, pipeline.budget())?, &header, &survey)?;
+            let test_source = opened(test)?;
+            let (test, of_test) = read_test(&roles, &test_source, &header, &survey)?;
+            of_test_rows = test_source.times(&of_test);
             test_survey = of_test;
             (table, Some(test))
         }
@@ -140,15 +161,20 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
         test_rows,
         columns,
         reading,
+        times: (of_train.is_some() || of_test_rows.is_some())
+            .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),
         sample,
         test_source,
     })
 }
 
 /// Opens the files of a setting.
-fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget) -> Result<Source> {
+fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget, is_sample: bool) -> Result<Source> {
     let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
-    Source::open_within(&paths, &spec.read, budget)
+    match is_sample {
+        true => Source::open_sample(&paths, &spec.read, budget),
+        false => Source::open_within(&paths, &spec.read, budget),
+    }
 }
 
 /// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may

@@ -25,10 +25,11 @@ impl Memory {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let mapped = if design.is_of(train) { 0 } else { design.columns().bytes() };
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
-        let rows = train.rows() as f64;
+        let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+        let rows = design.planned_rows() as f64;
         let largest = outline.largest as f64;
         Memory {
-            data: (train.columns().bytes() + mapped + test) as f64,
+            data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
             search: estimate.bytes,
             fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + 64.0 * largest.powi(2),
         }

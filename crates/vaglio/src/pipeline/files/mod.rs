@@ -35,6 +35,7 @@ mod worth;
 mod written;
 
 pub use calibration::{Calibration, HeldOutBy, Logistic};
+use data::prepare_sample;
 pub use data::{Prepared, prepare};
 pub(crate) use folder::heading;
 pub use folder::{report, set_previous_aside, write_file};

@@ -4,7 +4,7 @@ pub(super) mod forecast;
 mod pace;
 
 use super::memory::Memory;
-use super::{Prepared, prepare};
+use super::{Prepared, prepare_sample};
 use crate::pipeline::ValidPipeline;
 use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
@@ -20,12 +20,15 @@ use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
 /// Those that `run` would give before its search starts.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let begun = Instant::now();
-    let prepared = prepare(pipeline, folder)?;
-    let read = begun.elapsed().as_secs_f64();
+    let prepared = prepare_sample(pipeline, folder)?;
+    let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+    let read = begun.elapsed().as_secs_f64() * times;
     let selector = pipeline.selector();
     let begun = Instant::now();
     let design = selector.design(&prepared.train)?;
-    let made = begun.elapsed().as_secs_f64();
+    let planned = (design.rows() as f64 * times).round() as usize;
+    let design = if times > 1.0 { design.sampled_from(planned) } else { design };
+    let made = begun.elapsed().as_secs_f64() * times;
     let constant = design.constant();
     let settings = &pipeline.0;
     let walks = Walks::of(&selector, &design, prepared.sample.dealing().most(), settings.evaluate.as_ref());
@@ -44,8 +47,16 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
     line(
         "data",
-        format!("{} rows, {} candidate columns, {}{several}", prepared.rows, design.features(), train.task().name()),
+        format!(
+            "{} rows, {} candidate columns, {}{several}",
+            about(prepared.rows as f64, times),
+            design.features(),
+            train.task().name()
+        ),
     );
+    if prepared.times.is_some() {
+        line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
+    }
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
         let more = if constant.len() > 5 { ", …" } else { "" };
@@ -57,7 +68,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
     }
     if let Some(test) = &prepared.test {
-        line("test", format!("{} rows", test.rows()));
+        line("test", format!("{} rows", about(test.rows() as f64, of_test)));
     }
     line(
         "pipeline",
@@ -134,7 +145,8 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<
     let rounds = match criterion.folds(design)? {
         HeldOut::Nothing => return Ok(vec!["none".into()]),
         HeldOut::EachRow => {
-            let (rows, avoided) = (design.rows(), count(trials * design.rows() as f64));
+            let rows = design.planned_rows();
+            let avoided = count(trials * rows as f64);
             return Ok(vec![format!("every one of {rows} rows is left out once; fits avoided: {avoided}")]);
         }
         HeldOut::Folds(rounds) => rounds,
@@ -180,10 +192,12 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
     // Substitutes are scored by all λ of the design.
     let own = if walks.lambdas > 1 { 1.0 } else { design.lambdas().len() as f64 };
     let outputs = design.targets().nrows() as f64;
-    let test = prepared.test.as_ref().map_or(0, |test| test.rows()) as f64;
+    let rows = design.planned_rows() as f64;
+    let test =
+        prepared.test.as_ref().map_or(0, |test| test.rows()) as f64 * prepared.times.map_or(1.0, |times| times[1]);
     let trail = |size: f64| {
-        let triangle = 2.0 * design.rows() as f64 * size * size + size.powi(3);
-        (triangle + outputs * (design.rows() as f64 + test) * size * size) / REDUCING
+        let triangle = 2.0 * rows * size * size + size.powi(3);
+        (triangle + outputs * (rows + test) * size * size) / REDUCING
     };
     let largest = walk.outline.largest as f64;
     let shortest = largest * (walk.seconds.low / walk.seconds.high.max(f64::MIN_POSITIVE)).min(1.0);
@@ -194,6 +208,14 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
     let of_trial = walk.seconds.high / walk.outline.trials.max(1.0);
     let worth = Span { low: 0.0, high: exchanges * of_trial * design.lambdas().len() as f64 / own };
     walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
+}
+
+/// A number of rows, of which a sample was read.
+fn about(rows: f64, times: f64) -> String {
+    match times > 1.0 {
+        true => format!("about {:.0}", rows * times),
+        false => format!("{rows:.0}"),
+    }
 }
 
 fn count(value: f64) -> String {

@@ -22,6 +22,8 @@ pub(super) struct Blocks {
     version: MetadataVersion,
     dictionaries: Vec<Block>,
     batches: Vec<Block>,
+    /// How many rows each batch has.
+    pub lengths: Vec<usize>,
 }
 
 /// The longest name of the format, by which files begin and end.
@@ -53,11 +55,13 @@ impl Blocks {
         let dictionaries =
             all(footer.dictionaries().map(|blocks| blocks.iter().copied().collect::<Vec<_>>()).as_deref());
         let batches = all(footer.recordBatches().map(|blocks| blocks.iter().copied().collect::<Vec<_>>()).as_deref());
+        let mut lengths = Vec::new();
         for block in dictionaries.iter().chain(&batches) {
             let (metadata, body) = parts(bytes, block).ok_or_else(|| damaged(path, "a block lies outside of it"))?;
-            check(path, message(path, metadata)?, body, budget)?;
+            lengths.push(check(path, message(path, metadata)?, body, budget)?);
         }
-        Ok(Blocks { schema, version: footer.version(), dictionaries, batches })
+        lengths.drain(..dictionaries.len());
+        Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths })
     }
 
     /// The batches of these columns.
@@ -99,11 +103,11 @@ fn message<'a>(path: &Path, metadata: &'a [u8]) -> Result<Message<'a>> {
     root_as_message(text).map_err(|error| damaged(path, &format!("a block: {error}")))
 }
 
-/// Compares the lengths that a message claims with its body.
-fn check(path: &Path, message: Message<'_>, body: &[u8], budget: Budget) -> Result<()> {
+/// Compares the lengths that a message claims with its body, and returns the number of rows that it has.
+fn check(path: &Path, message: Message<'_>, body: &[u8], budget: Budget) -> Result<usize> {
     let dictionary = message.header_as_dictionary_batch();
     let batch = message.header_as_record_batch().or(dictionary.and_then(|dictionary| dictionary.data()));
-    let Some(batch) = batch else { return Ok(()) };
+    let Some(batch) = batch else { return Ok(0) };
     if batch.length() < 0 || batch.nodes().is_some_and(|nodes| nodes.iter().any(|node| node.length() < 0)) {
         return Err(damaged(path, "a batch has fewer rows than none"));
     }
@@ -117,16 +121,17 @@ fn check(path: &Path, message: Message<'_>, body: &[u8], budget: Budget) -> Resu
         }
     }
     let remedy = "write the file in smaller batches, or raise the limit";
-    budget.need(claimed, format_args!("{}: a batch, decompressed,", path.display()), remedy)
+    budget.need(claimed, format_args!("{}: a batch, decompressed,", path.display()), remedy)?;
+    Ok(if dictionary.is_some() { 0 } else { usize::try_from(batch.length()).unwrap_or(0) })
 }
 
-/// Compares the lengths that the messages of a stream claim with it.
+/// Compares the lengths that the messages of a stream claim with it, and returns the number of rows of each.
 ///
 /// # Errors
 /// A stream that is damaged; batches that would take more memory than there may be.
-pub(super) fn check_stream(path: &Path, bytes: &[u8], budget: Budget) -> Result<()> {
+pub(super) fn check_stream(path: &Path, bytes: &[u8], budget: Budget) -> Result<Vec<usize>> {
     let cut = || damaged(path, "a message is longer than what is left of it");
-    let mut rest = bytes;
+    let (mut rest, mut lengths) = (bytes, Vec::new());
     while let Some((mark, after)) = rest.split_first_chunk::<4>() {
         let (length, after) = match mark {
             [0xff, 0xff, 0xff, 0xff] => after.split_first_chunk::<4>().ok_or_else(cut)?,
@@ -134,14 +139,14 @@ pub(super) fn check_stream(path: &Path, bytes: &[u8], budget: Budget) -> Result<
         };
         let length = usize::try_from(i32::from_le_bytes(*length)).map_err(|_| cut())?;
         if length == 0 {
-            return Ok(());
+            break;
         }
         let metadata = after.get(..length).ok_or_else(cut)?;
         let message = root_as_message(metadata).map_err(|error| damaged(path, &format!("a message: {error}")))?;
         let body = usize::try_from(message.bodyLength()).ok().and_then(|body| after[length..].get(..body));
         let body = body.ok_or_else(cut)?;
-        check(path, message, body, budget)?;
+        lengths.push(check(path, message, body, budget)?);
         rest = &after[length + body.len()..];
     }
-    Ok(())
+    Ok(lengths)
 }

@@ -241,3 +241,22 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
     assert!(cells(0) == many && cells(2) == words);
     assert!(cells(1).iter().zip(&sparse).all(|(found, expected)| found == expected.unwrap_or_default()));
 }
+
+#[test]
+fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
+    let column = |rows: usize| Arc::new(arrow_array::UInt8Array::from(vec![7; rows])) as ArrayRef;
+    let path = parquet("sampled.parquet", vec![("x", column(2_500_000))]);
+    let batches = [batch(vec![("x", column(2_000_000))]), batch(vec![("x", column(500_000))])];
+    let (file, stream) = (path.with_extension("arrow"), path.with_extension("arrows"));
+    let mut writer = FileWriter::try_new(File::create(&file).unwrap(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.finish().unwrap();
+    let mut writer = StreamWriter::try_new(File::create(&stream).unwrap(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.finish().unwrap();
+    for (path, kind) in [(path, Kind::Parquet), (file, Kind::Arrow), (stream, Kind::ArrowStream)] {
+        let stored = Stored::sampled(&path, kind, Budget::of(u64::MAX)).unwrap();
+        assert_eq!(stored.times(), 1.25);
+        assert_eq!(stored.read(&["x"]).unwrap()[0].rows(), 2_000_000);
+    }
+}

@@ -222,6 +222,11 @@ fn read(path: &Path, kind: As, model: &SavedModel, bytes: &[u8], budget: Budget)
     }
 }
 
+/// What those who wait for hours are told.
+fn say(line: &str) {
+    let _nobody_reads = writeln!(std::io::stderr(), "{line}");
+}
+
 fn asked(name: &str) -> Option<usize> {
     std::env::var(name).ok().and_then(|value| value.parse().ok())
 }
@@ -241,7 +246,7 @@ fn mutated_files_are_read_or_refused() {
     let seeds = seeds(&folder);
     let model = SavedModel::read(&folder.join("out/model.json")).unwrap();
     let mut random = Random::new(asked("VAGLIO_MUTATIONS_SEED").unwrap_or(1) as u64);
-    println!("the file under way is in {}", folder.display());
+    say(&format!("the file under way is in {}", folder.display()));
     let (mut longest, mut slowest, mut read_whole) = (0, 0.0f64, 0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     for number in 0..count.unwrap_or(1500) {
@@ -267,9 +272,9 @@ fn mutated_files_are_read_or_refused() {
             assert!(peak < limit + BEYOND, "{number}: {name} took {} MB", peak / 1_000_000);
         }
         if number > 0 && number % 100_000 == 0 {
-            println!("{number} files, {read_whole} read, slowest {slowest:.2} s, longest message {longest}");
+            say(&format!("{number} files, {read_whole} read, slowest {slowest:.2} s, longest message {longest}"));
         }
     }
-    println!("{read_whole} read, slowest {slowest:.2} s, longest message {longest}");
+    say(&format!("{read_whole} read, slowest {slowest:.2} s, longest message {longest}"));
     std::fs::remove_dir_all(&folder).unwrap();
 }

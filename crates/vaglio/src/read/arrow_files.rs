@@ -3,6 +3,7 @@
 mod columns;
 mod footer;
 mod messages;
+mod pages;
 
 use super::bytes::Kind;
 use super::growing::Growing;
@@ -18,13 +19,14 @@ pub(super) use columns::GrowingColumn;
 use columns::plain_type;
 pub(super) use footer::{check_footer, check_rows, with_dictionaries};
 use messages::{Blocks, check_stream};
+pub(super) use pages::check_pages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::file::reader::ChunkReader;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::Cursor;
+use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::Result;
@@ -80,7 +82,9 @@ impl Stored {
             let (format, schema) = match kind {
                 Kind::Parquet => {
                     let metadata = ArrowReaderMetadata::load(&bytes, Default::default()).map_err(|e| failed(&e))?;
-                    of_footer(path, metadata, bytes.len() as u64)?
+                    let found = of_footer(path, &metadata, bytes.len() as u64)?;
+                    check_pages(path, metadata.metadata(), Cursor::new(&bytes), budget)?;
+                    found
                 }
                 Kind::ArrowStream => {
                     let lengths = check_stream(path, &bytes, budget)?;
@@ -108,7 +112,8 @@ impl Stored {
                 let length = file.metadata().map_err(|error| system(path, &error))?.len();
                 let metadata = ArrowReaderMetadata::load(&file, Default::default());
                 let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
-                let (format, schema) = of_footer(path, metadata, length)?;
+                let (format, schema) = of_footer(path, &metadata, length)?;
+                check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
                 Stored::of(path, Bytes::new(), budget, format, schema)
             })?,
             kind => Stored::new(path, load(path, budget)?.bytes, kind, budget)?,
@@ -234,10 +239,10 @@ impl Stored {
 }
 
 /// What the footer of a Parquet file says.
-fn of_footer(path: &Path, metadata: ArrowReaderMetadata, length: u64) -> Result<(Format, SchemaRef)> {
+fn of_footer(path: &Path, metadata: &ArrowReaderMetadata, length: u64) -> Result<(Format, SchemaRef)> {
     let rows = check_footer(path, metadata.metadata(), length)?;
     let schema = metadata.schema().clone();
-    Ok((Format::Parquet(with_dictionaries(metadata), rows), schema))
+    Ok((Format::Parquet(with_dictionaries(metadata.clone()), rows), schema))
 }
 
 /// The first rows of some columns of a Parquet file.

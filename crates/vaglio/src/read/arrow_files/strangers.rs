@@ -136,6 +136,25 @@ fn with_claim(path: &Path, rows: i64) {
     std::fs::write(path, bytes).unwrap();
 }
 
+#[test]
+fn a_page_that_claims_to_become_larger_than_the_memory_is_refused() {
+    let [path, _] = write("page", &batch(vec![("x", doubles())]));
+    assert!(read(&path, budget(1 << 28)).is_ok());
+    let bytes = std::fs::read(&path).unwrap();
+    // The type of the page, a dictionary, then its size in zigzag: 320, two bytes.
+    assert_eq!(bytes[4..9], [0x15, 4, 0x15, 0x80, 0x05]);
+    for (claim, words) in [
+        (vec![0xfe, 0xff, 0xff, 0xff, 0x0f], "the pages of a row group, decompressed, would take about 2.1 GB"),
+        (vec![2], "is damaged: a page claims more values than there can be"),
+    ] {
+        let mut changed = bytes.clone();
+        changed.splice(7..9, claim);
+        std::fs::write(&path, &changed).unwrap();
+        let error = read(&path, budget(1 << 28)).map(|table| table.rows()).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
 /// The same file, whose footer says another number of rows everywhere.
 fn with_claims(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();

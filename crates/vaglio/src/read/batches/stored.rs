@@ -1,6 +1,6 @@
 //! The rows of a Parquet file, some at a time.
 
-use super::super::arrow_files::{GrowingColumn, check_footer, check_rows, with_dictionaries};
+use super::super::arrow_files::{GrowingColumn, check_footer, check_pages, check_rows, with_dictionaries};
 use super::super::growing::Growing;
 use super::super::guard::guarded;
 use super::super::{checked_names, places, system, unreadable};
@@ -9,6 +9,7 @@ use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use vaglio_core::Result;
 
@@ -38,6 +39,7 @@ impl StoredRows {
             let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
             let length = file.metadata().map_err(|error| system(path, &error))?.len();
             let rows = check_footer(path, metadata.metadata(), length)?;
+            check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
             let (schema, metadata) = (metadata.schema().clone(), with_dictionaries(metadata));
             let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             let names = checked_names(path, names)?;

@@ -67,6 +67,9 @@ const TOGETHER: usize = 32;
 const SAMPLED: usize = 2_000_000;
 const LEAST: usize = 1000;
 
+/// Bytes of cells after which memory is asked for.
+const ASK: usize = 1 << 22;
+
 /// Rows that are decoded at a time.
 const BATCH: usize = 1 << 15;
 
@@ -267,8 +270,15 @@ fn append_batches(
     most: Option<usize>,
     budget: Budget,
 ) -> Result<()> {
+    let mut taken = 0;
     for batch in batches {
         let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
+        taken += std::mem::size_of::<f64>() * batch.num_rows() * columns.len();
+        if taken > ASK {
+            let what = format_args!("{}, while it is read,", path.display());
+            budget.need(taken as f64, what, "leave columns out by data.exclude, or raise the limit")?;
+            taken = 0;
+        }
         for (column, array) in columns.iter_mut().zip(batch.columns()) {
             column.append(path, array, budget)?;
         }

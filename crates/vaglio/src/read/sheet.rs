@@ -34,6 +34,9 @@ const SAMPLE: usize = 200;
 /// Parts of at least so many bytes are read side by side.
 const PART: usize = 1 << 22;
 
+/// Bytes that are read without asking for memory.
+const SMALL: usize = 1 << 20;
+
 /// Why a column without a name is left out.
 const INDEX: &str = "it has no name and numbers the rows";
 const EMPTY: &str = "it has neither a name nor a value";
@@ -220,7 +223,7 @@ impl Sheet {
         mut take: impl FnMut(&StringRecord),
     ) -> std::result::Result<usize, Broken> {
         let mut reader = self.dialect.reader(&self.bytes()[start..end]);
-        let (mut record, mut rows, mut asked) = (StringRecord::new(), 0, 0);
+        let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
         loop {
             match reader.read_record(&mut record) {
                 Ok(true) => {}
@@ -240,11 +243,10 @@ impl Sheet {
                     return broken(What::Said(too_long(name, length)));
                 }
             }
-            if at - asked > PART {
-                asked = at;
-                if let Err(error) =
-                    budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit")
-                {
+            if at >= ask && end - start > SMALL {
+                ask = at + PART;
+                let remedy = "leave columns out by data.exclude, or raise the limit";
+                if let Err(error) = budget.held(self.path.display(), remedy) {
                     return broken(What::TooLarge(error));
                 }
             }

@@ -279,3 +279,20 @@ fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
         assert_eq!(stored.read(&["x"]).unwrap()[0].rows(), 2_000_000);
     }
 }
+
+#[test]
+fn memory_is_asked_for_while_rows_are_read() {
+    let rows = 1_000_000;
+    let path = parquet("many.parquet", vec![("x", Arc::new(Float64Array::from(vec![0.5; rows])) as ArrayRef)]);
+    let error = read(&path, Budget::of(1 << 20)).map(|table| table.rows()).unwrap_err().to_string();
+    assert!(
+        error.contains("many.parquet, while it is read, would take about 4.") && error.contains("is 1.0 MB"),
+        "{error}"
+    );
+    let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
+    let sheet = super::super::sheet::Sheet::new(&path, text, &ReadSpec::default()).unwrap();
+    let rules = super::super::cell::Rules::new(&ReadSpec::default());
+    let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
+    assert_eq!(read(Budget::of(u64::MAX)).unwrap(), 400_000);
+    assert_eq!(read(Budget::of(1 << 20)).unwrap_err().field(), Some("limits.memory"));
+}

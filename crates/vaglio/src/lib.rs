@@ -52,7 +52,8 @@ mod infinity;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod mutations;
 pub mod pipeline;
 #[cfg(feature = "files")]

@@ -31,7 +31,7 @@ pub(super) struct Part {
 pub(super) enum Body {
     Text(Box<Sheet>),
     #[cfg(feature = "parquet")]
-    Stored(Stored),
+    Stored(Box<Stored>),
 }
 
 impl Part {
@@ -44,7 +44,7 @@ impl Part {
                 Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?))
             }
             #[cfg(feature = "parquet")]
-            kind => Body::Stored(Stored::new(&path, bytes, kind, budget)?),
+            kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
             #[cfg(not(feature = "parquet"))]
             _ => {
                 let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with \
@@ -66,7 +66,7 @@ impl Part {
             Some(Head::Stored(kind)) => {
                 let stored = Stored::sampled(&path, kind, budget)?;
                 let times = stored.times();
-                (Body::Stored(stored), times)
+                (Body::Stored(Box::new(stored)), times)
             }
             _ => return Part::open(path, spec, is_partitioned, budget),
         };

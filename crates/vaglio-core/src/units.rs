@@ -113,6 +113,15 @@ impl Design {
         made.as_deref().map(|(units, design)| (*units, design))
     }
 
+    /// An upper bound of the binary logarithm of the largest sum of squares of a column, with row weights; −∞ where it was
+    /// asked for in other units.
+    pub fn log_squares(&self) -> f64 {
+        let Some(of_columns) = &self.largest else { return f64::NEG_INFINITY };
+        let largest = if self.standardized_in_folds { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
+        let weight = self.weights().map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+        2.0 * largest.log2() + weight.log2() + (self.rows() as f64).log2()
+    }
+
     fn units(&self) -> Units {
         // Columns that maps make anew are as these make them.
         let readout = self.readout().filter(|_| self.anew.is_none());

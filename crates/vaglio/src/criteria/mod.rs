@@ -8,6 +8,7 @@ mod kfold;
 mod linear;
 mod loo;
 mod nhsic;
+mod penalty;
 mod round;
 mod rounds;
 mod settle;

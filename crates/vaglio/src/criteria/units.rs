@@ -1,5 +1,6 @@
 //! Scores of a design in other units, told in its own.
 
+use super::penalty;
 use vaglio_core::{
     Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Winner,
 };
@@ -38,6 +39,7 @@ pub(super) fn accelerated<'d>(
     design: &'d Design,
     outline: &Outline,
 ) -> Result<Option<Option<Shortcut<'d>>>> {
+    penalty::check(design, outline)?;
     let Some((units, scaled)) = design.in_units() else { return Ok(None) };
     units.check(design, degree(loss))?;
     let back = Back { units, degree: degree(loss) };

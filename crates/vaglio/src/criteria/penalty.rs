@@ -1,0 +1,117 @@
+//! Penalties that are nothing beside the columns.
+
+use ndarray::{Array1, Array2, Axis};
+use vaglio_core::{Design, Error, Outline, Result};
+
+/// The part of the largest sum of squares of a column below which λ tells nothing of columns that depend on each other: its
+/// root is what is left of nine digits.
+const SMALL: f64 = 1e-18;
+/// What is left of a column of length 1 beside the others, below which it depends on them.
+const DEPENDENT: f64 = 1e-8;
+
+/// Refuses a λ that is nothing beside columns which depend on each other, or which are as many as rows: what such
+/// subsets predict has no digits.
+///
+/// Cost O(columns) for every λ that is not as small, else O(rows · columns²).
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub(super) fn check(design: &Design, outline: &Outline) -> Result<()> {
+    let Some(readout) = design.readout() else { return Ok(()) };
+    let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
+    if lambda.log2() >= SMALL.log2() + design.log_squares() {
+        return Ok(());
+    }
+    let (scaled, lambda) = match design.in_units() {
+        Some((units, scaled)) => (scaled, units.lambda(lambda)),
+        None => (design, lambda),
+    };
+    let columns = weighed(scaled, readout.intercept);
+    let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
+    let squares = if design.is_standardized_in_folds() { total(scaled) } else { squares };
+    if lambda >= SMALL * squares {
+        return Ok(());
+    }
+    let free = design.rows().saturating_sub(1 + usize::from(readout.intercept));
+    let why = match outline.largest.max(1) >= free {
+        true => "of which as many are selected as there are rows",
+        false if are_dependent(columns) => "which depend on each other",
+        false => return Ok(()),
+    };
+    Err(Error::Numerical(format!(
+        "lambda {:e} is too small for these columns, {why}: nothing would be left of the digits of a score; take a larger lambda",
+        readout.lambdas.iter().copied().fold(f64::INFINITY, f64::min)
+    )))
+}
+
+fn total(design: &Design) -> f64 {
+    design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum())
+}
+
+/// The candidates, centered where there is an intercept, each row times the root of its weight: columns × rows.
+fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
+    let candidates = design.candidates();
+    let every: Vec<usize> = (0..design.rows()).collect();
+    let mut columns = design.gather(&candidates, &every);
+    let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+    let all = total(design);
+    for mut column in columns.rows_mut() {
+        let mean =
+            if intercept { column.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / all } else { 0.0 };
+        column.iter_mut().enumerate().for_each(|(j, x)| *x = weight(j).sqrt() * (*x - mean));
+    }
+    columns
+}
+
+/// Whether next to nothing is left of a column beside the others, by orthogonalizing them, the longest first.
+fn are_dependent(mut columns: Array2<f64>) -> bool {
+    for mut column in columns.rows_mut() {
+        let length = column.dot(&column).sqrt();
+        column /= if length > 0.0 { length } else { 1.0 };
+    }
+    if columns.nrows() > columns.ncols() {
+        return true;
+    }
+    let mut left: Vec<usize> = (0..columns.nrows()).collect();
+    while !left.is_empty() {
+        let length = |&k: &usize| columns.row(k).dot(&columns.row(k)).sqrt();
+        let lengths: Vec<f64> = left.iter().map(length).collect();
+        let Some(at) = (0..left.len()).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b])) else { return false };
+        if lengths[at] < DEPENDENT {
+            return true;
+        }
+        let pivot: Array1<f64> = &columns.row(left.swap_remove(at)) / lengths[at];
+        for &k in &left {
+            // Twice, which takes off what rounding left.
+            for _ in 0..2 {
+                let share = columns.row(k).dot(&pivot);
+                columns.index_axis_mut(Axis(0), k).scaled_add(-share, &pivot);
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::data;
+
+    fn checked(design: &Design, largest: usize) -> Result<()> {
+        check(design, &Outline::forward(design.features(), largest))
+    }
+
+    #[test]
+    fn a_penalty_that_is_nothing_is_refused_where_columns_need_one() {
+        for (lambda, fits) in [(1e-12, true), (1e-25, false), (1e-290, false)] {
+            for intercept in [false, true] {
+                let dependent = data::regression(20, 5, 1).duplicates(1).design(&[1.0, lambda], intercept);
+                assert_eq!(checked(&dependent, 3).is_ok(), fits, "{lambda}");
+                let plain = data::regression(20, 5, 1).weighted().design(&[lambda], intercept);
+                assert!(checked(&plain, 5).is_ok(), "{lambda}");
+                let wide = data::regression(6, 9, 1).design(&[lambda], intercept);
+                assert_eq!(checked(&wide, 6).is_ok(), fits, "{lambda}");
+            }
+        }
+    }
+}

@@ -45,9 +45,8 @@ impl Drawn {
         };
         let square = x.iter().flatten().map(|value| value * value).sum::<f64>() / columns as f64;
         let square = if square > 0.0 { square } else { 1.0 };
-        let lambda = match random.below(12) {
-            0..4 => square * 0.1,
-            4 => square * 10f64.powf(-random.uniform() * 60.0),
+        let lambda = match random.below(3) {
+            0 => square * 0.1,
             _ => square * 10f64.powf(random.uniform() * 24.0 - 12.0),
         };
         let weights = match random.below(5) {

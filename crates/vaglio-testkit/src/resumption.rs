@@ -53,13 +53,16 @@ pub fn goes_on(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken>
     Ok(())
 }
 
+/// Answers with their keys.
+type Kept = Vec<(String, String)>;
+
 /// The scores of a walk with some answers known, and its answers.
 fn walked(
     law: Law,
     criterion: &dyn Criterion,
     design: &Design,
     known: &[(String, String)],
-) -> Result<(Vec<Score>, Vec<(String, String)>), Broken> {
+) -> Result<(Vec<Score>, Kept), Broken> {
     let notes = Arc::new(Notes { known: known.iter().cloned().collect(), kept: Mutex::default() });
     let mut noting = Noting(Arc::clone(&notes));
     let subset = open(law, criterion, design)?;
@@ -91,6 +94,6 @@ fn walked(
     drop(context);
     let mut kept = notes.kept.lock().unwrap_or_else(PoisonError::into_inner);
     // What is kept of trials that are made again stands there twice.
-    let new: Vec<(String, String)> = kept.drain(..).filter(|(key, _)| notes.known.get(key).is_none()).collect();
+    let new: Kept = kept.drain(..).filter(|(key, _)| !notes.known.contains_key(key)).collect();
     Ok((scores, known.iter().cloned().chain(new).collect()))
 }

@@ -101,8 +101,12 @@ pub(crate) fn system(path: &Path, error: &std::io::Error) -> Error {
 pub(crate) fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     use std::io::Read;
     let failed = |error: std::io::Error| system(path, &error);
+    let file = std::fs::File::open(path).map_err(failed)?;
+    if file.metadata().is_ok_and(|known| known.is_file() && known.len() > most) {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 

@@ -39,9 +39,10 @@ pub(super) fn accelerated<'d>(
     design: &'d Design,
     outline: &Outline,
 ) -> Result<Option<Option<Shortcut<'d>>>> {
+    let in_units = design.in_units();
+    in_units.map_or(Ok(()), |(units, _)| units.check(design, degree(loss)))?;
     penalty::check(design, outline)?;
-    let Some((units, scaled)) = design.in_units() else { return Ok(None) };
-    units.check(design, degree(loss))?;
+    let Some((units, scaled)) = in_units else { return Ok(None) };
     let back = Back { units, degree: degree(loss) };
     let inner = criterion.accelerate(scaled, outline)?;
     Ok(Some(inner.map(|inner| inner.told(|evaluator| Box::new(Told { evaluator, back })))))

@@ -34,7 +34,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         _ => "high",
     };
     let gone = |row: usize| row % 6 == 2 || row % 11 == 5;
-    let far = |row: usize, value: f64| if row % 13 == 0 { value * 1e3 } else { value };
+    let far = |row: usize, value: f64| if row.is_multiple_of(13) { value * 1e3 } else { value };
     let targets = Array2::from_shape_fn((1, ROWS), |(_, row)| {
         let y = a[row] - 0.5 * b[row] + if level(row) == "high" { 1.0 } else { 0.0 } + 0.3 * noise[row];
         if task == Task::Regression { y } else { y.signum() }

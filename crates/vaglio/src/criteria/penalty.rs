@@ -1,7 +1,7 @@
 //! Penalties that are nothing beside the columns.
 
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::{Design, Error, Outline, Result};
+use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
 
 /// The part of the largest sum of squares of a column below which λ tells nothing of columns that depend on each other: its
 /// root is what is left of nine digits.
@@ -9,14 +9,14 @@ const SMALL: f64 = 1e-18;
 /// What is left of a column of length 1 beside the others, below which it depends on them.
 const DEPENDENT: f64 = 1e-8;
 
-/// Refuses a λ that is nothing beside columns which depend on each other, or which are as many as rows: what such
+/// Refuses a λ that is nothing beside columns which depend on each other, or are more than rows to train on: what such
 /// subsets predict has no digits.
 ///
 /// Cost O(columns) for every λ that is not as small, else O(rows · columns²).
 ///
 /// # Errors
 /// [`Error::Numerical`].
-pub(super) fn check(design: &Design, outline: &Outline) -> Result<()> {
+pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
     let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
     if lambda.log2() >= SMALL.log2() + design.log_squares() {
@@ -32,9 +32,9 @@ pub(super) fn check(design: &Design, outline: &Outline) -> Result<()> {
     if lambda >= SMALL * squares {
         return Ok(());
     }
-    let free = design.rows().saturating_sub(1 + usize::from(readout.intercept));
-    let why = match outline.largest.max(1) >= free {
-        true => "of which as many are selected as there are rows",
+    let free = least_training(criterion, design)?.saturating_sub(usize::from(readout.intercept));
+    let why = match outline.largest > free.max(1) {
+        true => "of which more are selected than there are rows to train on",
         false if are_dependent(columns) => "which depend on each other",
         false => return Ok(()),
     };
@@ -42,6 +42,17 @@ pub(super) fn check(design: &Design, outline: &Outline) -> Result<()> {
         "lambda {:e} is too small for these columns, {why}: nothing would be left of the digits of a score; take a larger lambda",
         readout.lambdas.iter().copied().fold(f64::INFINITY, f64::min)
     )))
+}
+
+/// The least number of rows that are trained on.
+fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
+    let HeldOut::Folds(rounds) = criterion.folds(design)? else { return Ok(design.rows().saturating_sub(1)) };
+    let most_held_out = |round: &Vec<Option<u32>>| {
+        let mut counts = std::collections::HashMap::<u32, usize>::new();
+        round.iter().flatten().for_each(|fold| *counts.entry(*fold).or_default() += 1);
+        counts.into_values().max().unwrap_or(0)
+    };
+    Ok(design.rows() - rounds.iter().map(most_held_out).max().unwrap_or(0))
 }
 
 fn total(design: &Design) -> f64 {
@@ -95,10 +106,11 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::criteria::Loo;
     use vaglio_testkit::data;
 
     fn checked(design: &Design, largest: usize) -> Result<()> {
-        check(design, &Outline::forward(design.features(), largest))
+        check(&Loo::default(), design, &Outline::forward(design.features(), largest))
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) fn accelerated<'d>(
 ) -> Result<Option<Option<Shortcut<'d>>>> {
     let in_units = design.in_units();
     in_units.map_or(Ok(()), |(units, _)| units.check(design, degree(loss)))?;
-    penalty::check(design, outline)?;
+    penalty::check(criterion, design, outline)?;
     let Some((units, scaled)) = in_units else { return Ok(None) };
     let back = Back { units, degree: degree(loss) };
     let inner = criterion.accelerate(scaled, outline)?;

@@ -36,7 +36,9 @@ pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     if values.iter().all(|v| *v == first) {
         return None;
     }
-    let size = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    // A power of two rounds nothing, which beside a large mean would count.
+    let largest = values.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(v.abs()));
+    let size = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits());
     let mut scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
     // The second pass takes off what rounding left in the first.
     for _ in 0..2 {

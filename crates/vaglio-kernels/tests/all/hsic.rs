@@ -192,3 +192,16 @@ fn copies_and_empty_columns_do_no_harm() {
         assert!((more.value(&alpha) - lowest).abs() < 1e-12, "{alpha:?}");
     }
 }
+
+#[test]
+fn an_offset_costs_no_digits() {
+    let p = vec![1.0 / 40.0; 40];
+    let x: Vec<f64> = noise(5, 40).iter().map(|v| (v * 1024.0).round() / 1024.0).collect();
+    let plain = standardized(&x, &p).unwrap();
+    for offset in [1e5, 3e8, -7e11] {
+        let moved: Vec<f64> = x.iter().map(|v| v + offset).collect();
+        let found = standardized(&moved, &p).unwrap();
+        let off = plain.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-13, "{offset}: {off:e}");
+    }
+}

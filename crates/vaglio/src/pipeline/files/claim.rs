@@ -8,6 +8,8 @@ use vaglio_core::{Error, Result};
 
 /// The files of a result, in the order in which they come into place: the last says that all are there.
 const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
+/// The settings of the run.
+const SETTINGS: &str = "resolved.yaml";
 /// The last of them.
 const LAST: &str = "selection.json";
 /// Of a result that another took the place of, and of one before that, where a run has failed in between.
@@ -88,7 +90,7 @@ impl Claim {
     pub fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
         let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
         let placed = written.and_then(|()| {
-            if replaces && self.is_partial() {
+            if replaces && (self.is_partial() || self.is_of(texts)) {
                 std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))?;
             } else {
                 self.keep_result()?;
@@ -162,6 +164,12 @@ impl Claim {
     fn is_partial(&self) -> bool {
         let text = std::fs::read_to_string(self.out.join(LAST)).unwrap_or_default();
         serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
+    }
+
+    /// Whether the result that is there has the settings of the new one: that of a run which was killed when all was written.
+    fn is_of(&self, texts: &[(&str, &str)]) -> bool {
+        let there = std::fs::read_to_string(self.out.join(SETTINGS)).ok();
+        texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(*text))
     }
 
     fn failed(&self, name: &str, error: IoError) -> Error {

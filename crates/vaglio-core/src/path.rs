@@ -173,13 +173,20 @@ pub struct Certificate {
     pub gap: Option<f64>,
 }
 
+impl Action {
+    /// The subset after columns have moved, from the one before.
+    pub fn follow(self, moved: &[Feature], subset: &mut Vec<Feature>) {
+        match self {
+            Action::Add => subset.extend_from_slice(moved),
+            Action::Remove => subset.retain(|feature| !moved.contains(feature)),
+        }
+    }
+}
+
 impl Step {
     /// The subset after the step, from the one before.
     pub fn follow(&self, subset: &mut Vec<Feature>) {
-        match self.action {
-            Action::Add => subset.extend(std::iter::once(&self.feature).chain(&self.with)),
-            Action::Remove => subset.retain(|feature| *feature != self.feature && !self.with.contains(feature)),
-        }
+        self.action.follow(&[&[self.feature], &self.with[..]].concat(), subset);
     }
 }
 

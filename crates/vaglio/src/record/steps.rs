@@ -95,14 +95,6 @@ impl StepRecord {
     pub fn moved(&self) -> &[Feature] {
         if self.columns.is_empty() { std::slice::from_ref(&self.index) } else { &self.columns }
     }
-
-    /// The subset after the step, from the one before.
-    fn follow(&self, subset: &mut Vec<Feature>) {
-        match self.action {
-            Action::Add => subset.extend_from_slice(self.moved()),
-            Action::Remove => subset.retain(|feature| !self.moved().contains(feature)),
-        }
-    }
 }
 
 /// The steps and the entries of a path, each entry by the step that led to it; in the order in which the walk came to
@@ -160,7 +152,7 @@ impl Record {
         let start = self.path.iter().position(|entry| entry.step == Some(0));
         let mut subset = start.map_or_else(Vec::new, |start| subsets[start].clone());
         for step in &self.steps {
-            step.follow(&mut subset);
+            step.action.follow(step.moved(), &mut subset);
             let here = |entry: &EntryRecord| entry.step == Some(step.step);
             if let Some(at) = self.path.iter().position(here) {
                 subsets[at].clone_from(&subset);

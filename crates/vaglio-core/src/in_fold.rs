@@ -1,11 +1,10 @@
 //! Columns that maps make anew of the training rows of each fold.
 
 use crate::design::Training;
-use crate::kept::Kept;
+use crate::kept::{ByKey, Kept};
 use crate::{Columns, Design, Error, Problem, Result};
-use std::collections::HashMap;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// Makes columns as maps make them that are fitted on some of the rows.
 pub trait MadeAnew: Debug + Send + Sync {
@@ -17,8 +16,7 @@ pub trait MadeAnew: Debug + Send + Sync {
 }
 
 /// What was made of a design for the training rows of folds, shared by the designs of all λ.
-#[derive(Debug, Default)]
-struct OfTrainings(Mutex<HashMap<Vec<usize>, Made>>);
+type OfTrainings = ByKey<Vec<usize>, Made>;
 
 /// Columns, with what criteria keep of them.
 type Made = (Arc<Columns>, Arc<Kept>);
@@ -58,8 +56,7 @@ impl Design {
     pub fn made_of(&self, training: &[usize]) -> Result<Option<Design>> {
         let Some(by) = &self.anew else { return Ok(None) };
         let all = self.kept.get_or_default::<OfTrainings>();
-        let made = all.0.lock().ok().and_then(|all| all.get(training).cloned());
-        let (columns, kept) = match made {
+        let (columns, kept) = match all.known(training) {
             Some(made) => made,
             None => {
                 let columns = by.columns(training)?;
@@ -67,8 +64,7 @@ impl Design {
                     let (rows, count) = (columns.rows(), columns.len());
                     return Err(Error::Shape(format!("{rows} rows of {count} columns were made for a fold")));
                 }
-                let made: Made = (Arc::new(columns), Arc::default());
-                all.0.lock().map_or(made.clone(), |mut all| all.entry(training.to_vec()).or_insert(made).clone())
+                all.keep(training.to_vec(), (Arc::new(columns), Arc::default()))
             }
         };
         let mut design = self.clone().with_columns(columns);

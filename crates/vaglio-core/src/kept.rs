@@ -1,7 +1,9 @@
 //! What was computed of a design and does not depend on λ.
 
 use std::any::{Any, TypeId};
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
 /// One value of each type, shared by the designs of all λ.
@@ -26,6 +28,32 @@ impl Kept {
     pub fn set<T: Any + Send + Sync>(&self, value: Arc<T>) {
         if let Ok(mut values) = self.0.lock() {
             values.insert(TypeId::of::<T>(), value);
+        }
+    }
+}
+
+/// Values by their keys; of two that are made of one key at once the first is kept.
+#[derive(Debug)]
+pub(crate) struct ByKey<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for ByKey<K, V> {
+    fn default() -> Self {
+        ByKey(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
+    pub fn known<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.lock().ok()?.get(key).cloned()
+    }
+
+    pub fn keep(&self, key: K, value: V) -> V {
+        match self.0.lock() {
+            Ok(mut values) => values.entry(key).or_insert(value).clone(),
+            Err(_) => value,
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
 
 use crate::design::Training;
-use crate::kept::Kept;
+use crate::kept::{ByKey, Kept};
 use crate::{Coefficients, Column, Columns, Design, Error, Readout, Result, Score};
 use ndarray::Array2;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// The powers of two by which the numbers of a design are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -39,8 +38,7 @@ impl Clone for InUnits {
 type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<Kept>);
 
 /// Those that were made, for the designs of all λ.
-#[derive(Debug, Default)]
-struct Made(Mutex<HashMap<Units, Scaled>>);
+type Made = ByKey<Units, Scaled>;
 
 impl Units {
     /// A penalty in these units.
@@ -67,6 +65,40 @@ impl Units {
     pub fn loss_back(self, loss: f64, degree: i32) -> f64 {
         times_power(loss, degree * self.targets)
     }
+
+    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
+    /// is none in these units.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn check(self, design: &Design, degree: i32) -> Result<()> {
+        let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
+        if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
+            let all = design.largest.as_deref().unwrap_or_default();
+            let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
+            let beside = largest.map_or_else(String::new, |f| {
+                format!(
+                    ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
+                    design.names()[f],
+                    all[f]
+                )
+            });
+            return Err(Error::Numerical(format!(
+                "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
+            )));
+        }
+        self.check_targets(degree)
+    }
+
+    fn check_targets(self, degree: i32) -> Result<()> {
+        let exponent = degree * self.targets;
+        let why = match exponent {
+            1010.. => "overflow",
+            ..-960 => "underflow",
+            _ => return Ok(()),
+        };
+        Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
+    }
 }
 
 /// x·2^exponent, rounded once where it underflows.
@@ -88,9 +120,10 @@ pub fn times_power(x: f64, exponent: i32) -> f64 {
     }
 }
 
-/// The exponent of a positive double; 0 for 0 and what is not finite.
+/// The exponent of a positive double, of one below the normal ones theirs less one; 0 for 0 and what is not finite.
 fn exponent_of(x: f64) -> i32 {
-    if x > 0.0 && x.is_finite() { x.log2().floor() as i32 } else { 0 }
+    // From its bits: a logarithm is rounded, and may be that of the next power of two.
+    if x > 0.0 && x.is_finite() { (x.to_bits() >> 52) as i32 - 1023 } else { 0 }
 }
 
 /// The exponent, unless it is near 0.
@@ -151,15 +184,13 @@ impl Design {
 
     fn scaled(&self, units: Units) -> Design {
         let made = self.kept.get_or_default::<Made>();
-        let known = made.0.lock().ok().and_then(|made| made.get(&units).cloned());
-        let (columns, targets, kept) = known.unwrap_or_else(|| {
+        let (columns, targets, kept) = made.known(&units).unwrap_or_else(|| {
             let columns = if units.columns == 0 { Arc::clone(&self.columns) } else { Arc::new(self.divided(units)) };
             let targets = match units.targets {
                 0 => Arc::clone(&self.targets),
                 exponent => Arc::new(self.targets().mapv(|y| times_power(y, -exponent))),
             };
-            let own: Scaled = (columns, targets, Arc::default());
-            made.0.lock().map_or(own.clone(), |mut made| made.entry(units).or_insert(own).clone())
+            made.keep(units, (columns, targets, Arc::default()))
         });
         let part = self.whole().map(|(whole, rows)| (whole.clone(), rows.to_vec()));
         let (parted, mut design) = (self.parted.clone(), self.clone().alone());
@@ -195,42 +226,6 @@ pub(crate) fn largest(column: Column<'_>) -> f64 {
             f64::from_bits(values.iter().map(bits).fold(0, u64::max))
         }
         Column::Byte(_) => f64::from(u8::MAX),
-    }
-}
-
-impl Units {
-    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
-    /// is none in these units.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`].
-    pub fn check(self, design: &Design, degree: i32) -> Result<()> {
-        let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
-        if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
-            let all = design.largest.as_deref().unwrap_or_default();
-            let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
-            let beside = largest.map_or_else(String::new, |f| {
-                format!(
-                    ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
-                    design.names()[f],
-                    all[f]
-                )
-            });
-            return Err(Error::Numerical(format!(
-                "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
-            )));
-        }
-        self.check_targets(degree)
-    }
-
-    fn check_targets(self, degree: i32) -> Result<()> {
-        let exponent = degree * self.targets;
-        let why = match exponent {
-            1010.. => "overflow",
-            ..-960 => "underflow",
-            _ => return Ok(()),
-        };
-        Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
     }
 }
 

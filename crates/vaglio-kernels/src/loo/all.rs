@@ -2,9 +2,9 @@
 //!
 //! arXiv:1003.3570, algorithm 3, with removals as well; the book, explanation/leave-one-out.md, "Trying one more column".
 
-use super::basis::Commit;
+use super::basis::{By, Commit};
 use super::trial::{fused, trial};
-use super::{Basis, is_cancelled};
+use super::{Basis, is_cancelled, judged};
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
@@ -33,7 +33,7 @@ pub(super) struct Candidate {
 struct Pending<'k> {
     /// Its place among the commits.
     place: usize,
-    /// x scaled of a column that entered; none for one that left.
+    /// x scaled of a column that entered; none for one that left, and for a direction.
     x: Option<Vec<f64>>,
     c: &'k [f64],
     tau: f64,
@@ -125,12 +125,9 @@ impl All {
 fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<Pending<'k>> {
     let commits = basis.commits.iter().enumerate().take(to).skip(from);
     commits
-        .map(|(place, Commit { feature, c, tau, t, leaves })| Pending {
-            place,
-            x: (!leaves).then(|| basis.data.scaled(*feature)),
-            c,
-            tau: *tau,
-            t,
+        .map(|(place, Commit { by, c, tau, t })| {
+            let x = if let By::Entry(feature) = by { Some(basis.data.scaled(*feature)) } else { None };
+            Pending { place, x, c, tau: *tau, t }
         })
         .collect()
 }
@@ -177,14 +174,15 @@ impl Candidate {
             }
             (self.s, self.t) = basis.scalars(feature, &self.c);
         }
-        let inverse = 1.0 / (basis.lambda + self.s);
+        let tau = basis.lambda + self.s;
+        let (inverse, left) = (1.0 / tau, basis.left_with(feature, tau));
         if scorer.is_of_squares() && self.t.len() == 1 {
             let (sum, low) = fused(level, &mut self.c, step, &basis.a[0], &basis.d, self.t[0] * inverse, inverse);
-            return Trial::of(scorer.mean_of(sum), low);
+            return judged(Trial::of(scorer.mean_of(sum), low), left);
         }
         if let Some((step, c)) = step {
             axpy(level, -step, c, &mut self.c);
         }
-        trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse)
+        judged(trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse), left)
     }
 }

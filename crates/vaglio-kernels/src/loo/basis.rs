@@ -3,25 +3,36 @@
 //! Additions follow arXiv:1003.3570, algorithm 3, with G for λ times theirs; the book derives additions and removals:
 //! explanation/leave-one-out.md, "Trying one more column" and "Taking a column out".
 
+use super::directions::Directions;
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
+use super::{DEPENDENT, DIGITS_LEFT, conditioning, judged, left_with};
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A change of G by one column, which G loses c·cᵀ/τ with: a column that entered, or one that left, with τ < 0.
+/// A change of G, which loses c·cᵀ/τ.
 #[derive(Debug, Clone)]
 pub(crate) struct Commit {
-    pub feature: usize,
+    pub by: By,
     /// G x before the column entered; C_b = X_S H e_b before it left.
     pub c: Vec<f64>,
     /// λ + xᵀG x; −H_bb for a column that left.
     pub tau: f64,
     /// xᵀa of each output before the column entered; its weights before it left.
     pub t: Vec<f64>,
-    /// Whether the column left.
-    pub leaves: bool,
+}
+
+/// What changed G.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum By {
+    /// A column that entered.
+    Entry(usize),
+    /// A column that left, with τ < 0.
+    Exit(usize),
+    /// A direction of several columns, with τ = 1.
+    Direction,
 }
 
 /// a = G y and d = diag G of the selected columns, with the vectors that make up G.
@@ -38,6 +49,10 @@ pub struct Basis<'d> {
     features: Vec<usize>,
     /// What removals need, from the first of them on.
     removable: Option<Selected>,
+    /// Of λ + ‖x‖², the least that was left of a column that entered.
+    share: f64,
+    /// What is left of the columns, which rounding is judged by: of those that entered, and the root of it for directions.
+    left: f64,
 }
 
 /// Changes beyond twice the selected columns that a state keeps before it is to be built anew.
@@ -48,7 +63,66 @@ impl<'d> Basis<'d> {
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
         let a = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let d = data.empty_diagonal();
-        Basis { data, lambda, commits: Vec::new(), a, d, features: Vec::new(), removable: None }
+        let (commits, features) = (Vec::new(), Vec::new());
+        Basis { data, lambda, commits, a, d, features, removable: None, share: 1.0, left: 1.0 }
+    }
+
+    /// Some columns, in their order. Cost O(m·s²).
+    pub fn of(data: Arc<Data<'d>>, lambda: f64, features: impl IntoIterator<Item = usize>) -> Self {
+        let mut basis = Basis::new(data, lambda);
+        features.into_iter().for_each(|feature| basis.add(feature));
+        basis.orthogonal();
+        basis
+    }
+
+    /// Makes directions of the columns where one of them is nearly dependent, and says whether it did. Cost O(m·s²).
+    pub(super) fn orthogonal(&mut self) -> bool {
+        let is_dependent = self.share < DEPENDENT;
+        if is_dependent {
+            let directions = Directions::new(&self.data, self.lambda, &self.features);
+            let features = std::mem::take(&mut self.features);
+            *self = Basis::new(Arc::clone(&self.data), self.lambda);
+            self.left = directions.share.sqrt();
+            directions.q.into_iter().for_each(|q| {
+                // Directions are orthonormal with rows for λ below them, where targets are 0.
+                let along = |output| dot(self.data.level, &q, self.data.centered(output));
+                let t = (0..self.data.outputs()).map(along).collect();
+                self.commit(Commit { by: By::Direction, c: q, tau: 1.0, t });
+            });
+            self.features = features;
+        }
+        is_dependent
+    }
+
+    fn has_directions(&self) -> bool {
+        self.commits.iter().any(|commit| matches!(commit.by, By::Direction))
+    }
+
+    /// a ← a − c·t/τ, d ← d − c∘c/τ.
+    fn commit(&mut self, commit: Commit) {
+        let Commit { c, tau, t, .. } = &commit;
+        for (a, t) in self.a.iter_mut().zip(t) {
+            axpy(self.data.level, -t / tau, c, a);
+        }
+        for (d, c) in self.d.iter_mut().zip(c) {
+            *d -= c * c / tau;
+        }
+        self.commits.push(commit);
+    }
+
+    /// What is left of the columns with one more, given λ + xᵀG x.
+    pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
+        left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
+    }
+
+    /// What is left of the columns.
+    pub(super) fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// What a row's 1 − leverage is to be judged by.
+    pub(super) fn conditioning(&self, row: usize) -> f64 {
+        conditioning(self.d[row], self.left)
     }
 
     /// The rows that the state is about.
@@ -77,48 +151,55 @@ impl<'d> Basis<'d> {
         self.add_residual(feature, c);
     }
 
+    /// The subset with one more column. Cost O(m·s), and O(m·s²) for a nearly dependent one.
+    pub(super) fn with(&self, feature: usize) -> Self {
+        let mut basis = self.without_commits();
+        basis.add_residual(feature, self.residual(feature));
+        basis.orthogonal();
+        basis
+    }
+
+    /// The subset with nothing to make G of. Cost O(m · outputs).
+    pub(super) fn without_commits(&self) -> Self {
+        let (data, a, d, features) = (Arc::clone(&self.data), self.a.clone(), self.d.clone(), self.features.clone());
+        let Basis { lambda, share, left, .. } = *self;
+        Basis { data, lambda, commits: Vec::new(), a, d, features, removable: None, share, left }
+    }
+
     /// Adds a column of which c = G x is known.
-    ///
-    /// a ← a − c·t/τ, d ← d − c∘c/τ.
     pub(crate) fn add_residual(&mut self, feature: usize, c: Vec<f64>) {
-        let level = self.data.level;
         let (s, t) = self.scalars(feature, &c);
         let tau = self.lambda + s;
-        for (a, t) in self.a.iter_mut().zip(&t) {
-            axpy(level, -t / tau, &c, a);
-        }
-        for (d, c) in self.d.iter_mut().zip(&c) {
-            *d -= c * c / tau;
-        }
-        if let Some(removable) = &mut self.removable {
+        let share = tau / (self.lambda + self.data.squares(feature));
+        (self.share, self.left) = (self.share.min(share), self.left.min(share));
+        if self.has_directions() {
+            // Entries as large as 1/λ leave few digits to others.
+            self.removable = None;
+        } else if let Some(removable) = &mut self.removable {
             removable.add(&self.data, feature, &c, tau, &t);
         }
         self.features.push(feature);
-        self.commits.push(Commit { feature, c, tau, t, leaves: false });
+        self.commit(Commit { by: By::Entry(feature), c, tau, t });
     }
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
     ///
     /// False where the state does not go on and is to be built anew: without a column, so that nothing is left of
-    /// rounding, and after many changes.
+    /// rounding, after many changes, and where columns are nearly dependent.
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         self.prepare();
         let data = &self.data;
         let Some(leaving) = self.removable.as_mut().and_then(|r| r.remove(data, feature)) else { return false };
         let Leaving { c, w, h, is_unreliable } = leaving;
-        for (a, w) in self.a.iter_mut().zip(&w) {
-            axpy(self.data.level, w / h, &c, a);
-        }
-        for (d, c) in self.d.iter_mut().zip(&c) {
-            *d += c * c / h;
-        }
         if is_unreliable {
             self.removable = None;
         }
         self.features.retain(|f| *f != feature);
-        self.commits.push(Commit { feature, c, tau: -h, t: w, leaves: true });
-        !self.features.is_empty() && self.commits.len() <= 2 * self.features.len() + LONG
+        let share = 1.0 / (h * (self.lambda + self.data.squares(feature)));
+        self.commit(Commit { by: By::Exit(feature), c, tau: -h, t: w });
+        let is_dependent = self.has_directions() || self.left.max(share) < DIGITS_LEFT;
+        !self.features.is_empty() && !is_dependent && self.commits.len() <= 2 * self.features.len() + LONG
     }
 
     /// The trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
@@ -130,7 +211,7 @@ impl<'d> Basis<'d> {
             return vec![empty; features.len()];
         }
         let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
-            Some((c, w, h)) => trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h),
+            Some((c, w, h)) => judged(trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h), self.left),
             None => Trial::of(f64::NAN, f64::NAN),
         };
         features.par_iter().map(one).collect()
@@ -138,7 +219,7 @@ impl<'d> Basis<'d> {
 
     fn prepare(&mut self) {
         if self.removable.is_none() {
-            self.removable = Selected::new(&self.data, self.lambda, self.features.clone());
+            self.removable = Selected::new(&self.data, self.lambda, self.features.clone(), self.has_directions());
         }
     }
 
@@ -158,12 +239,14 @@ impl<'d> Basis<'d> {
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
         let level = self.data.level;
         let commits = &self.commits[from..];
-        let x = commits.iter().any(|commit| commit.leaves).then(|| self.data.scaled(feature));
+        let is_entry = |commit: &Commit| matches!(commit.by, By::Entry(_));
+        let x = (!commits.iter().all(is_entry)).then(|| self.data.scaled(feature));
         for commit in commits {
             // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
-            let g = match &x {
-                Some(x) if commit.leaves => dot(level, x, &commit.c),
-                _ => self.data.product(commit.feature, &c),
+            let g = match (commit.by, &x) {
+                (By::Entry(entered), _) => self.data.product(entered, &c),
+                (_, Some(x)) => dot(level, x, &commit.c),
+                (_, None) => 0.0,
             };
             axpy(level, -g / commit.tau, &commit.c, &mut c);
         }
@@ -178,6 +261,6 @@ impl<'d> Basis<'d> {
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial::from_outcome(scorer.outcome(&self.residuals()), least)
+        judged(Trial::from_outcome(scorer.outcome(&self.residuals()), least), self.left)
     }
 }

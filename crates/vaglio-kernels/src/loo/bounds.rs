@@ -3,8 +3,9 @@
 //! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
 
 use super::all::Candidate;
+use super::basis::{By, Commit};
 use super::trial::trial;
-use super::{BOUND_ROUNDING, Basis};
+use super::{BOUND_ROUNDING, Basis, judged};
 use crate::sums::dot;
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
@@ -106,7 +107,7 @@ impl Bounds {
         self.scalars.retain(|_| keep.next().unwrap_or(false));
 
         let data = &basis.data;
-        let read: Vec<usize> = (first..end).filter(|&p| basis.commits[p].leaves || !self.by_columns).collect();
+        let read: Vec<usize> = (first..end).filter(|&p| !is_entry(&basis.commits[p]) || !self.by_columns).collect();
         let vectors: Vec<Vec<f64>> = read.iter().map(|&p| basis.commits[p].c.clone()).collect();
         let products = if read.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
         let products = |place: usize, k: usize| products[place * read.len() + k];
@@ -180,18 +181,19 @@ impl Bounds {
 
     /// Whether s of a column that has just entered was another than its c tells.
     fn has_drifted(&self, basis: &Basis<'_>, selected: &[usize]) -> bool {
-        let entered = basis.commits.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1);
-        entered.filter(|commit| !commit.leaves && selected.contains(&commit.feature)).any(|commit| {
-            let Ok(at) = self.features.binary_search(&commit.feature) else { return false };
-            let (s, squares) = (commit.tau - basis.lambda, basis.data.squares(commit.feature));
-            (self.scalars[at].s - s).abs() > DRIFT * squares
+        basis.commits.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|commit| {
+            let By::Entry(feature) = commit.by else { return false };
+            let Ok(at) = self.features.binary_search(&feature) else { return false };
+            let (s, squares) = (commit.tau - basis.lambda, basis.data.squares(feature));
+            selected.contains(&feature) && (self.scalars[at].s - s).abs() > DRIFT * squares
         })
     }
 
     /// Makes columns that were removed candidates again, with the bits of an equal candidate if there is one.
     fn readmit(&mut self, basis: &Basis<'_>) {
         let data = &basis.data;
-        let mut left: Vec<usize> = basis.commits.iter().filter(|c| c.leaves).map(|c| c.feature).collect();
+        let exit = |commit: &Commit| if let By::Exit(feature) = commit.by { Some(feature) } else { None };
+        let mut left: Vec<usize> = basis.commits.iter().filter_map(exit).collect();
         left.retain(|&f| data.is_active(f) && !basis.contains(f));
         for feature in left {
             let Err(at) = self.features.binary_search(&feature) else { continue };
@@ -260,7 +262,7 @@ impl Bounds {
                 let (c, from) = taken.take().unwrap_or_else(|| (basis.data.scaled(feature), 0));
                 let c = basis.residual_from(feature, c, from);
                 let (s, t) = basis.scalars(feature, &c);
-                let trial = try_out(basis, scorer, &c, s, &t);
+                let trial = try_out(basis, scorer, feature, &c, s, &t);
                 *taken = Some((c, basis.commits.len()));
                 trial
             })
@@ -292,9 +294,11 @@ struct New {
 impl New {
     fn of(basis: &Basis<'_>, p: usize, place: Option<usize>) -> Self {
         let commit = &basis.commits[p];
-        let (row, with_x) = match place {
-            Some(_) => (None, Vec::new()),
-            None => (Some(basis.data.with_column(commit.feature)), along(basis, p, &basis.data.scaled(commit.feature))),
+        let (row, with_x) = match (place, commit.by) {
+            (None, By::Entry(feature)) => {
+                (Some(basis.data.with_column(feature)), along(basis, p, &basis.data.scaled(feature)))
+            }
+            _ => (None, Vec::new()),
         };
         let norm = commit.c.iter().map(|c| c * c).sum();
         New { place, row, with_x, with_c: along(basis, p, &commit.c), norm }
@@ -321,8 +325,14 @@ fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
     features.iter().map(scalars).collect()
 }
 
-fn try_out(basis: &Basis<'_>, scorer: &Scorer, c: &[f64], s: f64, t: &[f64]) -> Trial {
-    trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / (basis.lambda + s))
+fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
+    let tau = basis.lambda + s;
+    let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
+    judged(tried, basis.left_with(feature, tau))
+}
+
+fn is_entry(commit: &Commit) -> bool {
+    matches!(commit.by, By::Entry(_))
 }
 
 /// The scalars of a column on the present state, with nothing known of it. Cost O(m · commits).

@@ -1,7 +1,7 @@
 //! Depth-first search over subsets: a subset, and the columns that may still follow.
 
 use super::trial::{fused, trial};
-use super::{Basis, is_cancelled};
+use super::{Basis, is_cancelled, judged, left_with};
 use crate::sums::{axpy, dot};
 use crate::{Level, Scorer, Trial, is_unreliable};
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct Branch<'p> {
     /// Residuals of each output, and 1 − leverage of each row.
     a: Vec<Vec<f64>>,
     d: Vec<f64>,
+    /// What is left of the columns, which rounding is judged by.
+    left: f64,
     later: Vec<Later>,
     /// x_kᵀC_l of all pairs of later columns, from the first child on.
     products: Vec<f64>,
@@ -68,7 +70,7 @@ impl Branch<'static> {
         let later = later.iter().enumerate().map(candidate).collect();
         let columns = Arc::new(Columns { level: data.level, lambda: basis.lambda(), x, squares });
         let (a, d) = (basis.a.clone(), basis.d.clone());
-        Branch { columns, a, d, later, products: Vec::new(), pending: None }
+        Branch { columns, a, d, left: basis.left(), later, products: Vec::new(), pending: None }
     }
 }
 
@@ -110,7 +112,19 @@ impl Branch<'_> {
         };
         let products = after.zip(&shares).flat_map(row).collect();
         let pending = Some(Pending { columns: &self.later, entered });
-        Branch { columns: Arc::clone(&self.columns), a, d, later, products, pending }
+        let left = self.left_with(place, s);
+        Branch { columns: Arc::clone(&self.columns), a, d, left, later, products, pending }
+    }
+
+    /// Whether a column is nearly dependent on those before it, so that a branch is to be made of their basis.
+    pub fn is_dependent(&self) -> bool {
+        self.left == 0.0
+    }
+
+    /// What is left of the columns with one more, given xᵀG x.
+    fn left_with(&self, place: usize, s: f64) -> f64 {
+        let (lambda, squares) = (self.columns.lambda, self.columns.squares[self.later[place].column]);
+        left_with(self.left, (lambda + s) / (lambda + squares))
     }
 
     /// C_l of a later column that is up to date.
@@ -170,11 +184,12 @@ impl Branch<'_> {
             };
             let (sum, least) = fused(level, &mut c, update, &self.a[0], &self.d, f, inverse);
             self.later[place].c = Some(c);
-            return Trial::of(scorer.mean_of(sum), least);
+            return judged(Trial::of(scorer.mean_of(sum), least), self.left_with(place, self.later[place].s));
         }
         self.bring_up_to_date(place);
         let (s, t) = self.scalars(place, self.c(place));
-        trial(level, scorer, (&self.a, &self.d), self.c(place), &t, 1.0 / (lambda + s))
+        let trial = trial(level, scorer, (&self.a, &self.d), self.c(place), &t, 1.0 / (lambda + s));
+        judged(trial, self.left_with(place, s))
     }
 
     /// The loss of the subset. Cost O(m · outputs).
@@ -182,7 +197,7 @@ impl Branch<'_> {
         let left_out = |a: &Vec<f64>| a.iter().zip(&self.d).map(|(a, d)| a / d).collect();
         let residuals: Vec<Vec<f64>> = self.a.iter().map(left_out).collect();
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        Trial::from_outcome(scorer.outcome(&residuals), least)
+        judged(Trial::from_outcome(scorer.outcome(&residuals), least), self.left)
     }
 
     /// A lower bound of 1/d_j² of every row, in this subset or a larger one. Cost O(m).

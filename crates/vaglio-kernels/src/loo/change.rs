@@ -124,16 +124,12 @@ impl Basis<'_> {
         if fits_every_row(&self.data, subset.len()) {
             return (vec![vec![0.0; self.data.rows()]; self.data.outputs()], (0..self.data.rows()).collect());
         }
-        let mut changed = Basis::new(self.data.clone(), self.lambda);
-        match change {
-            Change::Remove(_) => subset.iter().for_each(|&feature| changed.add(feature)),
-            Change::Add(feature) => {
-                (changed.a, changed.d) = (self.a.clone(), self.d.clone());
-                changed.add_residual(feature, self.residual(feature));
-            }
-            Change::None => (changed.a, changed.d) = (self.a.clone(), self.d.clone()),
-        }
-        let unreliable = (0..changed.d.len()).filter(|&j| is_unreliable(changed.d[j])).collect();
+        let changed = match change {
+            Change::Remove(_) => Basis::of(self.data.clone(), self.lambda, subset),
+            Change::Add(feature) => self.with(feature),
+            Change::None => self.without_commits(),
+        };
+        let unreliable = (0..changed.d.len()).filter(|&row| is_unreliable(changed.conditioning(row))).collect();
         (changed.residuals(), unreliable)
     }
 }

@@ -19,6 +19,7 @@ mod basis;
 mod bounds;
 mod branch;
 mod change;
+mod directions;
 mod dual;
 mod excluded;
 mod possible;
@@ -33,10 +34,30 @@ pub(crate) use excluded::Excluded;
 pub use possible::Possible;
 pub use state::State;
 
+use crate::Trial;
+
 /// Of ‖x‖²: below this part cancellation in an updated xᵀG x counts, and it is computed anew.
 const CANCELLED: f64 = 1e-3;
 /// Rounding that a lower bound may have, relative to the terms it is made of.
 const BOUND_ROUNDING: f64 = 1e-9;
+/// Of λ + ‖x‖²: where less is left of a column, it is nearly dependent, and what is left is found anew as a direction.
+const DEPENDENT: f64 = 1e-7;
+/// Rounding is a digit over what is left of columns: from this part down it counts beside that of 1 − leverage.
+const DIGITS_LEFT: f64 = 1e-4;
+
+/// What is left where a column of which so much is left enters: nothing to be trusted where it is nearly dependent.
+fn left_with(left: f64, share: f64) -> f64 {
+    if share < DEPENDENT { 0.0 } else { left.min(share) }
+}
+
+/// A trial by states of columns of which so much is left.
+fn judged(trial: Trial, left: f64) -> Trial {
+    Trial { conditioning: conditioning(trial.conditioning, left), ..trial }
+}
+
+fn conditioning(of_row: f64, left: f64) -> f64 {
+    of_row * (left / DIGITS_LEFT).min(1.0)
+}
 
 /// Whether cancellation counts in xᵀG x that was updated, given ‖x‖².
 fn is_cancelled(product: f64, squares: f64) -> bool {

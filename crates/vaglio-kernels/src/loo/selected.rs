@@ -2,6 +2,7 @@
 //!
 //! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
+use super::directions::Directions;
 use crate::sums::{axpy, dot};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1, Axis, s};
@@ -32,22 +33,13 @@ pub(crate) struct Leaving {
 const H_CANCELLED: f64 = 1e-4;
 
 impl Selected {
-    /// From an orthogonal decomposition of the columns; `None` where it fails. Cost O(m·s² + s³).
-    pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>) -> Option<Self> {
-        let (rows, size) = (data.rows(), features.len());
-        let columns: Vec<Vec<f64>> = features.par_iter().map(|&f| data.scaled(f)).collect();
-        let mut x = Array2::zeros((rows, size));
-        for (mut to, column) in x.columns_mut().into_iter().zip(&columns) {
-            to.assign(&ArrayView1::from(column));
-        }
-        let mut triangle = Array2::zeros((size, size));
-        triangle.slice_mut(s![..size.min(rows), ..]).assign(&linalg::triangle(x.view()).ok()?);
-        let svd = linalg::svd(triangle.view()).ok()?;
-        let inverse = svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
-        let h = linalg::gemm((&svd.v * &inverse).view(), svd.v.t());
-        let along = linalg::gemm(x.view(), svd.v.view()) * inverse;
-        let all = linalg::gemm(along.view(), svd.v.t());
-        let c: Vec<Vec<f64>> = all.columns().into_iter().map(|column| column.to_vec()).collect();
+    /// From an orthogonal decomposition of the columns, of nearly dependent ones from their directions; `None` where it
+    /// fails. Cost O(m·s² + s³).
+    pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, are_dependent: bool) -> Option<Self> {
+        let (h, c) = match are_dependent {
+            true => Directions::new(data, lambda, &features).removable(data),
+            false => decomposed(data, lambda, &features)?,
+        };
         let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centered(o))).collect();
         let w = c.iter().map(weights).collect();
         Some(Selected { features, c, w, h })
@@ -113,4 +105,23 @@ impl Selected {
     fn place(&self, feature: usize) -> Option<usize> {
         self.features.iter().position(|&f| f == feature)
     }
+}
+
+/// H and the columns X H e_b.
+fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
+    let (rows, size) = (data.rows(), features.len());
+    let columns: Vec<Vec<f64>> = features.par_iter().map(|&f| data.scaled(f)).collect();
+    let mut x = Array2::zeros((rows, size));
+    for (mut to, column) in x.columns_mut().into_iter().zip(&columns) {
+        to.assign(&ArrayView1::from(column));
+    }
+    let mut triangle = Array2::zeros((size, size));
+    triangle.slice_mut(s![..size.min(rows), ..]).assign(&linalg::triangle(x.view()).ok()?);
+    let svd = linalg::svd(triangle.view()).ok()?;
+    let inverse = svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
+    let h = linalg::gemm((&svd.v * &inverse).view(), svd.v.t());
+    let along = linalg::gemm(x.view(), svd.v.view()) * inverse;
+    let all = linalg::gemm(along.view(), svd.v.t());
+    let c: Vec<Vec<f64>> = all.columns().into_iter().map(|column| column.to_vec()).collect();
+    Some((h, c))
 }

@@ -25,13 +25,16 @@ impl<'d> State<'d> {
         &self.basis
     }
 
-    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known.
+    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known; O(m·s²) for a nearly dependent one.
     pub fn add(&mut self, feature: usize) {
         let of_bounds = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
         let known = self.all.as_mut().and_then(|all| all.take(&self.basis, feature)).or(of_bounds);
         match known {
             Some(c) => self.basis.add_residual(feature, c),
             None => self.basis.add(feature),
+        }
+        if self.basis.orthogonal() {
+            (self.bounds, self.all) = (None, None);
         }
     }
 

@@ -270,8 +270,7 @@ impl Fit<'_, '_> {
     fn refitted(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.of.rows;
         if self.of.leaves_one_out && rows.is_uniform() {
-            let mut basis = Basis::new(Arc::clone(rows.data()), lambda);
-            self.subset.iter().for_each(|&feature| basis.add(feature));
+            let basis = Basis::of(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
             return Ok(residuals_after(&basis, &[Change::None]).pop().unwrap_or_default());
         }
         let refitted = self.refitted.get_or_init(|| Refitted::of_first(rows, self.of.held_out, &self.subset));

@@ -67,13 +67,12 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
     fn child(&mut self, place: usize) -> Result<Box<dyn vaglio_core::Branch + '_>> {
         // Without bounds so far there is nothing to hand on.
         let whole = self.fits.whole.is_some().then(|| self.fit(place).cloned());
-        Ok(Box::new(LooNode {
-            common: self.common,
-            selected: larger(&self.selected, self.later[place]),
-            later: self.later[place + 1..].to_vec(),
-            states: self.states.iter_mut().map(|state| state.child(place)).collect(),
-            fits: Fits { whole, rest: None },
-        }))
+        let (selected, later) = (larger(&self.selected, self.later[place]), self.later[place + 1..].to_vec());
+        let mut states: Vec<Branch<'_>> = self.states.iter_mut().map(|state| state.child(place)).collect();
+        if states.iter().any(Branch::is_dependent) {
+            states = self.common.bases(&selected).iter().map(|basis| Branch::new(basis, &later)).collect();
+        }
+        Ok(Box::new(LooNode { common: self.common, selected, later, states, fits: Fits { whole, rest: None } }))
     }
 
     fn bound(&mut self, place: usize) -> Result<f64> {

@@ -54,11 +54,7 @@ impl<'d> Common<'d> {
     /// The states of a subset as if they had just been built, for each λ one of every part.
     pub fn bases(&self, subset: &[usize]) -> Vec<Basis<'d>> {
         let build = |&lambda: &f64| {
-            self.parts.iter().map(move |part| {
-                let mut built = Basis::new(Arc::clone(&part.data), lambda);
-                subset.iter().for_each(|&feature| built.add(feature));
-                built
-            })
+            self.parts.iter().map(move |part| Basis::of(Arc::clone(&part.data), lambda, subset.iter().copied()))
         };
         self.lambdas.iter().flat_map(build).collect()
     }

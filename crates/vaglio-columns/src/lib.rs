@@ -200,6 +200,17 @@ impl<'a> Column<'a> {
         }
     }
 
+    /// By how much entries may differ that are equal but for rounding: 16 digits of the last place of the largest.
+    ///
+    /// Where a column is divided by the deviation that it has in some rows, it counts as constant there when its entries
+    /// differ by no more: such a deviation is noise, and what is divided by it has no digits.
+    pub fn rounding(&self) -> f64 {
+        match self {
+            Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
+            Column::Byte(_) => 0.0,
+        }
+    }
+
     /// Whether all entries are equal.
     pub fn is_constant(&self) -> bool {
         match self {

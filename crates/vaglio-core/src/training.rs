@@ -32,7 +32,8 @@ impl Design {
                 }
                 if self.is_standardized_in_folds() {
                     let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&r| w[r]).collect());
-                    standardize(&mut x, &mut held, weights.as_deref());
+                    let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
+                    standardize(&mut x, &mut held, weights.as_deref(), &rounding);
                 }
                 let weights = self.training_weights(training);
                 let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
@@ -94,13 +95,14 @@ impl Design {
 }
 
 /// Subtracts the weighted mean of each row of `x` from both and divides by its population standard deviation; a row
-/// whose entries in `x` are all equal is divided by 1.
-fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>) {
+/// whose entries in `x` are equal but for rounding is 0 in `x` and divided by 1.
+fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
     let total: f64 = (0..x.ncols()).map(weight).sum();
-    for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
+    for ((mut x, mut held), rounding) in x.rows_mut().into_iter().zip(held.rows_mut()).zip(rounding) {
         let Some(&first) = x.first() else { continue };
-        if x.iter().all(|v| *v == first) {
+        let (least, greatest) = x.iter().fold((first, first), |(least, greatest), v| (least.min(*v), greatest.max(*v)));
+        if greatest - least <= *rounding {
             x.fill(0.0);
             held -= first;
             continue;

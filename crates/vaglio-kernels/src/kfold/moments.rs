@@ -98,6 +98,7 @@ impl Moments {
             stride,
             outputs,
             ranges: ranges(sums),
+            rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
         };
         let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
         let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
@@ -168,6 +169,13 @@ struct Whole<'w> {
     stride: usize,
     outputs: usize,
     ranges: Vec<Vec<(f64, f64)>>,
+    /// By how much the entries of a column may differ that count as constant.
+    rounding: Vec<f64>,
+}
+
+/// Only what is divided by its deviation is constant where it is so but for rounding.
+fn rounding(rows: &Rows<'_>, feature: usize) -> f64 {
+    if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
 }
 
 /// What centering and standardizing need of one fold.
@@ -246,7 +254,7 @@ impl Whole<'_> {
             let mean = training[ones + i] / weight;
             let (least, greatest) = self.ranges[fold][i];
             frame.means[i] = mean;
-            frame.constant[i] = least >= greatest;
+            frame.constant[i] = greatest - least <= self.rounding[i];
             let at = i * side + i;
             let variance = (training[at] - weight * (mean * mean)) / weight;
             if standardize && !frame.constant[i] && variance > 0.0 {

@@ -77,7 +77,8 @@ impl OfFold {
             impute(rows, subset, (&mut x, &training), (&mut held_out, rows.folds.held_out(fold)));
         }
         if rows.standardize {
-            standardize(&mut x, &mut held_out, &weights);
+            let rounding: Vec<f64> = subset.iter().map(|&feature| rows.data.column(feature).0.rounding()).collect();
+            standardize(&mut x, &mut held_out, &weights, &rounding);
         }
         let weights = rows.training_weights(&training);
         Ok(OfFold { ridge: Ridge::new(x, y.view(), Some(&weights), rows.intercept)?, held_out })
@@ -117,13 +118,15 @@ fn impute(
     }
 }
 
-/// Subtracts the weighted means of `x` from both and divides by its standard deviations; a constant is divided by 1.
-fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: &[f64]) {
+/// Subtracts the weighted means of `x` from both and divides by its standard deviations; what is constant but for
+/// rounding is 0 and divided by 1.
+fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: &[f64], rounding: &[f64]) {
     let weights = ArrayView1::from(weights);
     let total = weights.sum();
-    for (mut x, mut held) in x.columns_mut().into_iter().zip(held.columns_mut()) {
+    for ((mut x, mut held), rounding) in x.columns_mut().into_iter().zip(held.columns_mut()).zip(rounding) {
         let first = x.first().copied().unwrap_or(0.0);
-        if x.iter().all(|v| *v == first) {
+        let (least, greatest) = x.iter().fold((first, first), |(least, greatest), v| (least.min(*v), greatest.max(*v)));
+        if greatest - least <= *rounding {
             x.fill(0.0);
             held -= first;
             continue;

@@ -9,7 +9,10 @@ use ndarray::{Array2, ArrayView1};
 /// Rows beyond which an m × m inverse is not made.
 const MOST_ROWS: usize = 2048;
 
-/// Residuals left out of a subset of at least m − 2 columns; `None` where there are fewer, or too many rows.
+/// Of the trace of X_S X_Sᵀ: for a λ below this part its inverse has fewer than eight digits.
+const ILL_CONDITIONED: f64 = 1e-8;
+
+/// Residuals left out of a subset of at least m − 2 columns; `None` where there are fewer, too many rows, or too small a λ.
 ///
 /// With A = X_S X_Sᵀ + λI and M = A⁻¹ the residual of row j left out is (M y)_j / M_jj. Columns that can fit every row
 /// leave G = λM with nothing but the last digits of its entries, while M itself is made without cancellation. With an
@@ -22,7 +25,11 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
     }
     let x = data.matrix(subset);
     let mut a = linalg::gemm(x.view(), x.t());
-    let gamma = a.diag().sum() / rows as f64;
+    let trace = a.diag().sum();
+    if lambda < ILL_CONDITIONED * trace {
+        return None;
+    }
+    let gamma = trace / rows as f64;
     let unit = data.unit();
     if let Some(unit) = unit {
         let unit = ArrayView1::from(unit);

@@ -158,7 +158,8 @@ fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
         let walked = sample(43, 10, distance, true);
         let data = walked.data(Level::best());
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+        for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
+        {
             let defined = walked.defined(subset, lambda);
             let scored = Basis::of(Arc::clone(&data), lambda, subset.iter().copied()).score(&scorer);
             assert!(!scored.is_unreliable());

@@ -6,7 +6,7 @@ use super::weighted::{center, counting, mean_of, unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale};
+use vaglio_core::{Cells, Column, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
@@ -83,7 +83,8 @@ impl FittedMap for FittedStandardize {
     }
 }
 
-/// The weighted mean and population standard deviation of `values`; the deviation of a constant is taken as 1.
+/// The weighted mean and population standard deviation of `values`; the deviation of what is constant but for rounding
+/// ([`Column::rounding`]) is taken as 1.
 ///
 /// Neither over- nor underflows before its results do: values and then deviations are divided by a power of two near
 /// the largest, which is exact. Rows of weight 0 count for nothing. Cost O(rows).
@@ -95,7 +96,9 @@ fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<Target
     let Some(&(_, first)) = rows.first() else {
         return Err(Error::Shape(format!("{what} has no rows of positive weight")));
     };
-    if rows.iter().all(|(_, x)| *x == first) {
+    let (least, greatest) =
+        rows.iter().fold((first, first), |(least, greatest), (_, x)| (least.min(*x), greatest.max(*x)));
+    if greatest - least <= Column::Double(values).rounding() {
         return Ok(TargetScale { shift: first, scale: 1.0 });
     }
     let (value_unit, center) = center(&rows);

@@ -1,6 +1,8 @@
 //! Every search on every built-in criterion, on data that take digits away: the same columns as by plain retraining.
 
-use vaglio::core::{Criterion, Design, Feature, Path, SearchContext, SearchStrategy, Silent, StopReason, Subset};
+use vaglio::core::{
+    Criterion, Design, Feature, HeldOut, Path, Readout, SearchContext, SearchStrategy, Silent, StopReason, Subset, Task,
+};
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
 use vaglio_testkit::data;
@@ -84,6 +86,38 @@ fn fewer_rows_than_columns() {
     for lambda in [1e-3, 1e-6] {
         let design = data::regression(8, 11, 54).design(&[lambda], true);
         check(&format!("8 rows of 11 columns, lambda {lambda}"), &design, 1e-7);
+    }
+}
+
+/// Noise of rounding has a deviation, and a column that is divided by it has no digits.
+#[test]
+fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
+    let rows = 24;
+    let four = KFold { folds: Some(4), ..KFold::default() };
+    let plain = data::regression(rows, 6, 57).weighted().design(&[1e-3], true);
+    let HeldOut::Folds(rounds) = four.folds(&plain).unwrap() else { panic!("k-fold has folds") };
+    let mut columns: Vec<Vec<f64>> = (0..6).map(|f| plain.column(f).values().into_owned()).collect();
+    for (middle, column) in [(0.1, 2), (-3.7e5, 4)] {
+        let noise = |row: usize| middle * (1.0 + (row * 7 % 5) as f64 * f64::EPSILON);
+        let of_row = |row: usize| if rounds[0][row] == Some(0) { middle + row as f64 } else { noise(row) };
+        columns[column] = (0..rows).map(of_row).collect();
+    }
+    let columns: Vec<&[f64]> = columns.iter().map(|column| &**column).collect();
+    let target = plain.targets().row(0).to_vec();
+    let problem = data::given(&columns, &[&target], Task::Regression).unwrap();
+    for intercept in [true, false] {
+        let readout = Readout::new(vec![1e-3], intercept).unwrap();
+        let design = Design::identity(&problem, readout).standardizing_in_folds();
+        assert!(four.evaluate(&design, &[2, 4]).unwrap().loss < 1e12, "noise is no scale");
+        for engine in [Engine::Primal, Engine::Dual, Engine::Auto] {
+            let criterion = KFold { engine, ..four.clone() };
+            for (name, search) in searches() {
+                let subset = Subset::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
+                let found = run(&*search, &criterion, &design, subset);
+                let defined = run(&*search, &criterion, &design, Subset::by_definition(&criterion, &design));
+                same(&found, &defined, 1e-9, &format!("{name}, intercept {intercept}, {engine:?}"));
+            }
+        }
     }
 }
 

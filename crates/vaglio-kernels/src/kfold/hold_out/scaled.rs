@@ -8,22 +8,27 @@ use super::HoldOutRows;
 use super::by_fold::with_each;
 use crate::kfold::Rows;
 
-/// The folds whose training rows have one value of a column. Cost O(m).
+/// The folds whose training rows have one value of a column, but for rounding. Cost O(m).
 pub(super) fn flat(rows: &Rows<'_>, feature: usize) -> Vec<usize> {
     let (column, folds) = (rows.data.column(feature).0, rows.folds());
-    let occupied: Vec<usize> = (0..folds.count()).filter(|&fold| !folds.held_out(fold).is_empty()).collect();
-    let [first, second, ..] = occupied[..] else { return Vec::new() };
-    let value = |fold: usize| column.get(folds.held_out(fold)[0]);
-    let others = |value: f64| -> Vec<usize> {
-        let differ = |fold: usize| folds.held_out(fold).iter().filter(|&&row| column.get(row) != value).count();
-        (0..folds.count()).map(differ).collect()
+    let wider = |(least, greatest): (f64, f64), other: (f64, f64)| (least.min(other.0), greatest.max(other.1));
+    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+    let range = |fold: usize| {
+        let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
+        entries.fold(nothing, |range, x| wider(range, (x, x)))
     };
-    let (by_first, by_second) = (others(value(first)), others(value(second)));
-    let is_flat = |fold: usize| {
-        let differ = if fold == first { &by_second } else { &by_first };
-        differ.iter().sum::<usize>() == differ[fold]
+    let ranges: Vec<(f64, f64)> = (0..folds.count()).map(range).collect();
+    let mut after = vec![nothing; ranges.len() + 1];
+    for (k, range) in ranges.iter().enumerate().rev() {
+        after[k] = wider(after[k + 1], *range);
+    }
+    let (mut before, rounding) = (nothing, column.rounding());
+    let is_flat = |fold: &usize| {
+        let (least, greatest) = wider(before, after[fold + 1]);
+        before = wider(before, ranges[*fold]);
+        greatest - least <= rounding
     };
-    (0..folds.count()).filter(|&fold| is_flat(fold)).collect()
+    (0..folds.count()).filter(is_flat).collect()
 }
 
 /// A column in the rows that train each fold, about its mean there; 0 in the fold: folds × rows. Cost O(K·m).
@@ -87,6 +92,9 @@ pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Alon
         let mean = training.iter().zip(&roots).map(|(x, v)| v * v * x).sum::<f64>() / total;
         let mean = if is_flat { training[0] } else { mean };
         training.iter_mut().chain(&mut held_out).for_each(|x| *x -= mean);
+    }
+    if is_flat {
+        training.fill(0.0);
     }
     training.iter_mut().zip(&roots).for_each(|(x, v)| *x *= v);
     held_out.iter_mut().zip(&rows.root[range]).for_each(|(x, v)| *x *= v);

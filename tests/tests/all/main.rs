@@ -12,6 +12,7 @@ mod contract;
 mod data_settings;
 mod dependence;
 mod describe;
+mod disk;
 mod empty;
 mod folds_and_searches;
 mod help;

@@ -116,9 +116,9 @@ impl Claim {
     /// [`Error::Unwritable`].
     pub fn set_aside(&self) -> Result<()> {
         if self.out.join(LAST).exists() && self.out.join(named(LAST, PREVIOUS)).exists() {
-            self.copy(PREVIOUS, OLDER)?;
+            self.copy(PREVIOUS, OLDER).or_else(|_| self.shift(PREVIOUS, OLDER))?;
         }
-        self.keep_result()
+        self.keep_result().or_else(|_| self.shift("", PREVIOUS))
     }
 
     /// Keeps the result that is there as the previous one.
@@ -134,11 +134,16 @@ impl Claim {
     /// Gives the files of one age a second name; at every moment a whole set of them is there.
     fn copy(&self, from: &str, to: &str) -> Result<()> {
         let there: Vec<&str> = FILES.into_iter().filter(|file| self.out.join(named(file, from)).exists()).collect();
-        for file in &there {
-            let (from, part) = (self.out.join(named(file, from)), temporary(&self.out.join(named(file, to))));
+        let part = |file: &str| temporary(&self.out.join(named(file, to)));
+        let linked = there.iter().try_for_each(|file| {
+            let (from, part) = (self.out.join(named(file, from)), part(file));
             let _ = std::fs::remove_file(&part);
             let linked = std::fs::hard_link(&from, &part).or_else(|_| std::fs::copy(&from, &part).map(drop));
-            linked.map_err(|e| self.failed(file, e))?;
+            linked.map_err(|e| self.failed(file, e))
+        });
+        if linked.is_err() {
+            there.iter().for_each(|file| drop(std::fs::remove_file(part(file))));
+            return linked;
         }
         // Without its last file a set is none.
         for file in FILES.iter().rev() {
@@ -146,7 +151,19 @@ impl Claim {
         }
         for file in there {
             let path = self.out.join(named(file, to));
-            std::fs::rename(temporary(&path), &path).map_err(|e| self.failed(file, e))?;
+            std::fs::rename(part(file), &path).map_err(|e| self.failed(file, e))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the files of one age another name, where the disk has no room for a second.
+    fn shift(&self, from: &str, to: &str) -> Result<()> {
+        for file in FILES {
+            let [from, to] = [from, to].map(|age| self.out.join(named(file, age)));
+            let _ = std::fs::remove_file(&to);
+            if from.exists() {
+                std::fs::rename(&from, &to).map_err(|e| self.failed(file, e))?;
+            }
         }
         Ok(())
     }

@@ -120,7 +120,7 @@ mod backend {
     }
 
     /// The last `n` rows.
-    fn below<'a>(b: &'a mut ArrayViewMut2<'_, f64>, n: usize) -> MatMut<'a, f64> {
+    pub(super) fn below<'a>(b: &'a mut ArrayViewMut2<'_, f64>, n: usize) -> MatMut<'a, f64> {
         let (rows, columns) = b.dim();
         let strides = [b.strides()[0], b.strides()[1]];
         // SAFETY: the pointer and strides are those of a live mutable view of exactly `rows` × `columns` doubles.
@@ -225,6 +225,40 @@ mod tests {
                 let (least, (values, _)) = (tridiagonal(a.view()).unwrap().least_eigenvalue(), eigh(a.view()).unwrap());
                 let size = values.fold(0.0f64, |m, v| m.max(v.abs()));
                 assert!((least - values[0]).abs() <= 3e-12 * size, "{n}: {least} is not {}", values[0]);
+            }
+        }
+    }
+
+    /// Small enough for Miri, which sees an access outside of the matrix.
+    #[cfg(not(feature = "lapack"))]
+    #[test]
+    fn rows_below_are_written_in_every_layout() {
+        use ndarray::{ShapeBuilder, s};
+        for (rows, columns) in [(0, 0), (0, 2), (3, 0), (1, 1), (4, 3), (2, 5)] {
+            for n in 0..=rows {
+                for layout in 0..5 {
+                    let mut whole = match layout {
+                        0 => Array2::zeros((rows, columns)),
+                        1 => Array2::zeros((rows, columns).f()),
+                        _ => Array2::zeros((2 * rows, 3 * columns)),
+                    };
+                    let mut b = match layout {
+                        0 | 1 => whole.view_mut(),
+                        2 => whole.slice_mut(s![..;2, ..;3]),
+                        3 => whole.slice_mut(s![..;-2, ..;-3]),
+                        _ => whole.slice_mut(s![rows.., ..;3]),
+                    };
+                    let mut rows_below = backend::below(&mut b, n);
+                    assert_eq!((rows_below.nrows(), rows_below.ncols()), (n, columns));
+                    for (i, j) in (0..n).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+                        rows_below[(i, j)] += (1 + i + 10 * j) as f64;
+                    }
+                    let expected = |(i, j): (usize, usize)| match (i + n).checked_sub(rows) {
+                        Some(below) => (1 + below + 10 * j) as f64,
+                        None => 0.0,
+                    };
+                    assert_eq!(b, Array2::from_shape_fn((rows, columns), expected), "{layout}");
+                }
             }
         }
     }

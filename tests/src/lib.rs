@@ -1,1 +1,3 @@
-//! Tests of the vaglio program against its contract; they are in `tests/`.
+//! Tests of the vaglio program against its contract; they are in `tests/`. Here is what they share with the fuzz targets.
+
+pub mod hostile;

@@ -78,14 +78,19 @@ fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
 
 /// Says what a run would do.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
+    print(&planned(path, assignments)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a run would do.
+pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
     let loaded = Loaded::read(path, assignments)?;
     let mut text = in_pool(loaded.pipeline.threads(), || pipeline::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
     if let Some(parts) = loaded.by_default() {
         text += &format!("{:<12}{parts}\n", "by default");
     }
-    print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(text)
 }
 
 /// Predicts the rows of a file.

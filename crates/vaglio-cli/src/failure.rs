@@ -27,11 +27,16 @@ impl Failure {
         Failure { error, snippet }
     }
 
-    /// Prints the failure and gives its exit code.
-    pub fn report(&self) -> ExitCode {
+    /// What standard error is told.
+    pub fn text(&self) -> String {
         const START: &str = "error: ";
         let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + 1);
-        aside(&format!("{START}{}\n{}", told(&self.error, left), self.snippet));
+        format!("{START}{}\n{}", told(&self.error, left), self.snippet)
+    }
+
+    /// Prints the failure and gives its exit code.
+    pub fn report(&self) -> ExitCode {
+        aside(&self.text());
         match self.error {
             Error::Stopped(StopReason::Interrupted) => ExitCode::from(INTERRUPTED),
             Error::Stopped(_) => ExitCode::from(LIMITED),

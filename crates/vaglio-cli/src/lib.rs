@@ -15,6 +15,8 @@ mod list;
 mod loaded;
 mod manual;
 mod progress;
+#[doc(hidden)]
+pub mod said;
 mod signals;
 mod terminal;
 

@@ -52,9 +52,6 @@ mod infinity;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
-#[cfg(test)]
-#[cfg(feature = "parquet")]
-mod mutations;
 pub mod pipeline;
 #[cfg(feature = "files")]
 pub mod read;

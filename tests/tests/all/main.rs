@@ -25,6 +25,7 @@ mod kills;
 mod later;
 mod limits;
 mod models;
+mod mutations;
 mod numbers;
 mod oracle;
 mod predict;

@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| vaglio_tests::hostile::holds(vaglio_tests::hostile::Input::Parquet, bytes));

@@ -1,0 +1,252 @@
+//! A folder with a table, a model of it and a run that was ended, in which files of strangers are read.
+
+use super::Input;
+use super::journal::{resealed_journal, resealed_model, timeless};
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use vaglio::ValidPipeline;
+use vaglio::budget::Budget;
+use vaglio::core::{Error, Result, Silent};
+use vaglio::pipeline::{Beside, Outcome, RunOptions, SavedModel, load, run};
+use vaglio::read::{ReadSpec, Source, Wanted};
+use vaglio_cli::said;
+
+/// Memory that a reader may take beside what the process holds.
+const MORE: u64 = 200_000_000;
+/// Nothing takes longer, in seconds.
+const LONGEST_TIME: f64 = 10.0;
+/// No message has more characters.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// The pipeline of the model.
+const PIPELINE: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y, types: {t: class}, test_fraction: 0.2}\n\
+    preprocess: [date_parts, {kind: impute, how: mean}, {kind: one_hot, rare: 2}, {kind: standardize, scope: train}]\n\
+    learner: {kind: rls, lambda: {grid: {from: 0.1, to: 10.0, points: 3}}}\n\
+    criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 2, choose: last}\n\
+    engine: {threads: 1}\n";
+/// The pipeline of the journal, which keeps pieces of every kind.
+const REPEATED: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y, types: {t: class}, test_fraction: 0.2}\n\
+    preprocess: [date_parts, {kind: impute, how: mean}, {kind: one_hot, rare: 2}, {kind: standardize, scope: train}]\n\
+    learner: {kind: elm, units: 2, lambda: {grid: {from: 0.1, to: 10.0, points: 2}}}\n\
+    tune: {budget: 3, parameters: {learner.input_scaling: {from: 0.1, to: 10.0}}}\ncriterion: loo\n\
+    search: [{kind: rank, max_features: 5}, {kind: floating, max_features: 4}, \
+    {kind: exhaustive, max_features: 2, choose: {rule: best, folds: 2}}]\n\
+    evaluate: {nested: {folds: 2}, permutations: 1, stability: {pairs: 1}}\nengine: {threads: 1}\n";
+
+/// What came of reading a file.
+#[derive(Debug, Default)]
+pub struct Attempt {
+    /// Whether it was read.
+    pub is_read: bool,
+    /// Errors, as the program tells them.
+    pub messages: Vec<String>,
+    /// What it prints otherwise.
+    printed: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// Whether a run went on from a journal to another result.
+    is_other: bool,
+}
+
+impl Attempt {
+    /// The promise that is not kept, if any.
+    pub fn broken(&self) -> Option<String> {
+        let acts = |c: char| c != '\n' && vaglio::core::acts(c);
+        let long = self.messages.iter().map(|message| message.chars().count()).find(|length| *length > LONGEST_MESSAGE);
+        if let Some(length) = long {
+            return Some(format!("a message has {length} characters"));
+        }
+        if self.messages.iter().chain([&self.printed]).any(|text| text.contains(acts)) {
+            return Some(format!("characters act on a terminal: {:?} {:?}", self.messages, self.printed));
+        }
+        if self.seconds > LONGEST_TIME {
+            return Some(format!("it took {} seconds: {:?}", self.seconds, self.messages));
+        }
+        self.is_other.then(|| "a journal that is not refused leads to another result".to_owned())
+    }
+
+    fn note<T>(&mut self, outcome: Result<T>) -> Option<T> {
+        outcome.map_err(|error| self.messages.push(said::of_error(error))).ok()
+    }
+}
+
+/// Where files are read.
+#[derive(Debug)]
+pub struct Stand {
+    folder: PathBuf,
+    model: SavedModel,
+    /// What runs go on with.
+    pipeline: ValidPipeline,
+    /// The first line of its journal.
+    first: String,
+    /// What it gives.
+    selection: Value,
+    pool: rayon::ThreadPool,
+}
+
+fn table() -> String {
+    let mut text = "a,b,t,d,y\n".to_owned();
+    for row in 0..60 {
+        let a = (row * 37 % 23) as f64 / 7.0;
+        let b = if row % 9 == 4 { String::new() } else { format!("{}", (row * row) % 17) };
+        let t = ["u", "\"v,w\"", "x"][row % 3];
+        text += &format!("{a},{b},{t},2024-0{}-11,{}\n", row % 9 + 1, 2.0 * a + (row % 5) as f64);
+    }
+    text
+}
+
+/// A folder of its own, in memory where the system has such.
+fn folder() -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    base.join(format!("vaglio-hostile-{}-{count}", std::process::id()))
+}
+
+fn io(error: &std::io::Error) -> Error {
+    Error::Shape(error.to_string())
+}
+
+impl Stand {
+    /// Makes the folder and runs the pipeline.
+    ///
+    /// # Errors
+    /// Those of the run and of the file system.
+    pub fn new() -> Result<Self> {
+        let folder = folder();
+        std::fs::create_dir_all(&folder).map_err(|e| io(&e))?;
+        std::fs::write(folder.join("train.csv"), table()).map_err(|e| io(&e))?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| Error::Shape(e.to_string()))?;
+        let ran = |text: &str, out: &str| -> Result<(ValidPipeline, Outcome)> {
+            let (pipeline, _) = load(text, "p.yaml", &[])?;
+            let options = RunOptions { folder: folder.clone(), out: folder.join(out), ..RunOptions::default() };
+            let outcome = pool.install(|| run(&pipeline, &options, &mut Silent))?;
+            Ok((pipeline, outcome))
+        };
+        let (_, Outcome { model, .. }) = ran(PIPELINE, "first")?;
+        let (pipeline, repeated) = ran(REPEATED, "repeated")?;
+        let selection = timeless(&repeated.record.to_text()?).unwrap_or_default();
+        let journal = std::fs::read_to_string(folder.join("repeated/journal.jsonl")).map_err(|e| io(&e))?;
+        let first = journal.lines().next().unwrap_or_default().to_owned();
+        Ok(Stand { folder, model, pipeline, first, selection, pool })
+    }
+
+    /// Files that are whole, of this version of the program.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn whole(&self, input: Input) -> std::io::Result<Option<Vec<u8>>> {
+        let name = match input {
+            Input::Model => "first/model.json",
+            Input::Journal => "repeated/journal.jsonl",
+            _ => return Ok(None),
+        };
+        std::fs::read(self.folder.join(name)).map(Some)
+    }
+
+    /// Reads a file in the ways that there are, within so much memory.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn attempt(&self, input: Input, bytes: &[u8], limit: u64) -> std::io::Result<Attempt> {
+        let begun = Instant::now();
+        let mut attempt = Attempt::default();
+        self.pool.install(|| match input {
+            Input::Pipeline => self.plan(bytes, limit, &mut attempt),
+            Input::Model => self.predict(bytes, &mut attempt),
+            Input::Journal => self.resume(bytes, &mut attempt),
+            Input::Text => self.read("t.csv", bytes, limit, &mut attempt),
+            Input::Parquet => self.read("t.parquet", bytes, limit, &mut attempt),
+            Input::Arrow => self.read("t.arrows", bytes, limit, &mut attempt),
+        })?;
+        attempt.seconds = begun.elapsed().as_secs_f64();
+        Ok(attempt)
+    }
+
+    fn plan(&self, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
+        let path = self.folder.join("p.yaml");
+        std::fs::write(&path, bytes)?;
+        let planned = said::of_plan(&path, &[format!("limits.memory={limit}")]);
+        attempt.is_read = planned.is_ok();
+        match planned {
+            Ok(text) => attempt.printed = text,
+            Err(message) => attempt.messages.push(message),
+        }
+        Ok(())
+    }
+
+    fn predict(&self, bytes: &[u8], attempt: &mut Attempt) -> std::io::Result<()> {
+        let path = self.folder.join("model.json");
+        std::fs::write(&path, bytes)?;
+        let mut model = attempt.note(SavedModel::read(&path));
+        attempt.is_read = model.is_some();
+        if let (None, Some(sealed)) = (&model, resealed_model(bytes)) {
+            std::fs::write(&path, sealed)?;
+            model = attempt.note(SavedModel::read(&path));
+        }
+        if let Some(model) = model {
+            attempt.note(model.predict_file(&self.folder.join("train.csv")));
+        }
+        Ok(())
+    }
+
+    fn resume(&self, bytes: &[u8], attempt: &mut Attempt) -> std::io::Result<()> {
+        let out = self.folder.join("out");
+        let mut resumed = |bytes: &[u8]| -> std::io::Result<Option<Value>> {
+            let _nothing_there = std::fs::remove_dir_all(&out);
+            std::fs::create_dir_all(&out)?;
+            std::fs::write(out.join("journal.jsonl"), bytes)?;
+            let options = RunOptions { folder: self.folder.clone(), out: out.clone(), resume: true, verify: None };
+            let record = attempt.note(run(&self.pipeline, &options, &mut Silent)).map(|outcome| outcome.record);
+            Ok(record.and_then(|record| record.to_text().ok()).and_then(|text| timeless(&text)))
+        };
+        let as_it_is = resumed(bytes)?;
+        let sealed = match (&as_it_is, resealed_journal(&self.first, bytes)) {
+            (None, Some(sealed)) => resumed(&sealed)?,
+            _ => None,
+        };
+        attempt.is_other = as_it_is.as_ref().is_some_and(|selection| *selection != self.selection);
+        attempt.is_read = as_it_is.is_some() || sealed.is_some();
+        Ok(())
+    }
+
+    fn read(&self, name: &str, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
+        let path = self.folder.join(name);
+        std::fs::write(&path, bytes)?;
+        let source = Source::open_within(std::slice::from_ref(&path), &ReadSpec::default(), Budget::of(limit));
+        let read = attempt.note(source.and_then(|source| source.read(&Wanted::default())));
+        attempt.is_read = read.is_some();
+        drop(read);
+        let enough = &mut |_: &_| Ok(ControlFlow::Continue(()));
+        let beside = Beside { evaluate: true, ..Beside::default() };
+        attempt.note(self.model.predict_in_batches(&path, &beside, 16, enough));
+        Ok(())
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Memory that may be taken now: that of the process and some more.
+pub fn room() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    kib(&status, "VmRSS:").unwrap_or(0) + MORE
+}
+
+/// The most memory that the process had.
+pub fn peak() -> Option<u64> {
+    kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
+/// The line of that name, which counts in units of 1024 bytes.
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}

@@ -1,0 +1,102 @@
+//! Files that were changed at random are read or refused, in bounded time and memory, with short messages: what the fuzz
+//! targets try, without a fuzzer.
+//!
+//! `VAGLIO_FUZZ_SECONDS` says for how long each kind of file is tried, or `VAGLIO_MUTATIONS` how many files in all;
+//! `VAGLIO_FUZZ_SEED` says which.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+use vaglio_testkit::Random;
+use vaglio_tests::hostile::{Input, Stand, mutated, peak, room};
+
+/// What memory may be exceeded by.
+const BEYOND: u64 = 100_000_000;
+
+fn asked<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok().and_then(|value| value.parse().ok())
+}
+
+/// What those who wait for hours are told.
+fn say(line: &str) {
+    let _nobody_reads = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The file under way, which is there where the process ends with it.
+fn under_way(input: Input) -> PathBuf {
+    std::env::temp_dir().join(format!("vaglio-under-way-{}-{}", std::process::id(), input.name()))
+}
+
+/// Tries one file; whether it was read.
+fn tried(stand: &Stand, input: Input, name: &str, bytes: &[u8], measures: bool) -> bool {
+    let _reset = measures.then(|| std::fs::write("/proc/self/clear_refs", "5"));
+    let limit = room();
+    let attempt = stand.attempt(input, bytes, limit).unwrap();
+    let most = peak().filter(|peak| measures && *peak > limit + BEYOND);
+    let broken = attempt.broken().or(most.map(|peak| format!("it took {} MB", peak / 1_000_000)));
+    if let Some(broken) = broken {
+        let kept = under_way(input).with_extension("broken");
+        std::fs::write(&kept, bytes).unwrap();
+        panic!("{} {name}: {broken}; the file is {}", input.name(), kept.display());
+    }
+    attempt.is_read
+}
+
+fn try_all(input: Input) {
+    let (stand, measures) = (Stand::new().unwrap(), asked::<usize>("VAGLIO_MUTATIONS"));
+    let seconds: f64 = asked("VAGLIO_FUZZ_SECONDS").unwrap_or(1.0);
+    let seed: u64 = asked("VAGLIO_FUZZ_SEED").unwrap_or(1);
+    let mut seeds = input.corpus().unwrap();
+    seeds.extend(stand.whole(input).unwrap().map(|bytes| ("whole.now".to_owned(), bytes)));
+    for (name, bytes) in &seeds {
+        let is_read = tried(&stand, input, name, bytes, false);
+        assert!(is_read || !name.contains('.'), "{} {name} is refused", input.name());
+    }
+    let (mut random, mut count, mut read, begun) = (Random::new(seed), 0, 0, Instant::now());
+    let most = measures.map(|all| all / Input::ALL.len());
+    while most.map_or(begun.elapsed().as_secs_f64() < seconds, |most| count < most) {
+        let [seed, other] = [0; 2].map(|_| &seeds[random.below(seeds.len())].1);
+        let bytes = mutated(seed, other, &mut random);
+        if measures.is_some() || seconds > 10.0 {
+            std::fs::write(under_way(input), &bytes).unwrap();
+        }
+        read += usize::from(tried(&stand, input, &format!("number {count}"), &bytes, measures.is_some()));
+        count += 1;
+        if count % 50_000 == 0 {
+            say(&format!("{}: {count} files, {read} read", input.name()));
+        }
+    }
+    let _ = std::fs::remove_file(under_way(input));
+    let seconds = begun.elapsed().as_secs_f64();
+    say(&format!("{}: {count} files in {seconds:.0} s, {read} read, seed {seed}", input.name()));
+}
+
+#[test]
+fn mutated_pipelines_are_planned_or_refused() {
+    try_all(Input::Pipeline);
+}
+
+#[test]
+fn mutated_models_predict_or_are_refused() {
+    try_all(Input::Model);
+}
+
+#[test]
+fn mutated_journals_are_gone_on_from_or_refused() {
+    try_all(Input::Journal);
+}
+
+#[test]
+fn mutated_tables_of_text_are_read_or_refused() {
+    try_all(Input::Text);
+}
+
+#[test]
+fn mutated_parquet_is_read_or_refused() {
+    try_all(Input::Parquet);
+}
+
+#[test]
+fn mutated_arrow_is_read_or_refused() {
+    try_all(Input::Arrow);
+}

@@ -1,6 +1,6 @@
 //! Evaluators: what makes the trials of a search cheap.
 
-use crate::{Feature, Geometry, Result, Score, Winner};
+use crate::{Feature, Geometry, Result, Score, Watch, Winner};
 
 /// Trials of the current subset, by the candidates that are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,11 @@ pub trait Evaluator: Send {
     /// # Errors
     /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
+
+    /// Where trials, those of branches among them, note their numerical health.
+    fn watch(&self) -> Watch {
+        Watch::default()
+    }
 
     /// The scores of the current subset with each candidate added; `scores` has one place per candidate.
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
@@ -107,6 +112,11 @@ pub trait Evaluator: Send {
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature]) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
+
+    /// What bounds rest on, in a word; `None` where there are none.
+    fn bound_by(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// A node of a depth-first search: a subset, and the columns that may follow it, in a fixed order.
@@ -131,6 +141,11 @@ pub trait Branch {
     /// A lower bound of the scores with one or more of the later columns from `place` on; −∞ when nothing is known.
     fn bound(&mut self, _place: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
+    }
+
+    /// What bounds rest on, in a word; `None` where there are none.
+    fn bound_by(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -229,6 +244,10 @@ impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
     fn bound(&mut self, place: usize) -> Result<f64> {
         self.arrive()?;
         self.evaluator.bound(&self.subset, &self.later[place..])
+    }
+
+    fn bound_by(&self) -> Option<&'static str> {
+        self.evaluator.bound_by()
     }
 }
 

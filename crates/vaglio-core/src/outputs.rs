@@ -1,6 +1,6 @@
 //! A λ for each output: one subset, scored for each output by itself.
 
-use crate::{Branch, Design, Error, Evaluator, Feature, Loss, Result, Score, Shortcut};
+use crate::{Branch, Design, Error, Evaluator, Feature, Loss, Result, Score, Shortcut, Watch};
 use std::sync::OnceLock;
 
 /// The designs of single outputs, made when they are first asked for; a copy of a design makes its own.
@@ -90,6 +90,10 @@ struct EachOutput<'d> {
 }
 
 impl Evaluator for EachOutput<'_> {
+    fn watch(&self) -> Watch {
+        Watch::of(self.evaluators.iter().map(|evaluator| evaluator.watch()))
+    }
+
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         mean(self.evaluators.iter_mut().map(|evaluator| evaluator.score(subset)))
     }
@@ -135,6 +139,10 @@ impl Evaluator for EachOutput<'_> {
         let bounds = self.evaluators.iter_mut().map(|evaluator| evaluator.bound(subset, later));
         Ok(bounds.sum::<Result<f64>>()? / count)
     }
+
+    fn bound_by(&self) -> Option<&'static str> {
+        self.evaluators.first()?.bound_by()
+    }
 }
 
 /// The same node of every output.
@@ -163,5 +171,9 @@ impl Branch for NodeOfOutputs<'_> {
     fn bound(&mut self, place: usize) -> Result<f64> {
         let count = self.nodes.len() as f64;
         Ok(self.nodes.iter_mut().map(|node| node.bound(place)).sum::<Result<f64>>()? / count)
+    }
+
+    fn bound_by(&self) -> Option<&'static str> {
+        self.nodes.first()?.bound_by()
     }
 }

@@ -1,7 +1,8 @@
 //! What a search did and found.
 
-use crate::{Feature, Score};
+use crate::{Feature, Health, Score};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 /// What a step did.
@@ -154,12 +155,14 @@ pub struct Path {
     pub stop_reason: StopReason,
     /// What is proven of the entries, after a search of all subsets.
     pub certificate: Option<Certificate>,
+    /// The numerical health of the trials, where their evaluator tells it; [`crate::Subset::health`] has it after a search.
+    pub health: Option<Health>,
     /// What was searched before, where searches follow each other; the path is that of the last.
     pub stages: Vec<Stage>,
 }
 
 /// What a search of all subsets has proven.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Whether every entry is the best subset of its size.
     pub optimal: bool,
@@ -171,6 +174,10 @@ pub struct Certificate {
     /// nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// What the bounds rest on that ruled subsets out, in a word ([`crate::Branch::bound_by`]); `None` where every subset
+    /// was scored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Cow<'static, str>>,
 }
 
 impl Action {
@@ -208,6 +215,7 @@ impl Path {
             allowed: 0..=0,
             stop_reason,
             certificate: None,
+            health: None,
             stages: Vec::new(),
         }
     }

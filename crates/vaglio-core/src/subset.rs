@@ -1,8 +1,8 @@
 //! The subset that a search changes, with its scores.
 
 use crate::{
-    Branch, Criterion, Design, Engine, EntryFit, Evaluator, Feature, Geometry, Journal, Outline, PathEntry, Result,
-    Score, Shortcut, StopSign, Trials, Winner, larger, smaller,
+    Branch, Criterion, Design, Engine, EntryFit, Evaluator, Feature, Geometry, Health, Journal, Outline, PathEntry,
+    Result, Score, Shortcut, StopSign, Trials, Watch, Winner, larger, smaller,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ pub struct Subset<'d> {
     journal: Journal,
     sign: StopSign,
     asked: usize,
+    /// Of the answers so far.
+    health: Option<Health>,
 }
 
 /// What an evaluator was asked, in short, and its answer.
@@ -27,6 +29,8 @@ struct Answered<T> {
     answer: T,
     /// Whether the trials have to be made again for what they leave behind.
     again: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    health: Option<Health>,
 }
 
 impl<'d> Subset<'d> {
@@ -44,7 +48,7 @@ impl<'d> Subset<'d> {
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
-        Subset { selected: Vec::new(), shortcut, is_stale: false, journal, sign, asked: 0 }
+        Subset { selected: Vec::new(), shortcut, is_stale: false, journal, sign, asked: 0, health: None }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -90,26 +94,59 @@ impl<'d> Subset<'d> {
         let place = self.asked;
         self.asked += 1;
         if !self.journal.is_kept() {
-            let (evaluator, selected) = self.evaluator()?;
-            return ask(evaluator, selected);
+            return Ok(self.watched(ask)?.0);
         }
         let (key, asked) = (format!("answer/{place}"), question(&self.selected, trials));
         let known: Option<Answered<T>> = self.journal.recall(&key);
         if let Some(known) = known.filter(|known| known.asked == asked && !known.again) {
             let (evaluator, selected) = self.evaluator()?;
             evaluator.skip(selected, trials)?;
+            self.note(known.health);
             return Ok(known.answer);
         }
         let begun = Instant::now();
-        let (evaluator, selected) = self.evaluator()?;
-        let answer = ask(evaluator, selected)?;
-        let again = !evaluator.can_skip(trials);
+        let (answer, health) = self.watched(ask)?;
+        let again = !self.shortcut.evaluator.can_skip(trials);
         if !self.journal.is_worth(begun, size) {
             return Ok(answer);
         }
-        let answered = Answered { asked, answer, again };
+        let answered = Answered { asked, answer, again, health };
         self.journal.keep(&key, &answered);
         Ok(answered.answer)
+    }
+
+    /// An answer, or a change, and the health of its trials alone.
+    fn watched<T>(
+        &mut self,
+        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
+    ) -> Result<(T, Option<Health>)> {
+        let (evaluator, selected) = self.evaluator()?;
+        let watch = evaluator.watch();
+        // What scores outside of answers note depends on what an earlier run has left to do.
+        watch.take();
+        let answer = ask(evaluator, selected)?;
+        let health = watch.take();
+        self.note(health);
+        Ok((answer, health))
+    }
+
+    /// Where trials note their health.
+    pub fn watch(&self) -> Watch {
+        self.shortcut.evaluator.watch()
+    }
+
+    /// The health of all trials so far, those of branches included, is this.
+    pub fn recall_health(&mut self, health: Option<Health>) {
+        self.health = health;
+    }
+
+    fn note(&mut self, health: Option<Health>) {
+        self.health = [self.health, health].into_iter().flatten().reduce(Health::and);
+    }
+
+    /// The health of the trials so far, where the evaluator tells it.
+    pub fn health(&self) -> Option<Health> {
+        self.health
     }
 
     /// The scores with each candidate added; `scores` has one place per candidate.
@@ -146,8 +183,7 @@ impl<'d> Subset<'d> {
 
     /// Adds a column, which is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.add(selected, feature)?;
+        self.watched(|evaluator, selected| evaluator.add(selected, feature))?;
         self.selected.push(feature);
         Ok(())
     }
@@ -155,8 +191,7 @@ impl<'d> Subset<'d> {
     /// Removes a column; one that is not in the subset changes nothing.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.remove(selected, feature)?;
+        self.watched(|evaluator, selected| evaluator.remove(selected, feature))?;
         self.selected.remove(place);
         Ok(())
     }

@@ -59,6 +59,7 @@ impl SearchStrategy for All {
             allowed,
             stop_reason: StopReason::NoCandidates,
             certificate: None,
+            health: None,
             stages: Vec::new(),
         };
         if let Answer::Stop(reason) = observer.visited(0.0, 1.0) {

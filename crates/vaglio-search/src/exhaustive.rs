@@ -115,9 +115,7 @@ impl SearchStrategy for Exhaustive {
                 let (best, certificate, stop_reason) = tree.finish();
                 (best.entries(subset)?, certificate, stop_reason)
             }
-            Err(Error::Stopped(reason)) => {
-                (Vec::new(), Certificate { optimal: false, visited: 0, pruned: 0, gap: None }, reason)
-            }
+            Err(Error::Stopped(reason)) => (Vec::new(), Certificate::default(), reason),
             Err(error) => return Err(error),
         };
         let last = entries.len().saturating_sub(1);
@@ -130,6 +128,7 @@ impl SearchStrategy for Exhaustive {
             allowed,
             stop_reason,
             certificate: Some(certificate),
+            health: None,
             stages: Vec::new(),
         })
     }

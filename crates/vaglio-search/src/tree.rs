@@ -5,10 +5,11 @@ use crate::order::Order;
 use crate::polish::{Selected, best_exchange};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::time::Instant;
 use vaglio_core::{
-    Answer, Branch, Certificate, Error, Feature, Journal, Observer, PathEntry, Result, Score, StopReason, StopSign,
-    Subset,
+    Answer, Branch, Certificate, Error, Feature, Health, Journal, Observer, PathEntry, Result, Score, StopReason,
+    StopSign, Subset, Watch,
 };
 
 /// The most subsets between two questions to the observer.
@@ -69,6 +70,8 @@ struct Known {
     found: Best,
     visited: u64,
     pruned: u64,
+    #[serde(default)]
+    health: Option<Health>,
 }
 
 /// Nodes between two looks at the clock.
@@ -95,6 +98,11 @@ pub(crate) struct Tree<'a> {
     trail: Vec<usize>,
     /// The same of an earlier run, from the first that has not been gone to again.
     ahead: std::vec::IntoIter<usize>,
+    /// Where branches note their health, and that of what was done before.
+    watch: Watch,
+    before: Option<Health>,
+    /// What the bounds of branches rest on.
+    bound_by: Option<&'static str>,
     journal: Journal,
     sign: StopSign,
     /// How often the search was kept, and when last.
@@ -121,6 +129,9 @@ impl<'a> Tree<'a> {
             open: f64::INFINITY,
             trail: Vec::new(),
             ahead: Vec::new().into_iter(),
+            watch: Watch::default(),
+            before: None,
+            bound_by: None,
             journal,
             sign,
             kept: (0, Instant::now()),
@@ -151,11 +162,25 @@ impl<'a> Tree<'a> {
             self.found.offer(&order.forced, &[], subset.score()?.loss);
             self.visited += 1;
         }
+        if !is_known {
+            self.before = subset.health();
+        }
+        self.watch = subset.watch();
+        self.watch.take();
         let mut root = subset.tree(&order.features)?;
-        match self.stopped {
+        self.bound_by = root.bound_by();
+        let done = match self.stopped {
             Some(_) => self.leave_open(&mut *root, 0, 0),
             None => self.node(&mut *root, 0),
-        }
+        };
+        drop(root);
+        subset.recall_health(self.health());
+        done
+    }
+
+    /// The health of all trials so far.
+    fn health(&self) -> Option<Health> {
+        [self.before, self.watch.health()].into_iter().flatten().reduce(Health::and)
     }
 
     /// Takes up what an earlier run kept last.
@@ -164,7 +189,8 @@ impl<'a> Tree<'a> {
         while let Some(known) = self.journal.recall(self.kept.0 + 1) {
             (last, self.kept.0) = (Some(known), self.kept.0 + 1);
         }
-        let Some(Known { trail, start, found, visited, pruned }) = last else { return false };
+        let Some(Known { trail, start, found, visited, pruned, health }) = last else { return false };
+        self.before = health;
         (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
         (self.asked, self.ahead) = (visited + pruned, trail.into_iter());
         true
@@ -178,14 +204,14 @@ impl<'a> Tree<'a> {
         }
         let trail = self.trail.iter().copied().chain([child]).collect();
         let (start, found) = (self.start.clone(), self.found.clone());
-        let known = Known { trail, start, found, visited: self.visited, pruned: self.pruned };
+        let known = Known { trail, start, found, visited: self.visited, pruned: self.pruned, health: self.health() };
         self.kept = (self.kept.0 + 1, Instant::now());
         self.journal.keep(self.kept.0, &known);
     }
 
     /// What was found, what is proven of it, and why the search ended.
     pub fn finish(self) -> (Best, Certificate, StopReason) {
-        let Tree { start, mut found, visited, pruned, stopped, open, .. } = self;
+        let Tree { start, mut found, visited, pruned, stopped, open, bound_by, .. } = self;
         for (size, known) in start.0.into_iter().enumerate() {
             let Some((subset, loss)) = known else { continue };
             // What the tree has found counts; the greedy search fills in after a stop.
@@ -196,7 +222,8 @@ impl<'a> Tree<'a> {
         let optimal = stopped.is_none();
         let gap = (found.lowest() - open).max(0.0);
         let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
-        (found, Certificate { optimal, visited, pruned, gap }, stopped.unwrap_or(StopReason::AllSubsets))
+        let bound = bound_by.filter(|_| pruned > 0).map(Cow::Borrowed);
+        (found, Certificate { optimal, visited, pruned, gap, bound }, stopped.unwrap_or(StopReason::AllSubsets))
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
@@ -267,8 +294,12 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let scored = self.score_children(node, place)?;
-        if next.is_none() {
-            self.offer(scored);
+        match next {
+            None => self.offer(scored),
+            // What an earlier run noted of this node is known.
+            Some(_) => {
+                self.watch.take();
+            }
         }
         for child in next.unwrap_or(place)..order.places() {
             let (group, at) = (order.group(child), order.between(place, child));

@@ -194,8 +194,8 @@ pub fn stops(
         law.must(steps > 0 || watch.asked == after, on, "no question after the stop", watch.asked)?;
         law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
         law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
-        let modest = part.certificate.is_none_or(|certificate| !certificate.optimal);
-        law.must(modest, on, "no proof", part.certificate)?;
+        let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
+        law.must(modest, on, "no proof", &part.certificate)?;
         sound(law, criterion, design, &part, tolerance).map_err(|broken| broken.within(&on()))?;
     }
     Ok(())

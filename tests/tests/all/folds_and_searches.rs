@@ -157,6 +157,26 @@ fn indicators_of_one_column_enter_together() {
 }
 
 #[test]
+fn a_result_says_what_rounding_asked_of_its_search() {
+    let folder = Folder::new("numerics");
+    let near = |row: usize, _: f64| format!("{}", (row as f64 * 0.7).sin() + 1e-7 * (row as f64 * 1.3).cos());
+    let like = |row: usize, _: f64| format!("{}", (row as f64 * 0.7).sin());
+    folder.write("train.csv", table(40, 3, &[("near", &near), ("like", &like)]));
+    for criterion in ["loo", "{kind: kfold, folds: 5}"] {
+        let numerics = |lambda: &str| {
+            let learner = format!("learner: {{kind: rls, lambda: {lambda}}}");
+            let lines = format!("search: {{kind: backward, choose: best}}\ncriterion: {criterion}\n{learner}");
+            run(&folder, &pipeline(&lines))["numerics"].clone()
+        };
+        let (tame, wild) = (numerics("1"), numerics("1e-12"));
+        let least = |numerics: &Value| numerics["conditioning"].as_f64().unwrap();
+        let mended = |numerics: &Value| numerics["remade"].as_u64().unwrap() + numerics["rebuilt"].as_u64().unwrap();
+        assert!(least(&tame) > 1e-3 && mended(&tame) == 0, "{criterion}: {tame}");
+        assert!(least(&wild) < 0.1 * least(&tame) && mended(&wild) > 0, "{criterion}: {wild}");
+    }
+}
+
+#[test]
 fn all_subsets_come_with_a_certificate() {
     let folder = folder("exhaustive");
     for criterion in ["loo", "{kind: kfold, folds: 5}"] {
@@ -166,6 +186,7 @@ fn all_subsets_come_with_a_certificate() {
         assert_eq!((certificate["optimal"].as_bool(), count("visited") + count("pruned")), (Some(true), 63));
         assert_eq!(selection["path"].as_array().unwrap().len(), 6);
         assert!(certificate.get("gap").is_none());
+        assert_eq!(certificate.get("bound").is_some(), count("pruned") > 0);
         assert_eq!(selection["stop_reason"], "all_subsets");
     }
     assert!(run(&folder, &numbers("search: greedy")).get("certificate").is_none());

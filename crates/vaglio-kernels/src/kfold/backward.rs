@@ -121,10 +121,12 @@ impl Backward {
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
     ///
-    /// Where cancellation makes it unreliable, it is made anew from the moments, at O(s³).
-    pub fn remove(&mut self, feature: usize) {
+    /// Where cancellation makes it unreliable, it is made anew from the moments, at O(s³), and that is said.
+    pub fn remove(&mut self, feature: usize) -> bool {
         let place = self.moments.place(feature);
-        let Some(k) = place.and_then(|place| self.selected.iter().position(|&p| p == place)) else { return };
+        let Some(k) = place.and_then(|place| self.selected.iter().position(|&p| p == place)) else {
+            return false;
+        };
         self.selected.remove(k);
         let at = self.positions.remove(k);
         self.removals += 1;
@@ -139,7 +141,7 @@ impl Backward {
         };
         let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
         if self.removals < FLUSH && !spent.contains(&true) {
-            return;
+            return false;
         }
         self.pairs.par_iter_mut().enumerate().for_each(|(k, pair)| {
             let (fold, lambda) = of_pair(k);
@@ -151,6 +153,7 @@ impl Backward {
         });
         self.removals = 0;
         self.positions = (0..self.selected.len()).collect();
+        spent.contains(&true)
     }
 }
 

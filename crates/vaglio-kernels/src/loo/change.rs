@@ -37,12 +37,13 @@ impl Change {
 /// Changes that may share a reduction, at least.
 const TOGETHER: usize = 16;
 
-/// The residuals left out of a subset after each change: for each change, outputs × rows, scaled like the rows.
+/// The residuals left out of a subset after each change: for each change, outputs × rows, scaled like the rows; and of how
+/// many rows a change kept out, at most, because their 1 − leverage is unreliable.
 ///
 /// Cost O(m·s) per change, for a removal O(m·s²). Where rows are unreliable, changes with much the same such rows share
 /// one reduction of all others at O(m·s²), and each costs O(s³ + (s + w)·w²) with w such rows more, an addition
 /// O(s·w + w³).
-pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
+pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f64>>>, usize) {
     let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
         changes.par_iter().map(|change| basis.residuals_after(*change)).unzip();
     let data = basis.data();
@@ -66,7 +67,7 @@ pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> Vec<Vec<Vec<f64
             }
         }
     }
-    residuals
+    (residuals, unreliable.iter().map(BTreeSet::len).max().unwrap_or(0))
 }
 
 /// Neighbours among the changes that share a reduction, with the rows that are unreliable after one of them: at most `most`

@@ -25,17 +25,20 @@ impl<'d> State<'d> {
         &self.basis
     }
 
-    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known; O(m·s²) for a nearly dependent one.
-    pub fn add(&mut self, feature: usize) {
+    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known; for a nearly dependent one the state is built anew
+    /// at O(m·s²), and that is said.
+    pub fn add(&mut self, feature: usize) -> bool {
         let of_bounds = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
         let known = self.all.as_mut().and_then(|all| all.take(&self.basis, feature)).or(of_bounds);
         match known {
             Some(c) => self.basis.add_residual(feature, c),
             None => self.basis.add(feature),
         }
-        if self.basis.orthogonal() {
+        let is_anew = self.basis.orthogonal();
+        if is_anew {
             (self.bounds, self.all) = (None, None);
         }
+        is_anew
     }
 
     /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · commits) at the next bounds.

@@ -50,7 +50,7 @@ fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>
 }
 
 fn losses(basis: &Basis<'_>, scorer: &Scorer, changes: &[Change]) -> Vec<f64> {
-    residuals_after(basis, changes).iter().map(|residuals| scorer.loss(residuals)).collect()
+    residuals_after(basis, changes).0.iter().map(|residuals| scorer.loss(residuals)).collect()
 }
 
 #[test]

@@ -101,6 +101,7 @@ impl Wrong {
             allowed: 0..=usize::MAX,
             stop_reason: StopReason::NoCandidates,
             certificate: None,
+            health: None,
             stages: Vec::new(),
         };
         loop {

@@ -67,7 +67,8 @@ impl SearchStrategy for BestOne {
             entries,
             allowed: 0..=1,
             stop_reason: stopped.unwrap_or(StopReason::AllSubsets),
-            certificate: Some(Certificate { optimal, visited: 0, pruned: 0, gap: None }),
+            certificate: Some(Certificate { optimal, ..Certificate::default() }),
+            health: None,
             stages: Vec::new(),
         })
     }
@@ -126,7 +127,17 @@ impl SearchStrategy for Pairs {
         }
         let chosen = (!entries.is_empty()).then_some(0);
         let (allowed, stop_reason) = (0..=2, StopReason::NoCandidates);
-        Ok(Path { empty, steps, entries, chosen, allowed, stop_reason, certificate: None, stages: Vec::new() })
+        Ok(Path {
+            empty,
+            steps,
+            entries,
+            chosen,
+            allowed,
+            stop_reason,
+            certificate: None,
+            health: None,
+            stages: Vec::new(),
+        })
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {

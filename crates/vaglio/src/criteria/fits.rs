@@ -243,7 +243,7 @@ impl Fit<'_, '_> {
 
     fn outcome(&self, loss: f64, conditioning: f64) -> Outcome {
         if !self.of.scorer.is_of_squares() {
-            return Outcome::new(loss, is_unreliable(conditioning));
+            return Outcome::new(loss, conditioning);
         }
         // A penalty without bound leaves the empty subset.
         let empty = || self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals));
@@ -271,7 +271,7 @@ impl Fit<'_, '_> {
         let rows = &self.of.rows;
         if self.of.leaves_one_out && rows.is_uniform() {
             let basis = Basis::of(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
-            return Ok(residuals_after(&basis, &[Change::None]).pop().unwrap_or_default());
+            return Ok(residuals_after(&basis, &[Change::None]).0.pop().unwrap_or_default());
         }
         let refitted = self.refitted.get_or_init(|| Refitted::of_first(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)

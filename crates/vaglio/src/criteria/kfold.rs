@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use splits::Splits;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
+    Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut, Watch,
     mean_over_outputs,
 };
 
@@ -173,7 +173,10 @@ impl Criterion for KFold {
             1 if shares.is_none() => engines.remove(0),
             _ => Box::new(EveryRound { engines, shares }),
         };
-        Ok(Some(Shortcut::new(kind.name(), KFoldEvaluator::new(Shared { rounds, lambdas }, engine))))
+        Ok(Some(Shortcut::new(
+            kind.name(),
+            KFoldEvaluator::new(Shared { rounds, lambdas, watch: Watch::new() }, engine),
+        )))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

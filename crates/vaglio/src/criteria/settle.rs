@@ -12,16 +12,20 @@ pub(super) struct Outcome {
     pub is_unreliable: bool,
     /// A lower bound of the true loss.
     pub lower_bound: f64,
+    /// What [`is_unreliable`] judges.
+    pub conditioning: f64,
 }
 
 impl Outcome {
     /// Nothing is known.
-    pub const UNKNOWN: Outcome = Outcome { loss: f64::INFINITY, is_unreliable: true, lower_bound: f64::NEG_INFINITY };
+    pub const UNKNOWN: Outcome =
+        Outcome { loss: f64::INFINITY, is_unreliable: true, lower_bound: f64::NEG_INFINITY, conditioning: 1.0 };
 
-    /// A loss that is right unless it is unreliable, and of which nothing is known then.
-    pub fn new(loss: f64, is_unreliable: bool) -> Self {
+    /// A loss that is right unless its conditioning is unreliable, and of which nothing is known then.
+    pub fn new(loss: f64, conditioning: f64) -> Self {
+        let is_unreliable = is_unreliable(conditioning);
         let lower_bound = if is_unreliable || loss.is_nan() { f64::NEG_INFINITY } else { loss };
-        Outcome { loss, is_unreliable, lower_bound }
+        Outcome { loss, is_unreliable, lower_bound, conditioning }
     }
 
     /// The mean of outcomes, of which each counts by its share where there are some; as reliable as the least of them.
@@ -34,6 +38,7 @@ impl Outcome {
             loss: mean(&|outcome| outcome.loss),
             is_unreliable: outcomes.iter().any(|outcome| outcome.is_unreliable),
             lower_bound: mean(&|outcome| outcome.lower_bound),
+            conditioning: outcomes.iter().map(|outcome| outcome.conditioning).fold(1.0, f64::min),
         }
     }
 
@@ -48,17 +53,18 @@ impl Outcome {
         }
         let error = DIFFERENCE_ERROR / conditioning * (loss.abs() + empty);
         let lower_bound = if error.is_finite() { loss - error } else { f64::NEG_INFINITY };
-        Outcome { loss, is_unreliable: true, lower_bound }
+        Outcome { is_unreliable: true, lower_bound, ..outcome }
     }
 
     /// A mean of squares with its conditioning, `empty` being that of the empty subset.
     pub fn of_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
         if !is_unreliable(conditioning) {
-            return Outcome::new(loss, false);
+            return Outcome::new(loss, conditioning);
         }
         let error = LOSS_ERROR / conditioning * (loss + empty());
         let is_known = conditioning > NO_DIGITS && error.is_finite();
-        Outcome { loss, is_unreliable: true, lower_bound: if is_known { loss - error } else { f64::NEG_INFINITY } }
+        let lower_bound = if is_known { loss - error } else { f64::NEG_INFINITY };
+        Outcome { lower_bound, ..Outcome::new(loss, conditioning) }
     }
 }
 

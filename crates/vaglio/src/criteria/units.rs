@@ -2,7 +2,7 @@
 
 use super::penalty;
 use vaglio_core::{
-    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Winner,
+    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Watch, Winner,
 };
 
 /// The power of the targets with which a loss grows.
@@ -79,6 +79,14 @@ struct Told<'d> {
 }
 
 impl Evaluator for Told<'_> {
+    fn watch(&self) -> Watch {
+        self.evaluator.watch()
+    }
+
+    fn bound_by(&self) -> Option<&'static str> {
+        self.evaluator.bound_by()
+    }
+
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         Ok(self.back.score(self.evaluator.score(subset)?))
     }
@@ -149,6 +157,10 @@ struct ToldNode<'e> {
 }
 
 impl Branch for ToldNode<'_> {
+    fn bound_by(&self) -> Option<&'static str> {
+        self.node.bound_by()
+    }
+
     fn score(&mut self) -> Result<Score> {
         Ok(self.back.score(self.node.score()?))
     }

@@ -15,12 +15,13 @@ pub use figures::Figures;
 pub(crate) use figures::class_of;
 pub(crate) use steps::recorded;
 pub use steps::{EntryRecord, StepRecord};
+pub(crate) use table::proven;
 
 use crate::infinity;
 use crate::resample::{ChosenBy, Table, Warning};
 use crate::tune::{Method, Tuned};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Certificate, Feature, Loss, Rule, StopReason};
+use vaglio_core::{Certificate, Feature, Health, Loss, Rule, StopReason};
 
 /// The version of the format that this program writes and reads.
 pub(crate) const SCHEMA: &str = "vaglio.selection/2";
@@ -85,6 +86,9 @@ pub struct Record {
     /// What is proven, after a search of all subsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+    /// What rounding asked of the search, where its criterion's shortcut tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numerics: Option<Health>,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
     /// Figures of the whole selection repeated in outer folds.

@@ -2,7 +2,7 @@
 
 use super::{Figures, Nested, PerOutput, Record, Status, Verified};
 use crate::ChosenBy;
-use vaglio_core::{Certificate, Loss, Rule, shown};
+use vaglio_core::{Certificate, Health, Loss, Rule, shown};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
@@ -45,9 +45,14 @@ impl Record {
         out.push_str(&format!("score {:.6} (no columns: {:.6}){lambda}\n", self.score, self.empty_score));
         self.honest(&mut out);
         if let Some(certificate) = &self.certificate {
-            let Certificate { optimal, visited, pruned, .. } = certificate;
-            let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
-            out.push_str(&format!("{visited} subsets scored, {pruned} ruled out unscored: {proven}\n"));
+            out.push_str(&format!("{}\n", proven(certificate)));
+        }
+        if let Some(health) = self.numerics.filter(|health| health.remade > 0) {
+            let Health { conditioning, remade, rows_kept_out, .. } = health;
+            out.push_str(&format!(
+                "trials made again from the rows: {remade} (conditioning {conditioning:.1e} at worst, rows of leverage near 1 \
+                 kept out: {rows_kept_out})\n"
+            ));
         }
         if let Some(Verified { steps, max_relative_error }) = &self.verify {
             let what = if *steps == 1 { "1 score".to_owned() } else { format!("{steps} scores") };
@@ -123,4 +128,12 @@ impl Record {
             ));
         }
     }
+}
+
+/// What a search of all subsets has proven, and by what.
+pub(crate) fn proven(certificate: &Certificate) -> String {
+    let Certificate { optimal, visited, pruned, bound, .. } = certificate;
+    let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
+    let bound = bound.as_ref().map(|bound| format!(" by the bound `{bound}`")).unwrap_or_default();
+    format!("{visited} subsets scored, {pruned} ruled out unscored{bound}: {proven}")
 }

@@ -10,7 +10,7 @@ use super::source::{Entry, Source, finite};
 use super::table::{Column, Table};
 use super::tuning::Tuning;
 use super::{chart, evidence, heat, knots, labels};
-use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns};
+use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, proven};
 use serde::Serialize;
 use vaglio_core::Action;
 
@@ -138,6 +138,13 @@ fn facts(source: &Source<'_>) -> Vec<Fact> {
     }
     told("Learner", record.pipeline.learner.clone(), String::new());
     told("Engine", record.pipeline.engine.clone(), String::new());
+    if let Some(certificate) = &record.certificate {
+        told("Certificate", proven(certificate), String::new());
+    }
+    if let Some(health) = record.numerics.filter(|health| health.remade > 0) {
+        let worst = format!("conditioning {:e} at worst", health.conditioning);
+        told("Trials made again from the rows", health.remade.to_string(), worst);
+    }
     told("Seed", record.seed.to_string(), String::new());
     told("The search ended because", record.stop_reason.sentence().into(), String::new());
     told("Time", number::duration(record.seconds.total), time(&record.seconds));

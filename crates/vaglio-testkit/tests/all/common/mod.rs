@@ -171,7 +171,17 @@ impl SearchStrategy for Shrink {
 
 fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: StopReason) -> Path {
     let chosen = Choose::Best.pick(&entries, entries.len().saturating_sub(1), &(0..=usize::MAX));
-    Path { empty, steps, entries, chosen, allowed: 0..=usize::MAX, stop_reason, certificate: None, stages: Vec::new() }
+    Path {
+        empty,
+        steps,
+        entries,
+        chosen,
+        allowed: 0..=usize::MAX,
+        stop_reason,
+        certificate: None,
+        health: None,
+        stages: Vec::new(),
+    }
 }
 
 /// Ridge regression on the columns as they are.

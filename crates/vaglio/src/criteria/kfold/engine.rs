@@ -47,8 +47,8 @@ pub(super) trait FoldEngine: Send {
     /// The states follow an addition.
     fn add(&mut self, feature: Feature);
 
-    /// The states follow a removal.
-    fn remove(&mut self, feature: Feature);
+    /// The states follow a removal; whether one of them was built anew.
+    fn remove(&mut self, feature: Feature) -> bool;
 
     /// No state is left.
     fn reset(&mut self);
@@ -122,8 +122,8 @@ impl FoldEngine for EveryRound<'_> {
         self.engines.iter_mut().for_each(|engine| engine.add(feature));
     }
 
-    fn remove(&mut self, feature: Feature) {
-        self.engines.iter_mut().for_each(|engine| engine.remove(feature));
+    fn remove(&mut self, feature: Feature) -> bool {
+        self.engines.iter_mut().fold(false, |rebuilt, engine| engine.remove(feature) || rebuilt)
     }
 
     fn reset(&mut self) {

@@ -7,12 +7,13 @@ use crate::criteria::round::mean_of;
 use crate::criteria::rounds::Rounds;
 use crate::criteria::settle::{Outcome, in_order_of_bounds};
 use rayon::prelude::*;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Winner, larger, smaller};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, smaller};
 
 /// What the nodes of a search share.
 pub(super) struct Shared<'d> {
     pub rounds: Rounds<'d>,
     pub lambdas: Vec<f64>,
+    pub watch: Watch,
 }
 
 /// A subset for which trials are unreliable: its place, the λ concerned, and its lowest loss over the others.
@@ -41,9 +42,11 @@ impl Shared<'_> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<Score>> {
+        trials.iter().flatten().for_each(|outcome| self.watch.met(outcome.conditioning));
         let open: Vec<Open> = (0..count).filter_map(|place| Open::new(&trials, place)).collect();
         if !open.is_empty() {
             tracing::trace!(subsets = open.len(), "refitted from the rows");
+            self.watch.remade(open.iter().map(|open| open.lambdas.len()).sum(), 0);
         }
         let refit = |open: &Open| -> Result<Vec<f64>> {
             if count > 1 {
@@ -147,6 +150,10 @@ fn one_subset(outcomes: Vec<Outcome>) -> Vec<Vec<Outcome>> {
 }
 
 impl Evaluator for KFoldEvaluator<'_> {
+    fn watch(&self) -> Watch {
+        self.shared.watch.clone()
+    }
+
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         if let Some(scored) = &self.scored {
             return Ok(scored.score);
@@ -213,7 +220,9 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
-        self.engine.remove(feature);
+        if self.engine.remove(feature) {
+            self.shared.watch.rebuilt();
+        }
         Ok(())
     }
 
@@ -224,7 +233,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_reliable = self.current(subset)?.is_some_and(|outcomes| !outcomes[place].is_unreliable);
-        let Shared { rounds, lambdas } = &self.shared;
+        let Shared { rounds, lambdas, .. } = &self.shared;
         if !is_reliable || rounds.iter().any(Fits::is_of_rows) {
             let residuals =
                 rounds.fit(subset)?.iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;

@@ -70,7 +70,10 @@ impl<'d> Parts<'d> {
         let of_lambda = |trials: &[Vec<Trial>]| -> Vec<Outcome> {
             let outcome = |k: usize| {
                 let parts = trials.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole));
-                Outcome::new(self.permuted.join(parts), trials.iter().any(|of_part| of_part[k].is_unreliable()))
+                let conditioning = trials.iter().map(|of_part| of_part[k].conditioning);
+                // A conditioning that is not a number is that of a loss that is none.
+                let least = conditioning.fold(1.0, |least, own| if own >= least { least } else { own });
+                Outcome::new(self.permuted.join(parts), least)
             };
             (0..trials.first().map_or(0, Vec::len)).into_par_iter().map(outcome).collect()
         };
@@ -132,8 +135,9 @@ impl FoldEngine for HoldOutEngine<'_> {
         self.states.iter_mut().for_each(|state| state.add(feature));
     }
 
-    fn remove(&mut self, feature: Feature) {
+    fn remove(&mut self, feature: Feature) -> bool {
         self.states.iter_mut().for_each(|state| state.remove(feature));
+        false
     }
 
     fn reset(&mut self) {

@@ -130,14 +130,12 @@ impl FoldEngine for MomentEngine {
         }
     }
 
-    fn remove(&mut self, feature: Feature) {
+    fn remove(&mut self, feature: Feature) -> bool {
         self.spectrum = None;
         if let Some(forward) = &mut self.forward {
             forward.remove(feature);
         }
-        if let Some(backward) = &mut self.backward {
-            backward.remove(feature);
-        }
+        self.backward.as_mut().is_some_and(|backward| backward.remove(feature))
     }
 
     fn reset(&mut self) {

@@ -27,6 +27,7 @@ impl<'p, 'd> LooNode<'p, 'd> {
 
     /// A score from the trials of each λ, from exact residuals where one is unreliable.
     fn settled(&self, trials: Vec<Trial>, change: Change) -> Result<Score> {
+        trials.iter().for_each(|trial| self.common.watch.met(trial.conditioning));
         if !trials.iter().any(|trial| trial.is_unreliable()) {
             return lowest(self.states.iter().zip(&trials).map(|(state, trial)| (state.lambda(), trial.loss)));
         }
@@ -54,6 +55,7 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
             if let [state] = &mut *self.states {
                 let trial = state.trial(&self.common.scorer, place);
                 if !trial.is_unreliable() {
+                    self.common.watch.met(trial.conditioning);
                     *score = lowest(std::iter::once((state.lambda(), trial.loss)))?;
                     continue;
                 }
@@ -70,6 +72,7 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
         let (selected, later) = (larger(&self.selected, self.later[place]), self.later[place + 1..].to_vec());
         let mut states: Vec<Branch<'_>> = self.states.iter_mut().map(|state| state.child(place)).collect();
         if states.iter().any(Branch::is_dependent) {
+            self.common.watch.rebuilt();
             states = self.common.bases(&selected).iter().map(|basis| Branch::new(basis, &later)).collect();
         }
         Ok(Box::new(LooNode { common: self.common, selected, later, states, fits: Fits { whole, rest: None } }))
@@ -79,6 +82,11 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
         let least_weight = self.states.iter().map(Branch::least_weight).fold(f64::INFINITY, f64::min);
         let common = self.common;
         Ok(self.fit(place).map_or(f64::NEG_INFINITY, |fit| fit.bound(&common.scorer, least_weight)))
+    }
+
+    /// What the least squares fit of all columns leaves over, with what is left of 1 − leverage.
+    fn bound_by(&self) -> Option<&'static str> {
+        Some("least_squares")
     }
 }
 

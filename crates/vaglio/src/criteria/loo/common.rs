@@ -4,7 +4,7 @@ use crate::criteria::balance;
 use crate::criteria::fits::{self, FOLDS_A_PART, Fits};
 use crate::criteria::round::Round;
 use std::sync::Arc;
-use vaglio_core::{Design, Loss};
+use vaglio_core::{Design, Loss, Watch};
 use vaglio_kernels::loo::Basis;
 use vaglio_kernels::{Data, Scorer};
 
@@ -27,6 +27,7 @@ pub(super) struct Common<'d> {
     pub bounded: bool,
     /// Subsets by themselves.
     pub fits: Fits<'d>,
+    pub watch: Watch,
 }
 
 /// Parts beyond which leaving rows out one by one is not worth states of their own.
@@ -48,7 +49,15 @@ impl<'d> Common<'d> {
         let parts = fits.parts.iter().map(part).collect();
         let is_whole = fits.are_whole();
         let bounded = is_whole && loss == Loss::Squared && design.decisions().is_none();
-        Common { parts, scorer: fits.scorer.clone(), lambdas: lambdas.to_vec(), is_whole, bounded, fits }
+        Common {
+            parts,
+            scorer: fits.scorer.clone(),
+            lambdas: lambdas.to_vec(),
+            is_whole,
+            bounded,
+            fits,
+            watch: Watch::new(),
+        }
     }
 
     /// The states of a subset as if they had just been built, for each λ one of every part.

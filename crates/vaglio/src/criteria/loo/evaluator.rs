@@ -6,7 +6,7 @@ use super::settle::{residuals_after, settle};
 use crate::criteria::fits::Scored;
 use crate::criteria::settle::in_order_of_bounds;
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Winner, larger, walked};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, walked};
 use vaglio_kernels::Trial;
 use vaglio_kernels::loo::{Basis, Change, Possible, State};
 
@@ -153,6 +153,10 @@ impl<'d> LooEvaluator<'d> {
 }
 
 impl Evaluator for LooEvaluator<'_> {
+    fn watch(&self) -> Watch {
+        self.common.watch.clone()
+    }
+
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         if let Some(at_once) = self.at_once(subset)? {
             return Ok(at_once.score);
@@ -200,7 +204,9 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        self.states(subset).iter_mut().for_each(|state| state.add(feature));
+        if self.states(subset).iter_mut().fold(false, |rebuilt, state| state.add(feature) || rebuilt) {
+            self.common.watch.rebuilt();
+        }
         Ok(())
     }
 
@@ -208,6 +214,7 @@ impl Evaluator for LooEvaluator<'_> {
         let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
         if !goes_on {
             self.states = None;
+            self.common.watch.rebuilt();
         }
         Ok(())
     }
@@ -232,7 +239,7 @@ impl Evaluator for LooEvaluator<'_> {
         let score = self.score(subset)?;
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
-        let residuals = residuals_after(&common, &bases[first..], &[Change::None]);
+        let (residuals, _) = residuals_after(&common, &bases[first..], &[Change::None]);
         Ok(residuals.first().and_then(|residuals| common.scorer.standard_error(residuals)))
     }
 
@@ -257,5 +264,10 @@ impl Evaluator for LooEvaluator<'_> {
         let Some(fit) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
         fit.keep(&members);
         Ok(fit.bound(&self.common.scorer, least_weight))
+    }
+
+    /// What the least squares fit of all columns leaves over, with what is left of 1 − leverage.
+    fn bound_by(&self) -> Option<&'static str> {
+        Some("least_squares")
     }
 }

@@ -26,23 +26,34 @@ pub(super) fn settle(
         let is_concerned = |k: &usize| trials.iter().any(|of_part| of_part[*k].is_unreliable());
         let unreliable: Vec<usize> = (0..changes.len()).filter(is_concerned).collect();
         let concerned: Vec<Change> = unreliable.iter().map(|&k| changes[k]).collect();
-        for (k, residuals) in unreliable.into_iter().zip(residuals_after(common, bases, &concerned)) {
-            joint[k] = common.scorer.loss(&residuals);
+        trials.iter().flatten().for_each(|trial| common.watch.met(trial.conditioning));
+        if !concerned.is_empty() {
+            let (residuals, rows_kept_out) = residuals_after(common, bases, &concerned);
+            common.watch.remade(concerned.len(), rows_kept_out);
+            for (k, residuals) in unreliable.into_iter().zip(residuals) {
+                joint[k] = common.scorer.loss(&residuals);
+            }
         }
         losses.push((bases.first().map_or(0.0, |basis| basis.lambda()), joint));
     }
     (0..changes.len()).map(|k| lowest(losses.iter().map(|(lambda, joint)| (*lambda, joint[k])))).collect()
 }
 
-/// The residuals left out of every change, each row from the state of its part, scaled by √r_j: outputs × rows.
-pub(super) fn residuals_after(common: &Common<'_>, bases: &[&Basis<'_>], changes: &[Change]) -> Vec<Vec<Vec<f64>>> {
-    let mut all = Vec::new();
+/// The residuals left out of every change, each row from the state of its part, scaled by √r_j: outputs × rows; and the
+/// rows that a change kept out of its fit, at most.
+pub(super) fn residuals_after(
+    common: &Common<'_>,
+    bases: &[&Basis<'_>],
+    changes: &[Change],
+) -> (Vec<Vec<Vec<f64>>>, usize) {
+    let (mut all, mut most) = (Vec::new(), 0);
     for (basis, part) in bases.iter().zip(&common.parts) {
-        let of_part = loo::residuals_after(basis, changes);
+        let (of_part, kept_out) = loo::residuals_after(basis, changes);
+        most = most.max(kept_out);
         if all.is_empty() {
             all.clone_from(&of_part);
         }
         all.iter_mut().zip(&of_part).for_each(|(all, own)| part.scorer.place(own, all));
     }
-    all
+    (all, most)
 }

@@ -176,6 +176,10 @@ impl Branch for Node {
     fn bound(&mut self, place: usize) -> Result<f64> {
         Ok(self.at.larger(&self.later[place..]).value() - SLACK * self.at.relations.total())
     }
+
+    fn bound_by(&self) -> Option<&'static str> {
+        Some("all_columns")
+    }
 }
 
 #[cfg(test)]

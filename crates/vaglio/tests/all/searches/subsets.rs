@@ -163,7 +163,7 @@ fn a_stop_leaves_a_gap_that_holds() {
         let best = whole.result().unwrap().score.loss;
         for after in 1..14 {
             let path = bounded(&Exhaustive::default(), &design, &mut StopAt(after));
-            let certificate = path.certificate.unwrap();
+            let certificate = path.certificate.as_ref().unwrap();
             let Some(found) = path.result().map(|entry| entry.score.loss) else { continue };
             if path.stop_reason == StopReason::AllSubsets {
                 continue;

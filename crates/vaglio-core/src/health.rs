@@ -1,0 +1,113 @@
+//! What rounding asked of a search.
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How near to nothing the numbers of a search came that it divided by, and what it did about them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Health {
+    /// The least that was left in a trial of 1 − leverage of a row, or of a column beside those before it, as a share of
+    /// what it is a difference of: 1 where nothing cancelled. A trial by shortcut has about 16 + log10 of it digits.
+    pub conditioning: f64,
+    /// Trials that had too few digits and were made again from the rows.
+    pub remade: u64,
+    /// How often the state of a subset was built anew.
+    pub rebuilt: u64,
+    /// The rows of leverage near 1 that a trial kept out of its fit, at most.
+    pub rows_kept_out: u64,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Health { conditioning: 1.0, remade: 0, rebuilt: 0, rows_kept_out: 0 }
+    }
+}
+
+impl Health {
+    /// That of two parts of a search.
+    #[must_use]
+    pub fn and(self, other: Health) -> Self {
+        Health {
+            conditioning: self.conditioning.min(other.conditioning),
+            remade: self.remade + other.remade,
+            rebuilt: self.rebuilt + other.rebuilt,
+            rows_kept_out: self.rows_kept_out.max(other.rows_kept_out),
+        }
+    }
+}
+
+/// Where the trials of an evaluator and of its branches note their [`Health`], on any thread. The default notes nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Watch(Vec<Arc<Noted>>);
+
+/// Sums, maxima and minima, which do not depend on the order of threads.
+#[derive(Debug)]
+struct Noted {
+    /// The bits of a number from 0 to 1, which are in the order of such numbers.
+    conditioning: AtomicU64,
+    remade: AtomicU64,
+    rebuilt: AtomicU64,
+    rows_kept_out: AtomicU64,
+}
+
+const NOTHING_LOST: u64 = 1f64.to_bits();
+
+impl Watch {
+    /// One that notes.
+    pub fn new() -> Self {
+        let (conditioning, zero) = (AtomicU64::new(NOTHING_LOST), || AtomicU64::new(0));
+        Watch(vec![Arc::new(Noted { conditioning, remade: zero(), rebuilt: zero(), rows_kept_out: zero() })])
+    }
+
+    /// What several evaluators note.
+    pub fn of(all: impl IntoIterator<Item = Watch>) -> Self {
+        Watch(all.into_iter().flat_map(|watch| watch.0).collect())
+    }
+
+    /// Notes the conditioning of a trial.
+    pub fn met(&self, conditioning: f64) {
+        // NaN is nothing left.
+        let share = if conditioning > 0.0 { conditioning.min(1.0) } else { 0.0 };
+        for noted in &self.0 {
+            noted.conditioning.fetch_min(share.to_bits(), Relaxed);
+        }
+    }
+
+    /// Notes that trials were made again from the rows, keeping as many rows out as given.
+    pub fn remade(&self, trials: usize, rows_kept_out: usize) {
+        for noted in &self.0 {
+            noted.remade.fetch_add(trials as u64, Relaxed);
+            noted.rows_kept_out.fetch_max(rows_kept_out as u64, Relaxed);
+        }
+    }
+
+    /// Notes that a state was built anew.
+    pub fn rebuilt(&self) {
+        for noted in &self.0 {
+            noted.rebuilt.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// What was noted; `None` where nothing is.
+    pub fn health(&self) -> Option<Health> {
+        let of_one = |noted: &Arc<Noted>| Health {
+            conditioning: f64::from_bits(noted.conditioning.load(Relaxed)),
+            remade: noted.remade.load(Relaxed),
+            rebuilt: noted.rebuilt.load(Relaxed),
+            rows_kept_out: noted.rows_kept_out.load(Relaxed),
+        };
+        self.0.iter().map(of_one).reduce(Health::and)
+    }
+
+    /// What was noted, which is forgotten.
+    pub fn take(&self) -> Option<Health> {
+        let health = self.health();
+        for noted in &self.0 {
+            noted.conditioning.store(NOTHING_LOST, Relaxed);
+            [&noted.remade, &noted.rebuilt, &noted.rows_kept_out].iter().for_each(|count| count.store(0, Relaxed));
+        }
+        health
+    }
+}

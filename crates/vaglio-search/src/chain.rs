@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Error, Journal, Observer, Outline, Path, Result, SearchContext, SearchStrategy,
-    Stage, Step, StopSign, Subset, Under,
+    Answer, Choose, Criterion, Design, Error, Health, Journal, Observer, Outline, Path, Result, SearchContext,
+    SearchStrategy, Stage, Step, StopSign, Subset, Under,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -96,6 +96,7 @@ impl SearchStrategy for Chain {
         let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
         let (_, observer) = context.parts();
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
+        let mut before: Vec<Health> = Vec::new();
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);
@@ -114,7 +115,8 @@ impl SearchStrategy for Chain {
                 Some(path) => path,
                 None => {
                     let mut context = SearchContext::new(criterion, design, subset, observer, seed);
-                    search.search(&mut context).map_err(&of_stage)?
+                    let path = search.search(&mut context).map_err(&of_stage)?;
+                    Path { health: context.subset.health(), ..path }
                 }
             };
             if place < last && !path.stop_reason.is_partial() {
@@ -122,8 +124,10 @@ impl SearchStrategy for Chain {
             }
             let stage = self.handed_on(place, &path);
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
-                return Ok(Path { stages, ..path });
+                let health = before.into_iter().chain(path.health).reduce(Health::and);
+                return Ok(Path { stages, health, ..path });
             }
+            before.extend(path.health);
             stages.push(stage);
         }
         Err(Error::Shape("a chain ended without its last search".into()))

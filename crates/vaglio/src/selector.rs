@@ -302,7 +302,7 @@ impl ValidSelector {
             }
             path => path.map_err(|e| e.under("search"))?,
         };
-        let path = Path { health: context.subset.health(), ..path };
+        let path = Path { health: path.health.or(context.subset.health()), ..path };
         let alpha = alpha(&path, &context.subset)?;
         let Engine { name, approximation } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));

@@ -7,6 +7,7 @@ mod data;
 pub mod distinct;
 pub mod elementary;
 mod folds;
+mod halt;
 pub mod hsic;
 mod inner;
 pub mod kfold;
@@ -28,6 +29,7 @@ mod wide;
 
 pub use data::{Data, DataError};
 pub use folds::Folds;
+pub use halt::Halt;
 pub use inner::Inner;
 pub use level::Level;
 pub use score::{Measure, Scorer, Targets};

@@ -15,6 +15,8 @@ pub enum Failure {
     NotPositiveDefinite,
     /// The iteration did not converge, as with entries that are not finite.
     NoConvergence,
+    /// The work was to stop ([`crate::Halt`]).
+    Stopped,
 }
 
 impl std::fmt::Display for Failure {
@@ -22,6 +24,7 @@ impl std::fmt::Display for Failure {
         f.write_str(match self {
             Failure::NotPositiveDefinite => "a matrix is not positive definite",
             Failure::NoConvergence => "a matrix factorization did not converge",
+            Failure::Stopped => "the work was stopped",
         })
     }
 }

@@ -293,9 +293,13 @@ impl ValidSelector {
         }
         let design = &design.clone().stopping_at(observer.sign());
         let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
-        let subset = Subset::open(&*self.criterion, design, &outline)?;
+        let (subset, stopped) = match Subset::open(&*self.criterion, design, &outline) {
+            // Before there was anything to search with.
+            Err(stopped @ Error::Stopped(_)) => (Subset::by_definition(&*self.criterion, design), Some(stopped)),
+            opened => (opened?, None),
+        };
         let mut context = SearchContext::new(&*self.criterion, design, subset, observer, self.seed);
-        let path = match self.search.search(&mut context) {
+        let path = match stopped.map_or_else(|| self.search.search(&mut context), Err) {
             Err(Error::Stopped(reason)) => {
                 context.subset.reset(&[])?;
                 Path::stopped(context.subset.score()?, reason)

@@ -5,6 +5,7 @@
 use super::Rows;
 use super::gram::SIDE;
 use super::products::{Sums, sums};
+use crate::linalg::Failure;
 
 /// The products of the rows of every cell. Memory 8·n² bytes a cell.
 #[derive(Debug)]
@@ -34,9 +35,12 @@ impl Frame {
 
 impl Cells {
     /// Reads the rows once; the folds of `rows` are the cells. Cost O(m·n²).
-    pub fn new(rows: &Rows<'_>) -> Self {
-        let (sums, side) = sums(rows, &rows.active());
-        Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) }
+    ///
+    /// # Errors
+    /// [`Failure::Stopped`].
+    pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
+        let (sums, side) = sums(rows, &rows.active())?;
+        Ok(Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) })
     }
 
     /// Bytes of so many cells with rows of so many classes each.

@@ -51,11 +51,11 @@ impl Moments {
     /// Reads the rows once. Cost O(m·n² + K·n²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow.
+    /// [`Failure::NoConvergence`] when products overflow; [`Failure::Stopped`].
     pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let (sums, side) = sums(rows, &features);
+        let (sums, side) = sums(rows, &features)?;
         Moments::of_sums(rows, features, duplicates, &sums, side)
     }
 

@@ -4,6 +4,7 @@
 
 use super::Rows;
 use super::gram::{SIDE, add_gram};
+use crate::linalg::Failure;
 use crate::sums::product;
 use crate::wide::{Entry, Wide};
 use crate::{Column, Level};
@@ -29,7 +30,10 @@ pub(super) struct Sums {
 ///
 /// The rows of a class in a fold are added up in chunks that depend on their number alone, in order; without rows there
 /// are no products. Cost O(m·n²).
-pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Vec<Sums>>, usize) {
+///
+/// # Errors
+/// [`Failure::Stopped`].
+pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> Result<(Vec<Vec<Sums>>, usize), Failure> {
     let gaps = columns.iter().filter(|&&column| rows.gaps_of(column).is_some()).count();
     let side = (columns.len() + gaps + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
@@ -43,14 +47,15 @@ pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> (Vec<Vec<Sums>>, usize
         .collect();
     let chunks: Vec<(usize, &[usize])> =
         groups.iter().enumerate().flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
-    let of_chunks: Vec<Sums> = chunks.par_iter().map(|(_, rows)| reader.sums(rows)).collect();
+    let of_chunk = |(_, members): &(usize, &[usize])| rows.halt.check().map(|()| reader.sums(members));
+    let of_chunks: Vec<Sums> = chunks.par_iter().map(of_chunk).collect::<Result<_, _>>()?;
     let empty = Sums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
     let mut folds = vec![vec![empty; classes]; rows.folds.count()];
     for ((group, _), sums) in chunks.iter().zip(of_chunks) {
         let so_far = &mut folds[group / classes][group % classes];
         if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
     }
-    (folds, side)
+    Ok((folds, side))
 }
 
 impl Sums {

@@ -1,6 +1,6 @@
 //! Columns, targets and folds: the notation of the book, *Cross-validation without refitting*.
 
-use crate::{Column, Data, Folds, Targets};
+use crate::{Column, Data, Folds, Halt, Targets};
 use std::sync::Arc;
 
 /// The data of a K-fold validation, shared by all states.
@@ -16,12 +16,21 @@ pub struct Rows<'d> {
     pub(crate) classes: Option<Vec<usize>>,
     /// Columns with cells that are filled by the mean of the training rows of each fold, in order, and 1 in these cells.
     pub(crate) gaps: Vec<(usize, Column<'d>)>,
+    pub(crate) halt: Halt,
 }
 
 impl<'d> Rows<'d> {
     /// `data` was made with the same `intercept`.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, intercept: bool, standardize: bool) -> Self {
-        Rows { data: data.into(), folds, intercept, standardize, classes: None, gaps: Vec::new() }
+        Rows {
+            data: data.into(),
+            folds,
+            intercept,
+            standardize,
+            classes: None,
+            gaps: Vec::new(),
+            halt: Halt::default(),
+        }
     }
 
     /// The same with classes that count alike in training: a row weighs r_j over the weight of the rows of its class
@@ -37,6 +46,12 @@ impl<'d> Rows<'d> {
     #[must_use]
     pub fn imputing(self, gaps: Vec<(usize, Column<'d>)>) -> Self {
         Rows { gaps, ..self }
+    }
+
+    /// The same for work on all columns that ends when it is told to.
+    #[must_use]
+    pub fn stopping_at(self, halt: Halt) -> Self {
+        Rows { halt, ..self }
     }
 
     /// The cells of a column that are filled.

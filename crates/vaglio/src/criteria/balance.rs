@@ -4,8 +4,8 @@ use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
 use vaglio_core::{Classes, Design, Gaps, Result};
-use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::Rows;
+use vaglio_kernels::{Folds, Halt};
 
 /// Folds that are predicted with the same training weights.
 #[derive(Debug)]
@@ -28,11 +28,17 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<Rows<'d>> 
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let plain = Rows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
     let masks = |gaps: &'d Gaps| gaps.features().iter().filter_map(|&f| Some((f, gaps.mask(f)?))).collect();
-    let plain = plain.imputing(design.gaps().map_or_else(Vec::new, masks));
+    let plain = plain.imputing(design.gaps().map_or_else(Vec::new, masks)).stopping_at(halt(design));
     Ok(match classes_of(design) {
         Some(classes) => plain.balancing(classes.of_row),
         None => plain,
     })
+}
+
+/// Ends work on all columns when the run is to end.
+pub(super) fn halt(design: &Design) -> Halt {
+    let sign = design.sign().clone();
+    Halt::new(move || sign.reason().is_some())
 }
 
 fn weight(design: &Design, row: usize) -> f64 {

@@ -90,6 +90,11 @@ pub(super) fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
 
+/// The same of work that the design's sign may have stopped.
+pub(super) fn failed_or_stopped(design: &Design, failure: Failure) -> Error {
+    design.sign().check().err().unwrap_or_else(|| failed(failure))
+}
+
 impl<'d> Fits<'d> {
     /// Fits in k-fold cross-validation. Without parts every fold of every subset is refitted.
     ///

@@ -3,7 +3,7 @@
 use super::folds::renumbered;
 use super::{By, KFold};
 use crate::criteria::balance;
-use crate::criteria::fits::failed;
+use crate::criteria::fits::failed_or_stopped;
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
@@ -45,13 +45,14 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Re
     let kept = match whole.kept::<Kept>().filter(|kept| kept.of_row == of_row) {
         Some(kept) => kept,
         None => {
-            let cells = Cells::new(&balance::rows_of(whole, Folds::new(&of_row))?);
+            let rows = balance::rows_of(whole, Folds::new(&of_row))?.stopping_at(balance::halt(design));
+            let cells = Cells::new(&rows).map_err(|e| failed_or_stopped(design, e))?;
             let kept = Arc::new(Kept { cells, of_row });
             whole.keep(Arc::clone(&kept));
             kept
         }
     };
-    Moments::of_cells(rows, &kept.cells, &folds).map_err(failed)
+    Moments::of_cells(rows, &kept.cells, &folds).map_err(|e| failed_or_stopped(design, e))
 }
 
 impl KFold {

@@ -2,7 +2,7 @@
 
 use super::engine::{FoldEngine, Node, Spread};
 use super::{KFold, cells};
-use crate::criteria::fits::failed;
+use crate::criteria::fits::{failed, failed_or_stopped};
 use crate::criteria::settle::Outcome;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
@@ -36,7 +36,7 @@ pub(super) fn of(criterion: &KFold, design: &Design, rows: &Rows<'_>, held_out: 
     }
     let moments = match cells::moments(criterion, design, rows)? {
         Some(moments) => moments,
-        None => Moments::new(rows).map_err(failed)?,
+        None => Moments::new(rows).map_err(|e| failed_or_stopped(design, e))?,
     };
     let moments = Arc::new(moments.holding_out(rows, held_out));
     let mut all = kept.map_or_else(Kept::default, |kept| Kept::clone(&kept));

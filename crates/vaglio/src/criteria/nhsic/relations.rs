@@ -28,7 +28,8 @@ impl Relations {
     /// Cost O(d·m·rank²).
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`] when the points' kernel matrix cannot be decomposed.
+    /// [`vaglio_core::Error::Numerical`] when the points' kernel matrix cannot be decomposed, and
+    /// [`vaglio_core::Error::Stopped`].
     pub(super) fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
         let level = Level::best();
         let shares = shares(design.rows(), design.weights());
@@ -36,9 +37,10 @@ impl Relations {
         let target = Target::of(nhsic, design, &shares).factor(nhsic, level, &shares)?;
         let (output, total) = scaled(nhsic, level, target);
         let landmarks = landmarks(nhsic, design.rows())?;
-        let column = |feature: Feature| {
+        let column = |feature: Feature| -> Result<(Factor, f64, f64)> {
+            design.sign().check()?;
             let Some(values) = standardized(&design.column(feature).values(), &shares) else {
-                return (Factor::default(), 0.0, 0.0);
+                return Ok((Factor::default(), 0.0, 0.0));
             };
             let factor = match &landmarks {
                 Some(landmarks) => landmarks.factor(level, &shares, &values),
@@ -46,9 +48,10 @@ impl Relations {
             };
             let (factor, own) = scaled(nhsic, level, factor);
             let relevance = factor.inner(level, &output);
-            (factor, own, relevance)
+            Ok((factor, own, relevance))
         };
-        let columns: Vec<(Factor, f64, f64)> = (0..design.features()).into_par_iter().map(column).collect();
+        let columns: Vec<(Factor, f64, f64)> =
+            (0..design.features()).into_par_iter().map(column).collect::<Result<_>>()?;
         let gram = columns.iter().map(|_| OnceLock::new()).collect();
         let own = columns.iter().map(|c| c.1).collect();
         let relevance = columns.iter().map(|c| c.2).collect();

@@ -1,9 +1,12 @@
 //! Settings that are refused, written and read; observers that stop.
 
 use super::common::{designs, fast, searches};
+use linfa::ParamGuard;
 use serde_json::json;
-use vaglio::core::{Answer, Observer, Outline, SearchStrategy, Step, StopReason};
-use vaglio::criteria::Loo;
+use vaglio::Selector;
+use vaglio::core::{Answer, Criterion, Observer, Outline, SearchStrategy, Step, StopReason, StopSign};
+use vaglio::criteria::{KFold, Loo, Nhsic};
+use vaglio::learners::Rls;
 use vaglio::search::{Exhaustive, Floating, Greedy};
 use vaglio_testkit::data;
 
@@ -123,4 +126,23 @@ fn settings_read_back_as_they_are_written() {
     assert_eq!(Floating::default().tolerance, Some(1e-6));
     let outline: Outline = Greedy::new(2).outline(&designs()[0]).unwrap();
     assert_eq!((outline.steps, outline.trials), (2, 11.0));
+}
+
+/// Moments and kernels of all columns come before the first step.
+#[test]
+fn what_comes_before_the_first_step_ends_when_the_run_does() {
+    struct Ended;
+    impl Observer for Ended {
+        fn sign(&self) -> StopSign {
+            StopSign::new(|| Some(StopReason::Interrupted))
+        }
+    }
+    let problem = data::regression(40, 6, 3).problem();
+    for criterion in [Box::new(KFold::default()) as Box<dyn Criterion>, Box::new(Nhsic::default())] {
+        let selector = Selector::from_parts(criterion, Box::new(Greedy::new(3)), Box::new(Rls::default()));
+        let selector = selector.check().unwrap();
+        let path = selector.select(&problem, &mut Ended).unwrap().path;
+        assert_eq!((path.stop_reason, path.steps.len(), path.chosen), (StopReason::Interrupted, 0, None));
+        assert!(path.empty.loss.is_finite());
+    }
 }

@@ -176,6 +176,9 @@ pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
 /// [`Failure::NoConvergence`].
 pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
     finite(&a)?;
+    if a.is_empty() {
+        return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
+    }
     backend::eigh(a)
 }
 
@@ -184,6 +187,9 @@ pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
 /// # Errors
 /// [`Failure::NotPositiveDefinite`].
 pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    if b.is_empty() {
+        return Ok(Array2::zeros(b.dim()));
+    }
     backend::solve(a, b)
 }
 
@@ -192,6 +198,9 @@ pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Fail
 /// # Errors
 /// [`Failure::NotPositiveDefinite`].
 pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    if a.is_empty() {
+        return Ok(Array2::zeros((0, 0)));
+    }
     backend::inverse(a)
 }
 
@@ -293,6 +302,23 @@ mod tests {
                 assert_eq!((view.nrows(), view.ncols()), a.dim());
                 assert!(a.indexed_iter().all(|((i, j), entry)| view[(i, j)] == *entry), "{a:?}");
             }
+        }
+    }
+
+    /// Of no rows, no columns, or neither, what there is of each is empty or 0.
+    #[test]
+    fn empty_matrices_have_empty_factors() {
+        let empty = Array2::zeros((0, 0));
+        assert_eq!(eigh(empty.view()), Ok((Array1::zeros(0), empty.clone())));
+        assert_eq!((inverse(empty.view()), spectral_radius(empty.view())), (Ok(empty.clone()), Ok(0.0)));
+        assert_eq!(solve(empty.view(), Array2::zeros((0, 2)).view()), Ok(Array2::zeros((0, 2))));
+        assert_eq!(tridiagonal(empty.view()).unwrap().diagonal.len(), 0);
+        for (m, n) in [(0, 0), (0, 3), (3, 0)] {
+            let a = Array2::<f64>::zeros((m, n));
+            assert_eq!(gram(a.view()), Array2::zeros((n, n)));
+            assert_eq!(gemm(a.view(), a.t()), Array2::zeros((m, m)));
+            assert_eq!(triangle(a.view()), Ok(Array2::zeros((0, n))));
+            assert_eq!(svd(a.view()).unwrap().d.len(), 0);
         }
     }
 

@@ -51,6 +51,14 @@ pub trait Criterion: Debug + Send + Sync {
         &[]
     }
 
+    /// Checks the settings before any data are read.
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] with the field's path inside this criterion.
+    fn check_settings(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Refuses a design on which the criterion has no meaning, before the search starts.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! How the penalty of a ridge readout is given.
 
+use crate::shown::number;
 use crate::{Error, Result};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -86,7 +87,7 @@ impl Lambda {
             if value.is_finite() && value > 0.0 {
                 return Ok(value);
             }
-            Err(Error::setting(field, format!("{value} is not a positive finite number")))
+            Err(Error::setting(field, format!("{} is not a positive finite number", number(value))))
         };
         match self {
             Lambda::EachOutput(of) => of.values(),

@@ -1,5 +1,6 @@
 //! The ridge readout of a design.
 
+use crate::shown::number;
 use crate::{Error, Lambda, Per, Result};
 
 /// The ridge readout that is fitted on the columns of a [`crate::Design`].
@@ -29,7 +30,7 @@ impl Readout {
             return Err(Error::setting("lambda", "at least one value is needed"));
         }
         if let Some(bad) = lambdas.iter().find(|l| !(l.is_finite() && **l > 0.0)) {
-            return Err(Error::setting("lambda", format!("{bad} is not a positive finite number")));
+            return Err(Error::setting("lambda", format!("{} is not a positive finite number", number(*bad))));
         }
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();

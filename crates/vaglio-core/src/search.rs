@@ -36,6 +36,14 @@ pub trait SearchStrategy: Debug + Send + Sync {
         Choose::Auto
     }
 
+    /// Checks the settings before any data are read.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path inside this search.
+    fn check_settings(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Refuses settings and criteria with which the search has no meaning, before anything is computed; by default what
     /// the outline refuses.
     ///

@@ -33,6 +33,11 @@ pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// A number in no more digits than it has: its powers of ten as such where they are many.
+pub(crate) fn number(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,6 +39,10 @@ impl SearchStrategy for All {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         let all = space.features();

@@ -40,6 +40,10 @@ impl SearchStrategy for Backward {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         let least = space.least.unwrap_or(1).max(space.forced_features().len()).min(space.features());

@@ -68,6 +68,12 @@ impl SearchStrategy for Chain {
         self.stages.last().map_or(Choose::Auto, |last| last.choose())
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.first()?;
+        let mut stages = self.stages.iter().enumerate();
+        stages.try_for_each(|(place, stage)| stage.check_settings().map_err(Chain::of_stage(place)))
+    }
+
     /// The first stage starts, and the others have as many candidates as the one before may take.
     fn outline(&self, design: &Design) -> Result<Outline> {
         self.extent(design, |stage, design| stage.outline(design))

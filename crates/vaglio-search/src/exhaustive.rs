@@ -87,6 +87,10 @@ impl SearchStrategy for Exhaustive {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         let forward = Outline::forward(space.features(), space.most);

@@ -43,6 +43,10 @@ impl SearchStrategy for Floating {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     /// The steps are what the number of removals allows; the trials are an estimate, three times those of additions
     /// alone.
     fn outline(&self, design: &Design) -> Result<Outline> {

@@ -49,6 +49,10 @@ impl SearchStrategy for Greedy {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         Ok(space.outline(Outline::forward(space.features(), space.most)))

@@ -104,6 +104,10 @@ impl SearchStrategy for Lars {
         }
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     /// The steps are what the path is followed for at most.
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;

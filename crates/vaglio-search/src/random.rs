@@ -58,6 +58,10 @@ impl SearchStrategy for Random {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         let forward = Outline::forward(space.features(), space.most);

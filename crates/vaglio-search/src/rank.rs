@@ -39,6 +39,10 @@ impl SearchStrategy for Rank {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         let forward = Outline::forward(space.features(), space.most);

@@ -57,6 +57,41 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Refuses what no design can have.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub fn check(&self) -> Result<()> {
+        let refused = |field: String, message: String| Err(Error::setting(field, message));
+        let named = |feature: &FeatureRef| match feature {
+            FeatureRef::Index(index) => index.to_string(),
+            FeatureRef::Name(name) => name.clone(),
+        };
+        if self.max_features == Some(0) {
+            return refused("max_features".into(), "0 features cannot be selected; 1 is the least".into());
+        }
+        if self.tolerance.is_some_and(|t| !t.is_finite()) {
+            return refused("tolerance".into(), "it must be a finite number or null".into());
+        }
+        for (position, feature) in self.forced.iter().enumerate() {
+            if self.excluded.contains(feature) {
+                return refused("excluded".into(), format!("`{}` is forced as well", named(feature)));
+            }
+            if self.forced[..position].contains(feature) {
+                return refused("forced".into(), format!("`{}` is listed twice", named(feature)));
+            }
+        }
+        let Some(most) = self.max_features else { return Ok(()) };
+        if self.forced.len() > most {
+            let message = format!("{} columns are forced and max_features is {most}", self.forced.len());
+            return refused("forced".into(), message);
+        }
+        if self.min_features.is_some_and(|least| least > most) {
+            return refused("min_features".into(), format!("it is larger than max_features, which is {most}"));
+        }
+        Ok(())
+    }
+
     /// Refuses those of the named settings that are given, for searches to which they mean nothing.
     ///
     /// # Errors

@@ -34,6 +34,7 @@ impl<'d> Space<'d> {
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
     pub fn new(settings: Settings, design: &'d Design) -> Result<Self> {
+        settings.check()?;
         let names = design.names();
         let forced = resolved(&settings.forced, "forced", names)?;
         let excluded = resolved(&settings.excluded, "excluded", names)?;
@@ -132,9 +133,6 @@ impl<'d> Space<'d> {
 fn most(settings: &Settings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
     let refused = |field, message: String| Err(Error::setting(field, message));
     let most = settings.max_features.unwrap_or(features);
-    if settings.max_features == Some(0) {
-        return refused("max_features", "0 features cannot be selected; 1 is the least".into());
-    }
     if most > features {
         let message = format!("{most} features are asked for and there are {features} candidate columns");
         return refused("max_features", message);
@@ -156,9 +154,6 @@ fn most(settings: &Settings, features: usize, forced: usize, excluded: usize) ->
     }
     if excluded == features && features > 0 {
         return refused("excluded", "every column is excluded".into());
-    }
-    if settings.tolerance.is_some_and(|t| !t.is_finite()) {
-        return refused("tolerance", "it must be a finite number or null".into());
     }
     Ok(most)
 }

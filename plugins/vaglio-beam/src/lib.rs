@@ -136,6 +136,10 @@ impl SearchStrategy for Beam {
         self.choose
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.settings().check()
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         if self.width == 0 {

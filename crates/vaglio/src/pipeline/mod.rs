@@ -347,6 +347,8 @@ impl Settings {
             map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
         }
         self.learner.check().map_err(|e| e.under("learner"))?;
+        self.criterion.check_settings().map_err(|e| e.under("criterion"))?;
+        self.search.check_settings().map_err(|e| e.under("search"))?;
         if let Some(tune) = &self.tune {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
         }

@@ -17,7 +17,8 @@ impl KFold {
     /// # Errors
     /// [`Error::Setting`] on the setting that is at fault, with fold and class; folds count from 1 in messages.
     pub(super) fn rounds_of(&self, design: &Design) -> Result<Vec<Vec<Option<u32>>>> {
-        self.check_settings(design)?;
+        self.check_settings_alone()?;
+        self.check_against(design)?;
         let classes = design.classes();
         let rounds = match &self.splits {
             Some(splits) => splits.rounds(self, design, classes.as_ref())?,
@@ -43,7 +44,8 @@ impl KFold {
         }
     }
 
-    fn check_settings(&self, design: &Design) -> Result<()> {
+    /// What needs no data.
+    pub(super) fn check_settings_alone(&self) -> Result<()> {
         let clash = |field: &str, other: &str| {
             Err(Error::setting(
                 field,
@@ -75,12 +77,6 @@ impl KFold {
                     return clash(field, "splits");
                 }
             }
-            if self.stratified && design.groups().is_some() {
-                return Err(Error::setting(
-                    "stratified",
-                    "the data have groups, whose rows stay together; leave `stratified` out",
-                ));
-            }
         }
         if self.stratified && self.by.is_some() {
             return clash("stratified", "by");
@@ -91,18 +87,28 @@ impl KFold {
                 "with `by: groups` every group is one fold, so there is nothing to shuffle; give `folds` as well",
             ));
         }
-        if self.stratified && *design.task() == Task::Regression {
-            return Err(Error::setting(
-                "stratified",
-                "the target is a number, so there are no classes to spread over the folds; use `shuffle: true`",
-            ));
-        }
         match self.folds {
             Some(0 | 1) => {
                 Err(Error::setting("folds", "at least 2 folds are needed, so that there are rows to train on"))
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_against(&self, design: &Design) -> Result<()> {
+        if self.splits.is_some() && self.stratified && design.groups().is_some() {
+            return Err(Error::setting(
+                "stratified",
+                "the data have groups, whose rows stay together; leave `stratified` out",
+            ));
+        }
+        if self.stratified && *design.task() == Task::Regression {
+            return Err(Error::setting(
+                "stratified",
+                "the target is a number, so there are no classes to spread over the folds; use `shuffle: true`",
+            ));
+        }
+        Ok(())
     }
 
     /// Folds of rows, dealt in an order that is made for a number of them.

@@ -116,7 +116,7 @@ impl Loss {
                 let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
                 wrong.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(w, a)| w / a).sum::<f64>() / present
             }
-            Loss::Auc => 1.0 - auc(&targets.row(0).to_vec(), &predictions.row(0).to_vec(), weight),
+            Loss::Auc => wrong_pairs(&targets.row(0).to_vec(), &predictions.row(0).to_vec(), weight),
         }
     }
 }
@@ -139,19 +139,19 @@ fn is_wrong(targets: ndarray::ArrayView1<f64>, predictions: ndarray::ArrayView1<
 }
 
 /// Area under the ROC curve: the share of (positive, negative) pairs in the right order, ties counted half.
-fn auc(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
-    let (mut pairs, mut negatives_below, mut positives) = (0.0, 0.0, 0.0);
+fn wrong_pairs(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
+    let (mut pairs, mut positives_below, mut negatives) = (0.0, 0.0, 0.0);
     let (order, starts) = tied(predictions);
     for group in starts.windows(2) {
         let (mut plus, mut minus) = (0.0, 0.0);
         for &row in &order[group[0]..group[1]] {
             if targets[row] > 0.0 { plus += weight(row) } else { minus += weight(row) }
         }
-        pairs += plus * (negatives_below + 0.5 * minus);
-        negatives_below += minus;
-        positives += plus;
+        pairs += minus * (positives_below + 0.5 * plus);
+        positives_below += plus;
+        negatives += minus;
     }
-    pairs / (positives * negatives_below)
+    pairs / (positives_below * negatives)
 }
 
 /// The rows from the lowest prediction to the highest, and where those that tie begin and end.

@@ -36,6 +36,10 @@ impl Design {
                     standardize(&mut x, &mut held, weights.as_deref(), &rounding);
                 }
                 let weights = self.training_weights(training);
+                if readout.intercept {
+                    // It takes up whatever is taken off all rows; so offsets cost no digits.
+                    center(&mut x, &mut held, weights.as_deref(), &vec![0.0; subset.len()]);
+                }
                 let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
                 Ok(fitted.predict(held.view()))
             }
@@ -94,9 +98,9 @@ impl Design {
     }
 }
 
-/// Subtracts the weighted mean of each row of `x` from both and divides by its population standard deviation; a row
-/// whose entries in `x` are equal but for rounding is 0 in `x` and divided by 1.
-fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
+/// Subtracts the weighted mean of each row of `x` from both; of a row whose entries in `x` are equal but for `rounding` one
+/// of these, and `x` is 0.
+fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
     let total: f64 = (0..x.ncols()).map(weight).sum();
     for ((mut x, mut held), rounding) in x.rows_mut().into_iter().zip(held.rows_mut()).zip(rounding) {
@@ -112,6 +116,19 @@ fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f6
             let mean = x.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
             x -= mean;
             held -= mean;
+        }
+    }
+}
+
+/// Centers the rows of `x` and divides them by their population standard deviations, and `held` likewise; a row whose
+/// entries in `x` are equal but for rounding is divided by 1.
+fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
+    center(x, held, weights, rounding);
+    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let total: f64 = (0..x.ncols()).map(weight).sum();
+    for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
+        if x.iter().all(|v| *v == 0.0) {
+            continue;
         }
         let deviation = (x.iter().enumerate().map(|(j, v)| weight(j) * v * v).sum::<f64>() / total).sqrt();
         x /= deviation;

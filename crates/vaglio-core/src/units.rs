@@ -146,12 +146,26 @@ impl Design {
         made.as_deref().map(|(units, design)| (*units, design))
     }
 
+    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn check_targets(&self, degree: i32) -> Result<()> {
+        Units { targets: far(self.exponent_of_targets()), ..Units::default() }.check_targets(degree)
+    }
+
+    fn exponent_of_targets(&self) -> i32 {
+        exponent_of(self.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
+    }
+
     /// An upper bound of the binary logarithm of the largest sum of squares of a column, with row weights; −∞ where it was
     /// asked for in other units.
     pub fn log_squares(&self) -> f64 {
         let Some(of_columns) = &self.largest else { return f64::NEG_INFINITY };
         let largest = if self.standardized_in_folds { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
-        let weight = self.weights().map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+        // Those of balanced classes add up to the number of classes.
+        let weights = self.weights().filter(|_| !self.readout().is_some_and(|readout| readout.balanced));
+        let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
         2.0 * largest.log2() + weight.log2() + (self.rows() as f64).log2()
     }
 
@@ -161,7 +175,7 @@ impl Design {
         let (Some(readout), Some(of_columns)) = (readout, &self.largest) else { return Units::default() };
         let weights = self.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
         let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
-        let targets = far(exponent_of(self.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()))));
+        let targets = far(self.exponent_of_targets());
         let all = of_columns.iter().copied().fold(0.0, f64::max);
         let columns = match exponent_of(all) {
             near if near.abs() <= NEAR => 0,

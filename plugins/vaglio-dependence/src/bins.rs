@@ -136,7 +136,8 @@ impl Rows {
         for (row, of_a) in table.chunks_exact(width.max(1)).zip(&a.shares) {
             for (both, of_b) in row.iter().zip(&b.shares).filter(|(both, _)| **both > 0.0) {
                 let both = both / self.total;
-                sum += both * (both / (of_a * of_b)).ln();
+                // The shares of two bins may underflow in a product.
+                sum += both * (both / of_a / of_b).ln();
             }
         }
         sum.max(0.0)

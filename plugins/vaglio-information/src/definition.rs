@@ -3,7 +3,7 @@
 use crate::measure::Scale;
 use crate::{Information, Measure};
 use ndarray::Array2;
-use vaglio_core::{Design, Error, Feature, Loss, Result, Score};
+use vaglio_core::{Design, Error, Feature, Loss, Result, Score, Units};
 use vaglio_kernels::linalg;
 
 /// The share of the empty subset's error below which rounding hides the error of a fit.
@@ -11,7 +11,9 @@ const HIDDEN: f64 = 1e-12;
 
 /// A criterion on a design, by its definition.
 pub(crate) struct Definition<'d> {
+    /// In units in which no square over- or underflows.
     pub design: &'d Design,
+    pub units: Units,
     pub measure: Measure,
     pub scale: Scale,
 }
@@ -23,8 +25,15 @@ impl<'d> Definition<'d> {
     /// [`Error::Setting`] on `variance` where all columns leave no rows to tell it; those of the fits.
     pub fn new(criterion: Information, design: &'d Design) -> Result<Self> {
         let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
+        let (units, design) = match design.in_units() {
+            Some((units, scaled)) => {
+                units.check(design, 2)?;
+                (units, scaled)
+            }
+            None => (Units::default(), design),
+        };
         let scale = Scale { rows, least: f64::MIN_POSITIVE, variance: criterion.variance.unwrap_or(0.0) };
-        let mut definition = Definition { design, measure: criterion.measure, scale };
+        let mut definition = Definition { design, units, measure: criterion.measure, scale };
         let first = design.lambdas()[0];
         match criterion.measure {
             Measure::Training | Measure::Gcv => {}
@@ -52,10 +61,11 @@ impl<'d> Definition<'d> {
 
     /// The score of a subset, the lowest over λ.
     pub fn score(&self, subset: &[Feature]) -> Result<Score> {
-        self.design.best_lambda(|lambda| self.at(subset, lambda))
+        let score = self.design.best_lambda(|lambda| self.at(subset, lambda))?;
+        Ok(self.units.back(score, 0))
     }
 
-    /// The score at one λ.
+    /// The score at one λ, in the units of the design here, as other λ.
     pub fn at(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         Ok(self.measure.of(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
     }
@@ -69,7 +79,7 @@ impl<'d> Definition<'d> {
     fn error(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         let rows: Vec<usize> = (0..self.design.rows()).collect();
         let predictions = self.design.retrain(&rows, &rows, subset, lambda)?;
-        Ok(self.design.loss(Loss::Squared, predictions.view()))
+        Ok(self.units.loss_back(self.design.loss(Loss::Squared, predictions.view()), 2))
     }
 
     /// d = Σ σᵢ²/(σᵢ² + λ), and 1 for an intercept; 0 where it is not asked for.

@@ -13,6 +13,8 @@ pub(crate) struct Moments<'d> {
     definition: Definition<'d>,
     data: Arc<Data>,
     lambdas: Vec<f64>,
+    /// The sum of the weights and outputs in the units of the data.
+    divisor: f64,
     /// One for each λ; made when they are needed.
     states: Option<Vec<State>>,
 }
@@ -21,7 +23,10 @@ impl<'d> Moments<'d> {
     /// Starts at the empty subset. Cost O(mn).
     pub fn new(definition: Definition<'d>) -> Self {
         let lambdas = definition.design.lambdas().into_iter().flatten().collect();
-        Moments { data: Data::of(definition.design), definition, lambdas, states: None }
+        let design = definition.design;
+        let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
+        let divisor = rows * design.targets().nrows() as f64;
+        Moments { data: Data::of(design), definition, lambdas, divisor, states: None }
     }
 
     fn states(&mut self, subset: &[Feature]) -> &mut Vec<State> {
@@ -34,8 +39,8 @@ impl<'d> Moments<'d> {
         if !trial.is_reliable {
             return self.definition.at(&subset(), Some(lambda));
         }
-        let Definition { measure, scale, .. } = &self.definition;
-        let error = trial.squares.max(0.0) / (scale.rows * self.data.targets.len() as f64);
+        let Definition { measure, scale, units, .. } = &self.definition;
+        let error = units.loss_back(trial.squares.max(0.0) / self.divisor, 2);
         Ok(measure.of(scale, error, self.definition.intercept() + trial.freedom))
     }
 
@@ -54,7 +59,7 @@ impl<'d> Moments<'d> {
                     best = Score { loss, lambda: Some(lambda) };
                 }
             }
-            Ok(best)
+            Ok(self.definition.units.back(best, 0))
         };
         let found: Vec<Score> = (0..scores.len()).into_par_iter().map(of_subset).collect::<Result<_>>()?;
         scores.copy_from_slice(&found);
@@ -105,9 +110,12 @@ impl Evaluator for Moments<'_> {
             return Ok(None);
         }
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
+        let units = self.definition.units;
+        let lambda = lambda.map(|lambda| units.lambda(lambda));
         let rows: Vec<usize> = (0..design.rows()).collect();
         let predictions = design.retrain(&rows, &rows, subset, lambda)?;
-        Ok(design.standard_error(Loss::Squared, predictions.view()))
+        let error = design.standard_error(Loss::Squared, predictions.view());
+        Ok(error.map(|error| units.loss_back(error, 2)))
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {

@@ -58,7 +58,7 @@ fn explain(error: DataError, names: &[String]) -> Error {
             format!("column `{}`: its sum of squares overflows; rescale or standardize it", name(column))
         }
         DataError::Underflow { column } => {
-            format!("column `{}`: its squares underflow to 0; rescale or standardize it", name(column))
+            format!("column `{}`: its squares underflow; rescale or standardize it", name(column))
         }
         DataError::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
     })

@@ -17,7 +17,7 @@ use super::linear::Linear;
 use super::round::{Round, mean_of};
 use super::rounds::Rounds;
 use super::units;
-use cost::choose;
+use cost::{choose, is_light};
 use engine::{EveryRound, FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
 use hold_out::HoldOutEngine;
@@ -148,7 +148,8 @@ impl Criterion for KFold {
         let lambdas = readout.lambdas.clone();
         for ((design, round), parts) in each.into_iter().zip(parts) {
             let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
-            let are_refitted = design.is_made_in_folds() || !are_decomposed(parts.len(), held_out);
+            let are_refitted =
+                design.is_made_in_folds() || !are_decomposed(parts.len(), held_out) || is_light(design, &round);
             if kind != Kind::HoldOut && are_refitted {
                 parts.clear();
             }
@@ -198,9 +199,14 @@ impl Criterion for KFold {
         if matches!(self.splits, Some(Splits::Given { .. })) { &splits::WORDS } else { &[] }
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.check_settings_alone()
+    }
+
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task())?;
         design.check_outputs(self.loss)?;
+        units::check(self.loss, design)?;
         if self.engine == Engine::Primal && self.loss != Loss::Squared {
             return Err(Error::setting(
                 "engine",

@@ -105,6 +105,10 @@ impl Criterion for Loo {
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task())?;
         design.check_outputs(self.loss)?;
+        units::check(self.loss, design)?;
+        if design.rows() < 2 && design.readout().is_none() {
+            return Err(Error::setting("kind", "leaving one row out of one leaves none to train on; give more rows"));
+        }
         if design.rows() < 2 && design.readout().is_some_and(|r| r.intercept) {
             return Err(Error::setting(
                 "kind",

@@ -133,6 +133,16 @@ vaglio_core::describe!(
     "NHSIC"
 );
 
+/// The part of the weight that rows have beside the heaviest, from which down nothing is left of them in sums of all.
+const OUTWEIGHED: f64 = 1e-9;
+
+/// The row that has next to all the weight.
+fn outweighing(weights: &[f64]) -> Option<usize> {
+    let row = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
+    let others: f64 = (0..weights.len()).filter(|other| *other != row).map(|other| weights[other] / weights[row]).sum();
+    (others < OUTWEIGHED).then_some(row)
+}
+
 /// The identifier of the engine in `selection.json` and in plans.
 const ENGINE: &str = "gram";
 /// A kernel so wide is constant to rounding.
@@ -161,26 +171,6 @@ impl Nhsic {
     fn approximation(&self, rows: usize) -> &'static str {
         if self.is_sampled(rows) { "nystrom" } else { "exact" }
     }
-
-    fn check_settings(&self) -> Result<()> {
-        if self.kernel.approximation == Approximation::Binned {
-            return Err(Error::NotAvailable {
-                what: "`kernel.approximation: binned`".into(),
-                instead: "use `auto`, `exact` or `nystrom`, whose thin factors keep m × rank numbers a column and compare two in \
-                          O(m·rank²), where a table of rounded values takes m² look-ups"
-                    .into(),
-                place: None,
-            });
-        }
-        if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
-            let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);
-            return Err(Error::setting("kernel.bandwidth", message));
-        }
-        if self.kernel.points < 2 {
-            return Err(Error::setting("kernel.points", "at least 2 points are needed"));
-        }
-        Ok(())
-    }
 }
 
 #[typetag::serde(name = "nhsic")]
@@ -202,6 +192,26 @@ impl Criterion for Nhsic {
         Ok(Box::new(Unmade::new(self, design)))
     }
 
+    fn check_settings(&self) -> Result<()> {
+        if self.kernel.approximation == Approximation::Binned {
+            return Err(Error::NotAvailable {
+                what: "`kernel.approximation: binned`".into(),
+                instead: "use `auto`, `exact` or `nystrom`, whose thin factors keep m × rank numbers a column and compare two in \
+                          O(m·rank²), where a table of rounded values takes m² look-ups"
+                    .into(),
+                place: None,
+            });
+        }
+        if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
+            let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);
+            return Err(Error::setting("kernel.bandwidth", message));
+        }
+        if self.kernel.points < 2 {
+            return Err(Error::setting("kernel.points", "at least 2 points are needed"));
+        }
+        Ok(())
+    }
+
     fn check(&self, design: &Design) -> Result<()> {
         self.check_settings()?;
         if let Some(bias) = design.bias() {
@@ -209,6 +219,12 @@ impl Criterion for Nhsic {
         }
         if design.rows() < 2 {
             return Err(Error::setting("kind", "independence cannot be measured on one row; give more rows"));
+        }
+        if let Some(row) = design.weights().and_then(outweighing) {
+            return Err(Error::Numerical(format!(
+                "row {} has next to all the weight, and beside it no dependence of the others can be measured; give weights that are nearer to each other",
+                row + 1
+            )));
         }
         let by_class = matches!(self.kernel.output, Output::Delta | Output::SameClass);
         let is_sampled = self.kernel.output_approximation == OutputApproximation::Nystrom;

@@ -28,7 +28,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outlin
     };
     let columns = weighed(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
-    let squares = if design.is_standardized_in_folds() { total(scaled) } else { squares };
+    let squares = if design.is_standardized_in_folds() { weights(scaled).iter().sum() } else { squares };
     if lambda >= SMALL * squares {
         return Ok(());
     }
@@ -55,8 +55,10 @@ fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
     Ok(design.rows() - rounds.iter().map(most_held_out).max().unwrap_or(0))
 }
 
-fn total(design: &Design) -> f64 {
-    design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum())
+/// The weight of each row where all are trained on.
+fn weights(design: &Design) -> Vec<f64> {
+    let every: Vec<usize> = (0..design.rows()).collect();
+    design.training_weights(&every).unwrap_or_else(|| vec![1.0; design.rows()])
 }
 
 /// The candidates, centered where there is an intercept, each row times the root of its weight: columns × rows.
@@ -64,12 +66,12 @@ fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
     let candidates = design.candidates();
     let every: Vec<usize> = (0..design.rows()).collect();
     let mut columns = design.gather(&candidates, &every);
-    let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
-    let all = total(design);
+    let weights = weights(design);
+    let all: f64 = weights.iter().sum();
     for mut column in columns.rows_mut() {
         let mean =
-            if intercept { column.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / all } else { 0.0 };
-        column.iter_mut().enumerate().for_each(|(j, x)| *x = weight(j).sqrt() * (*x - mean));
+            if intercept { column.iter().zip(&weights).map(|(x, weight)| weight * x).sum::<f64>() / all } else { 0.0 };
+        column.iter_mut().zip(&weights).for_each(|(x, weight)| *x = weight.sqrt() * (*x - mean));
     }
     columns
 }

@@ -14,6 +14,14 @@ fn degree(loss: Loss) -> i32 {
     }
 }
 
+/// Refuses targets of which the loss is no double.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`].
+pub(super) fn check(loss: Loss, design: &Design) -> Result<()> {
+    design.check_targets(degree(loss))
+}
+
 /// The score of a subset by the definition on a design in other units; `None` where it is not to be in others.
 ///
 /// # Errors

@@ -79,7 +79,9 @@ pub(super) fn choose(
         pairs: pairs as f64,
         gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
         is_standardized: design.is_standardized_in_folds(),
-        is_decomposed: !design.is_made_in_folds() && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
+        is_decomposed: !is_light(design, round)
+            && !design.is_made_in_folds()
+            && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(criterion.loss, design.planned_rows() as f64),
         pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
     };
@@ -87,6 +89,12 @@ pub(super) fn choose(
         return extent.decomposition(
             outline,
             "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
+        );
+    }
+    if is_light(design, round) {
+        return extent.decomposition(
+            outline,
+            "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
         );
     }
     let (primal, dual) = (extent.primal(outline), extent.dual(outline));
@@ -136,6 +144,27 @@ pub(super) fn choose(
         }
         Engine::Auto => of_dual(&format!("at {} of the work of moments", share(dual_flops, primal.flops))),
     }
+}
+
+/// The part of the weight of all rows, or of those of a class that counts like the others, that a fold is trained on, below
+/// which differences of sums over all rows and over those held out have too few digits.
+const LIGHT: f64 = 1e-4;
+
+/// Whether a fold is trained on next to none of the weight.
+pub(super) fn is_light(design: &Design, round: &Round) -> bool {
+    let Some(weights) = design.weights() else { return false };
+    let classes = balance::classes_of(design);
+    let class = |row: usize| classes.as_ref().map_or(0, |classes| classes.of_row[row]);
+    let sums = |rows: &mut dyn Iterator<Item = usize>| {
+        let mut sums = vec![0.0; classes.as_ref().map_or(1, |classes| classes.names.len())];
+        rows.for_each(|row| sums[class(row)] += weights[row]);
+        sums
+    };
+    let all = sums(&mut (0..design.rows()));
+    (0..round.held_out).any(|fold| {
+        let held_out = sums(&mut round.folds.held_out(fold).iter().copied());
+        all.iter().zip(held_out).any(|(all, held_out)| all - held_out < LIGHT * all)
+    })
 }
 
 fn share(part: f64, whole: f64) -> String {

@@ -115,7 +115,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         rows.sort_unstable();
         rows
     });
-    let parts = Parts::take(&roles, train)?;
+    let parts = Parts::take(&roles, weighing(spec, train))?;
     let task = task(spec, &parts.targets)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
@@ -253,6 +253,17 @@ impl Parts {
         let targets = encode(task, &targets, field, |row| table.origin(row))?;
         Ok(Rows { table, targets, weights, groups, assignment })
     }
+}
+
+/// The rows that weigh something: a weight of 0 is the absence of its row.
+fn weighing(spec: &DataSpec, table: Table) -> Table {
+    let weights = spec.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+    let Some(weights) = weights.map(|numbers| numbers.values()) else { return table };
+    let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
+    if kept.len() == weights.len() {
+        return table;
+    }
+    table.select_rows(&kept)
 }
 
 /// The class of each row, where the target is of classes.

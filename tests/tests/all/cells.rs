@@ -8,7 +8,7 @@
 use crate::common::Folder;
 use vaglio::ValidSelector;
 use vaglio::core::{
-    Columns, Design, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, Subset, descriptions,
+    Columns, Design, Error, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, Subset, descriptions,
 };
 use vaglio::pipeline::{load, prepare};
 use vaglio_cli as _;
@@ -29,7 +29,7 @@ const LEARNERS: [(&str, &str); 6] = [
     ("reservoir", "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
     ("knn", "neighbours: 3"),
 ];
-const CRITERIA: [&str; 8] = [
+pub(crate) const CRITERIA: [&str; 8] = [
     "loo",
     "{kind: kfold, by: groups}",
     "nhsic",
@@ -39,7 +39,8 @@ const CRITERIA: [&str; 8] = [
     "mrmr_information",
     "qpfs",
 ];
-const SEARCHES: [&str; 9] = ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "random", "beam"];
+pub(crate) const SEARCHES: [&str; 9] =
+    ["all", "greedy", "backward", "floating", "exhaustive", "lars", "rank", "random", "beam"];
 
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
 /// comes to one set of columns in two orders, of which rounding would choose one.
@@ -62,12 +63,13 @@ fn tables(folder: &Folder) {
     folder.write("numbers.csv", numbers);
 }
 
-struct Cell {
-    selector: ValidSelector,
-    problem: Problem,
-    design: Design,
-    path: Path,
-    model: Model,
+/// What one pipeline came to.
+pub(crate) struct Cell {
+    pub selector: ValidSelector,
+    pub problem: Problem,
+    pub design: Design,
+    pub path: Path,
+    pub model: Model,
 }
 
 impl Cell {
@@ -80,12 +82,17 @@ impl Cell {
             "version: 1\nseed: 5\ndata: {data}\npreprocess: [standardize]\nlearner: {learner}\n\
              criterion: {criterion}\nsearch: {search}\n"
         );
-        let (pipeline, _) = load(&text, "cell.yaml", &[]).unwrap_or_else(|e| panic!("{text}{e}"));
-        let problem = prepare(&pipeline, &folder.0).unwrap().train.seeded(5);
+        Cell::of(folder, &text).unwrap_or_else(|e| panic!("{text}{e}"))
+    }
+
+    /// What a pipeline of seed 5 on the files of a folder comes to.
+    pub fn of(folder: &Folder, text: &str) -> Result<Self, Error> {
+        let (pipeline, _) = load(text, "cell.yaml", &[])?;
+        let problem = prepare(&pipeline, &folder.0)?.train.seeded(5);
         let selector = pipeline.selector();
-        let selection = selector.select(&problem, &mut Silent).unwrap_or_else(|e| panic!("{text}{e}"));
-        let design = selector.design(&problem).unwrap();
-        Cell { selector, problem, design, path: selection.path, model: selection.model }
+        let selection = selector.select(&problem, &mut Silent)?;
+        let design = selector.design(&problem)?;
+        Ok(Cell { selector, problem, design, path: selection.path, model: selection.model })
     }
 
     fn evaluate(&self, subset: &[usize]) -> Score {
@@ -132,7 +139,7 @@ impl Cell {
         assert_eq!(serde_json::to_string(&loaded).unwrap(), text, "{on}");
     }
 
-    fn predictions(&self, model: &Model) -> Vec<f64> {
+    pub fn predictions(&self, model: &Model) -> Vec<f64> {
         let inputs: Columns = self.problem.columns().select(model.inputs());
         model.predict(&inputs, self.problem.series().map(|s| &s[..])).unwrap().iter().copied().collect()
     }

@@ -1,6 +1,7 @@
 //! The command line, pipelines, messages, and the rules of the source tree.
 
 mod bad_data;
+mod bad_input;
 mod bad_settings;
 mod bias;
 mod browser;

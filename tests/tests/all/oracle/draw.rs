@@ -15,8 +15,11 @@ pub struct Drawn {
     /// Powers of two of columns, target, and weights with λ, by which the problem can be changed without a change of
     /// its result.
     pub powers: (i32, i32, i32),
-    lambda: f64,
+    lambdas: Vec<f64>,
     intercept: bool,
+    /// The identifier of the learner, and settings beside λ and intercept.
+    kind: &'static str,
+    settings: String,
 }
 
 impl Drawn {
@@ -63,22 +66,41 @@ impl Drawn {
                 (a, b, power(&mut random, most.clamp(0, 200) as usize))
             }
         };
+        // Of its own stream, so that problems stay those of their seeds.
+        let mut more = Random::new(seed ^ 0x6c65_6172_6e65_7273);
+        let (kind, settings) = learner(&mut more, columns, is_binary);
+        // What a map makes of columns has their unit no more, and is near 1.
+        let is_mapped = !["rls", "crrr"].contains(&kind);
+        let lambda = if is_mapped { lambda / square * rows as f64 } else { lambda };
+        let lambdas = match more.below(4) {
+            0 => [1e-3, 1.0, 1e2].iter().map(|factor| lambda * factor).collect(),
+            _ => vec![lambda],
+        };
+        let powers = if is_mapped { (0, powers.1, powers.2) } else { powers };
+        let of_rows = criterion(&mut random, rows, is_binary, outputs);
+        let criterion = if more.below(8) == 0 { from_json(r#"{"kind": "nhsic"}"#) } else { of_rows };
         let mut drawn = Drawn {
             problem: problem(&x, &y, is_binary, weights),
-            criterion: criterion(&mut random, rows, is_binary, outputs),
+            criterion,
             search: search(&mut random, columns),
             learner: Arc::new(vaglio::learners::Rls::default()),
             words: String::new(),
             powers,
-            lambda,
+            lambdas,
             intercept: random.below(3) > 0,
+            kind,
+            settings,
         };
-        (drawn.learner, drawn.words) = drawn.at(lambda);
+        (drawn.learner, drawn.words) = drawn.at(1.0);
         drawn
     }
 
-    fn at(&self, lambda: f64) -> (Arc<dyn Learner>, String) {
-        let json = format!(r#"{{"kind": "rls", "lambda": {lambda:e}, "intercept": {}}}"#, self.intercept);
+    /// The learner with λ times a factor, and the parts in words.
+    fn at(&self, factor: f64) -> (Arc<dyn Learner>, String) {
+        let lambdas: Vec<String> = self.lambdas.iter().map(|lambda| format!("{:e}", lambda * factor)).collect();
+        let Drawn { kind, settings, intercept, .. } = self;
+        let lambda = format!(r#"{{"values": [{}]}}"#, lambdas.join(", "));
+        let json = format!(r#"{{"kind": "{kind}"{settings}, "lambda": {lambda}, "intercept": {intercept}}}"#);
         let learner: Box<dyn Learner> = serde_json::from_str(&json).unwrap();
         let criterion = serde_json::to_string(&*self.criterion).unwrap();
         let search = serde_json::to_string(&*self.search).unwrap();
@@ -101,13 +123,17 @@ impl Drawn {
         let weights = self.problem.weights().map_or_else(|| vec![1.0; rows], |weights| weights.to_vec());
         let weights: Vec<f64> = weights.iter().map(|weight| weight * c).collect();
         let weights = (self.problem.weights().is_some() || c != 1.0).then_some(weights);
-        let (learner, words) = self.at(self.lambda * a * a * c);
+        // Classes that weigh alike have no unit of weights.
+        let of_weights = if self.kind == "crrr" { 1.0 } else { c };
+        let (learner, words) = self.at(a * a * of_weights);
         Drawn {
             problem: problem(&x, &y, is_binary, weights),
             criterion: Arc::clone(&self.criterion),
             search: Arc::clone(&self.search),
             learner,
             words,
+            lambdas: self.lambdas.clone(),
+            settings: self.settings.clone(),
             ..*self
         }
     }
@@ -171,8 +197,23 @@ fn criterion(random: &mut Random, rows: usize, is_binary: bool, outputs: usize) 
             format!(r#"{{"kind": "kfold", "loss": "{loss}", "folds": {folds}, "engine": "{engine}"}}"#)
         }
     };
-    let criterion: Box<dyn Criterion> = serde_json::from_str(&json).unwrap();
+    from_json(&json)
+}
+
+fn from_json(json: &str) -> Arc<dyn Criterion> {
+    let criterion: Box<dyn Criterion> = serde_json::from_str(json).unwrap();
     Arc::from(criterion)
+}
+
+/// A learner of as many features as there are columns; half of them are of the columns themselves.
+fn learner(random: &mut Random, columns: usize, is_binary: bool) -> (&'static str, String) {
+    match (random.below(10), is_binary) {
+        (0..2, true) => ("crrr", String::new()),
+        (2, _) => ("fs_ls_svm", format!(r#", "landmarks": {}"#, columns.max(2))),
+        (3, _) => ("elm", format!(r#", "units": {columns}, "direct": false"#)),
+        (4, _) => ("reservoir", format!(r#", "units": {columns}, "connectivity": 0.6"#)),
+        _ => ("rls", String::new()),
+    }
 }
 
 /// A search with random blocks, forced and excluded columns.

@@ -16,13 +16,21 @@ pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, l
     };
     let x: Vec<Vec<BigRational>> = (0..design.rows()).map(row).collect();
     let weight = |row: usize| fraction(design.weights().map_or(1.0, |weights| weights[row]));
+    let classes = design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced));
     let (mut sum, mut total) = (BigRational::zero(), BigRational::zero());
     let outputs = design.targets().nrows();
     for fold in 0..=*folds.iter().max()? {
         let training: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
         let mut a = vec![vec![BigRational::zero(); unknowns + outputs]; unknowns];
+        // Of each class that counts like the others.
+        let of_class = |class: usize| -> BigRational {
+            let is_of = |row: &&usize| classes.as_ref().is_some_and(|classes| classes.of_row[**row] == class);
+            training.iter().filter(is_of).map(|&row| weight(row)).sum()
+        };
+        let totals: Vec<BigRational> =
+            classes.iter().flat_map(|classes| (0..classes.names.len()).map(of_class)).collect();
         for &j in &training {
-            let r = weight(j);
+            let r = classes.as_ref().map_or_else(|| weight(j), |classes| weight(j) / &totals[classes.of_row[j]]);
             for (k, to) in a.iter_mut().enumerate() {
                 let scaled = &r * &x[j][k];
                 (0..unknowns).for_each(|l| to[l] += &scaled * &x[j][l]);

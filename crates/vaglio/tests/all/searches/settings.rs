@@ -3,6 +3,7 @@
 use super::common::{designs, fast, searches};
 use linfa::ParamGuard;
 use serde_json::json;
+use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{Answer, Criterion, Observer, Outline, SearchStrategy, Step, StopReason, StopSign};
 use vaglio::criteria::{KFold, Loo, Nhsic};
@@ -138,8 +139,8 @@ fn what_comes_before_the_first_step_ends_when_the_run_does() {
         }
     }
     let problem = data::regression(40, 6, 3).problem();
-    for criterion in [Box::new(KFold::default()) as Box<dyn Criterion>, Box::new(Nhsic::default())] {
-        let selector = Selector::from_parts(criterion, Box::new(Greedy::new(3)), Box::new(Rls::default()));
+    for criterion in [Arc::new(KFold::default()) as Arc<dyn Criterion>, Arc::new(Nhsic::default())] {
+        let selector = Selector::from_parts(criterion, Arc::new(Greedy::new(3)), Arc::new(Rls::default()));
         let selector = selector.check().unwrap();
         let path = selector.select(&problem, &mut Ended).unwrap().path;
         assert_eq!((path.stop_reason, path.steps.len(), path.chosen), (StopReason::Interrupted, 0, None));

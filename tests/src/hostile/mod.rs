@@ -7,7 +7,7 @@ mod stand;
 pub use mutation::mutated;
 pub use stand::{Attempt, Stand, peak, room};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What a file is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,24 +43,32 @@ impl Input {
         }
     }
 
-    /// Inputs that are kept, with their names, in order: those with an ending are whole and must be read.
+    /// Inputs from which others are made, with their names, in order: those with an ending are whole and must be read.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn corpus(self) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+        self.kept("corpus")
+    }
+
+    /// Inputs that have broken a promise once.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn regressions(self) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+        self.kept("regressions")
+    }
+
+    fn kept(self, what: &str) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(what).join(self.name());
         let mut found = Vec::new();
-        for entry in std::fs::read_dir(corpus().join(self.name()))? {
+        for entry in folder.is_dir().then(|| std::fs::read_dir(&folder)).transpose()?.into_iter().flatten() {
             let entry = entry?;
             found.push((entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path())?));
         }
         found.sort();
         Ok(found)
     }
-}
-
-/// Where inputs are kept.
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus")
 }
 
 /// Tries one input, on a stand that every thread makes for itself.

@@ -17,7 +17,7 @@ use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::plain_type;
-pub(super) use footer::{check_footer, check_rows, with_dictionaries};
+pub(super) use footer::{check_footer, check_rows, footer, with_dictionaries};
 use messages::{Blocks, check_stream};
 pub(super) use pages::check_pages;
 use parquet::arrow::ProjectionMask;
@@ -84,7 +84,7 @@ impl Stored {
             let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
             let (format, schema) = match kind {
                 Kind::Parquet => {
-                    let metadata = ArrowReaderMetadata::load(&bytes, Default::default()).map_err(|e| failed(&e))?;
+                    let metadata = footer(path, bytes.clone())?;
                     let found = of_footer(path, &metadata, bytes.len() as u64)?;
                     check_pages(path, metadata.metadata(), Cursor::new(&bytes), budget)?;
                     found
@@ -113,8 +113,7 @@ impl Stored {
             Kind::Parquet => guarded(path, || {
                 let file = File::open(path).map_err(|error| system(path, &error))?;
                 let length = file.metadata().map_err(|error| system(path, &error))?.len();
-                let metadata = ArrowReaderMetadata::load(&file, Default::default());
-                let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
+                let metadata = footer(path, file.try_clone().map_err(|error| system(path, &error))?)?;
                 let (format, schema) = of_footer(path, &metadata, length)?;
                 check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
                 Stored::of(path, Bytes::new(), budget, format, schema)

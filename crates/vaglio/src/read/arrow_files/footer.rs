@@ -1,12 +1,39 @@
 //! What the footer of a Parquet file says, compared with the file and with itself.
 
+use super::super::guard::guarded;
 use super::super::unreadable;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::ChunkReader;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use vaglio_core::Result;
+
+/// What the footer of a small file may take, and for each byte of the file beside.
+const PATIENCE: (Duration, u64) = (Duration::from_secs(2), 100);
+
+/// The footer of a file.
+///
+/// The reader of parquet 60 goes through lists of truth values that it does not know one by one, and takes no byte for
+/// each: some bytes claim billions. So it is given time, and left to itself after that.
+///
+/// # Errors
+/// A file that is damaged.
+pub(in crate::read) fn footer(path: &Path, reader: impl ChunkReader + 'static) -> Result<ArrowReaderMetadata> {
+    let patience = PATIENCE.0 + Duration::from_nanos(reader.len().saturating_mul(PATIENCE.1));
+    let (sender, receiver) = mpsc::channel();
+    let file = path.to_owned();
+    let read = move || {
+        let load = || ArrowReaderMetadata::load(&reader, Default::default());
+        // Nobody waits for what comes too late.
+        let _ = sender.send(guarded(&file, || load().map_err(|error| unreadable(&file, error.to_string()))));
+    };
+    std::thread::Builder::new().spawn(read).map_err(|error| unreadable(path, error.to_string()))?;
+    let damaged = |_| unreadable(path, "is damaged: its footer claims lists that are longer than the file");
+    receiver.recv_timeout(patience).map_err(damaged)?
+}
 
 /// Refuses a footer whose numbers of rows differ, or whose columns lie outside of the file; returns the number of rows.
 ///

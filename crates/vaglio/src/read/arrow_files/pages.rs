@@ -21,7 +21,7 @@ struct Header {
 
 /// Refuses pages that claim to take more memory than there may be, and more values than their column has.
 ///
-/// A header that cannot be read is left to the decoder, which tells what is wrong with it.
+/// A header that ends too early is left to the decoder, which tells what is wrong with it.
 ///
 /// # Errors
 /// A file that is damaged; [`vaglio_core::Error::Setting`] of `limits.memory`.
@@ -32,10 +32,12 @@ pub(in crate::read) fn check_pages(
     budget: Budget,
 ) -> Result<()> {
     for group in metadata.row_groups() {
-        let mut largest = Vec::with_capacity(group.columns().len());
+        let (mut largest, mut is_damaged) = (Vec::with_capacity(group.columns().len()), false);
         for column in group.columns() {
             let mut most = 0;
-            for header in headers(&mut file, column) {
+            let (found, is_other) = headers(&mut file, column);
+            is_damaged |= is_other;
+            for header in found {
                 let is_too_many = match header.is_dictionary {
                     true => header.values > header.uncompressed,
                     false => header.values > column.num_values(),
@@ -52,27 +54,34 @@ pub(in crate::read) fn check_pages(
         let bytes: f64 = largest.iter().take(TOGETHER * rayon::current_num_threads()).map(|most| *most as f64).sum();
         let remedy = "write the file with smaller pages, or raise the limit";
         budget.need(bytes, format_args!("{}: the pages of a row group, decompressed,", path.display()), remedy)?;
+        if is_damaged {
+            return Err(unreadable(path, "is damaged: a page has no header of a page"));
+        }
     }
     Ok(())
 }
 
-/// The headers of the pages of a column, up to the first that cannot be read.
-fn headers(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> Vec<Header> {
+/// The headers of the pages of a column, up to the first that cannot be read, and whether something else is in its place:
+/// the decoder would take that for what it is not, and for as much as it claims.
+fn headers(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> (Vec<Header>, bool) {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
     let (mut found, mut left) = (Vec::new(), column.compressed_size());
     if file.seek(SeekFrom::Start(start.max(0) as u64)).is_err() {
-        return found;
+        return (found, false);
     }
     while left > 0 {
         let mut thrift = Thrift { file: &mut *file, taken: 0 };
-        let Ok(header) = thrift.header() else { break };
+        let header = match thrift.header() {
+            Ok(header) => header,
+            Err(error) => return (found, error.kind() == ErrorKind::InvalidData),
+        };
         left -= thrift.taken + header.compressed;
         found.push(header);
         if header.compressed < 0 || left < 0 || file.seek_relative(header.compressed).is_err() {
             break;
         }
     }
-    found
+    (found, false)
 }
 
 /// Thrift's compact protocol, as far as page headers need it.
@@ -148,19 +157,54 @@ impl<F: Read> Thrift<'_, F> {
 
     fn header(&mut self) -> Outcome<Header> {
         let mut header = Header::default();
-        self.fields(|thrift, field, kind| match (field, kind) {
-            (2, 5) => thrift.signed().map(|value| header.uncompressed = value),
-            (3, 5) => thrift.signed().map(|value| header.compressed = value),
-            // The header of a page of data, of a dictionary, or of data of the second version.
-            (5 | 7 | 8, 12) => {
-                header.is_dictionary = field == 7;
-                thrift.fields(|thrift, field, kind| match (field, kind) {
-                    (1, 5) => thrift.signed().map(|value| header.values = value),
-                    _ => thrift.skip(kind, 1),
-                })
+        self.fields(|thrift, field, kind| {
+            expect(&[I32, I32, I32, I32, STRUCT, STRUCT, STRUCT, STRUCT], field, kind)?;
+            match field {
+                2 => thrift.signed().map(|value| header.uncompressed = value),
+                3 => thrift.signed().map(|value| header.compressed = value),
+                5 | 7 | 8 => {
+                    header.is_dictionary = field == 7;
+                    thrift.of_page(field, &mut header.values)
+                }
+                _ => thrift.skip(kind, 0),
             }
-            _ => thrift.skip(kind, 0),
         })?;
         Ok(header)
+    }
+
+    /// The header of a page of data, of a dictionary, or of data of the second version.
+    fn of_page(&mut self, page: i64, values: &mut i64) -> Outcome<()> {
+        let kinds: &[u8] = match page {
+            5 => &[I32, I32, I32, I32, STRUCT],
+            7 => &[I32, I32, BOOL],
+            _ => &[I32, I32, I32, I32, I32, I32, BOOL, STRUCT],
+        };
+        self.fields(|thrift, field, kind| {
+            expect(kinds, field, kind)?;
+            match (field, kind) {
+                (1, _) => thrift.signed().map(|value| *values = value),
+                (_, STRUCT) if kinds.len() as i64 == field => thrift.fields(|thrift, field, kind| {
+                    expect(&[BINARY, BINARY, I64, I64, BINARY, BINARY, BOOL, BOOL], field, kind)?;
+                    thrift.skip(kind, 2)
+                }),
+                _ => thrift.skip(kind, 1),
+            }
+        })
+    }
+}
+
+const BOOL: u8 = 1;
+const I32: u8 = 5;
+const I64: u8 = 6;
+const BINARY: u8 = 8;
+const STRUCT: u8 = 12;
+
+/// Refuses a field of another kind than the format gives that number.
+fn expect(kinds: &[u8], field: i64, kind: u8) -> Outcome<()> {
+    let expected = usize::try_from(field - 1).ok().and_then(|place| kinds.get(place));
+    // A truth value is its kind.
+    match expected.is_none_or(|expected| *expected == kind || (*expected == BOOL && kind == 2)) {
+        true => Ok(()),
+        false => Err(Error::from(ErrorKind::InvalidData)),
     }
 }

@@ -155,6 +155,27 @@ fn a_page_that_claims_to_become_larger_than_the_memory_is_refused() {
     }
 }
 
+#[test]
+fn a_header_of_a_page_with_other_fields_is_refused() {
+    let [path, _] = write("header", &batch(vec![("x", doubles())]));
+    let bytes = std::fs::read(&path).unwrap();
+    for (head, is_known) in [
+        // The type of the page in long form.
+        (vec![0x05, 2, 4], true),
+        // A field 15 before, a list of 2³¹ − 1 truth values, which take no bytes when they are skipped.
+        (vec![0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x05, 2, 4], false),
+        // The type of the page as a text.
+        (vec![0x18, 1, 4], false),
+    ] {
+        let mut changed = bytes.clone();
+        changed.splice(4..6, head);
+        std::fs::write(&path, &changed).unwrap();
+        let error = read(&path, budget(1 << 28)).map(|table| table.rows()).err().map(|error| error.to_string());
+        let is_refused = error.as_ref().is_some_and(|error| error.contains("a page has no header of a page"));
+        assert_eq!(is_refused, !is_known, "{error:?}");
+    }
+}
+
 /// The same file, whose footer says another number of rows everywhere.
 fn with_claims(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();

@@ -1,6 +1,6 @@
 //! The rows of a Parquet file, some at a time.
 
-use super::super::arrow_files::{GrowingColumn, check_footer, check_pages, check_rows, with_dictionaries};
+use super::super::arrow_files::{GrowingColumn, check_footer, check_pages, check_rows, footer, with_dictionaries};
 use super::super::growing::Growing;
 use super::super::guard::guarded;
 use super::super::{checked_names, places, system, unreadable};
@@ -35,8 +35,7 @@ impl StoredRows {
     pub fn new(path: &Path, budget: Budget) -> Option<Self> {
         let read = || {
             let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
-            let metadata = ArrowReaderMetadata::load(&file, Default::default());
-            let metadata = metadata.map_err(|error| unreadable(path, error.to_string()))?;
+            let metadata = footer(path, file.try_clone().map_err(|error| system(path, &error))?)?;
             let length = file.metadata().map_err(|error| system(path, &error))?.len();
             let rows = check_footer(path, metadata.metadata(), length)?;
             check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;

@@ -88,23 +88,28 @@ pub fn ridge(
     let (features, rows) = x.dim();
     let outputs = y.nrows();
     let unknowns = features + usize::from(intercept);
+    // Reflections keep the digits of light rows where the heavy ones come first.
+    let mut order: Vec<usize> = (0..rows).collect();
+    if let Some(weights) = weights {
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    }
     let root = |row: usize| weights.map_or(1.0, |w| w[row].sqrt());
     let height = rows + features;
     // Column-major: each unknown's column, then each output's right-hand side.
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(unknowns + outputs);
     for k in 0..features {
-        let mut column: Vec<f64> = (0..rows).map(|j| root(j) * x[[k, j]]).collect();
+        let mut column: Vec<f64> = order.iter().map(|&j| root(j) * x[[k, j]]).collect();
         column.resize(height, 0.0);
         column[rows + k] = lambda.sqrt();
         columns.push(column);
     }
     if intercept {
-        let mut column: Vec<f64> = (0..rows).map(root).collect();
+        let mut column: Vec<f64> = order.iter().map(|&j| root(j)).collect();
         column.resize(height, 0.0);
         columns.push(column);
     }
     for o in 0..outputs {
-        let mut column: Vec<f64> = (0..rows).map(|j| root(j) * y[[o, j]]).collect();
+        let mut column: Vec<f64> = order.iter().map(|&j| root(j) * y[[o, j]]).collect();
         column.resize(height, 0.0);
         columns.push(column);
     }

@@ -37,7 +37,19 @@ pub(super) fn evaluated(
     Ok(Some(units.back(criterion.evaluate(scaled, subset)?, degree(loss))))
 }
 
-/// The shortcut of a criterion on a design in other units; `None` where it is not to be in others.
+/// How many times the least weight the greatest may be, beyond which sums over rows keep nothing of the others and every
+/// subset is retrained plainly.
+const SPREAD: f64 = 1e12;
+
+fn are_spread(design: &Design) -> bool {
+    let Some(weights) = design.weights() else { return false };
+    let (least, greatest) =
+        weights.iter().fold((f64::MAX, 0.0f64), |(least, greatest), w| (least.min(*w), greatest.max(*w)));
+    greatest / SPREAD > least
+}
+
+/// The shortcut of a criterion on a design in other units, none where rows weigh too unlike; `None` where it is not to be in
+/// others.
 ///
 /// # Errors
 /// See [`evaluated`].
@@ -50,6 +62,9 @@ pub(super) fn accelerated<'d>(
     let in_units = design.in_units();
     in_units.map_or(Ok(()), |(units, _)| units.check(design, degree(loss)))?;
     penalty::check(criterion, design, outline)?;
+    if are_spread(design) {
+        return Ok(Some(None));
+    }
     let Some((units, scaled)) = in_units else { return Ok(None) };
     let back = Back { units, degree: degree(loss) };
     let inner = criterion.accelerate(scaled, outline)?;

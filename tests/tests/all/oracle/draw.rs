@@ -57,6 +57,14 @@ impl Drawn {
             1 => Some((0..rows).map(|_| 10f64.powf(random.uniform() * 12.0 - 6.0)).collect()),
             _ => None,
         };
+        // Of its own stream, so that problems stay those of their seeds.
+        let mut more = Random::new(seed ^ 0x6c65_6172_6e65_7273);
+        // Rows that weigh so unlike are retrained plainly, where a column of ones has no unit.
+        let is_spread = more.below(12) == 0;
+        let weights = match is_spread {
+            true => Some((0..rows).map(|_| 10f64.powf(more.uniform() * 80.0 - 40.0)).collect()),
+            false => weights,
+        };
         let powers = match random.below(2) {
             0 => (0, 0, 0),
             _ => {
@@ -66,8 +74,6 @@ impl Drawn {
                 (a, b, power(&mut random, most.clamp(0, 200) as usize))
             }
         };
-        // Of its own stream, so that problems stay those of their seeds.
-        let mut more = Random::new(seed ^ 0x6c65_6172_6e65_7273);
         let (kind, settings) = learner(&mut more, columns, is_binary);
         // What a map makes of columns has their unit no more, and is near 1.
         let is_mapped = !["rls", "crrr"].contains(&kind);
@@ -76,7 +82,11 @@ impl Drawn {
             0 => [1e-3, 1.0, 1e2].iter().map(|factor| lambda * factor).collect(),
             _ => vec![lambda],
         };
-        let powers = if is_mapped { (0, powers.1, powers.2) } else { powers };
+        let powers = match is_mapped {
+            _ if is_spread => (0, 0, 0),
+            true => (0, powers.1, powers.2),
+            false => powers,
+        };
         let of_rows = criterion(&mut random, rows, is_binary, outputs);
         let criterion = if more.below(8) == 0 { from_json(r#"{"kind": "nhsic"}"#) } else { of_rows };
         let mut drawn = Drawn {

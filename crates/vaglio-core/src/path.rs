@@ -198,6 +198,16 @@ impl Step {
 }
 
 impl Path {
+    /// Whether all that it names is there, of so many columns.
+    pub fn is_among(&self, features: usize) -> bool {
+        let are_there = |subset: &[Feature]| subset.iter().all(|feature| *feature < features);
+        let is_there = |step: &Step| step.feature < features && are_there(&step.with) && are_there(&step.tied);
+        self.steps.iter().all(is_there)
+            && self.entries.iter().all(|entry| are_there(&entry.subset))
+            && self.stages.iter().all(|stage| are_there(&stage.taken))
+            && self.chosen.is_none_or(|chosen| chosen < self.entries.len())
+    }
+
     /// The subset before the first step: the largest entry where that step is a removal, else the empty one.
     pub fn start(&self) -> Vec<Feature> {
         let is_backward = self.steps.first().is_some_and(|step| step.action == Action::Remove);

@@ -3,6 +3,7 @@
 use crate::journal::Exact;
 use crate::{Error, Feature, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::HashSet;
 
 /// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +61,12 @@ pub struct Winner {
 }
 
 impl Winner {
+    /// Whether it and its equals are some of these.
+    pub(crate) fn is_among(&self, candidates: &[Feature]) -> bool {
+        let known: HashSet<Feature> = candidates.iter().copied().collect();
+        known.contains(&self.feature) && self.tied.iter().all(|feature| known.contains(feature))
+    }
+
     /// The lowest score among `candidates`, ties to the lowest index; `None` without candidates or when all are +∞.
     pub fn among(candidates: &[Feature], scores: &[Score]) -> Option<Winner> {
         let lowest = scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()).fold(f64::INFINITY, f64::min);

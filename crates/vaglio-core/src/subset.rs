@@ -83,11 +83,13 @@ impl<'d> Subset<'d> {
         (self.journal, self.sign, self.asked) = (journal, sign, 0);
     }
 
-    /// What the evaluator gives for these trials, or gave in an earlier run; `size` counts numbers of the answer.
+    /// What the evaluator gives for these trials, or gave in an earlier run where that fits; `size` counts numbers of the
+    /// answer.
     fn answered<T: Serialize + DeserializeOwned>(
         &mut self,
         trials: Trials<'_>,
         size: usize,
+        fits: impl Fn(&T) -> bool,
         ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
     ) -> Result<T> {
         self.sign.check()?;
@@ -98,7 +100,7 @@ impl<'d> Subset<'d> {
         }
         let (key, asked) = (format!("answer/{place}"), question(&self.selected, trials));
         let known: Option<Answered<T>> = self.journal.recall(&key);
-        if let Some(known) = known.filter(|known| known.asked == asked && !known.again) {
+        if let Some(known) = known.filter(|known| known.asked == asked && !known.again && fits(&known.answer)) {
             let (evaluator, selected) = self.evaluator()?;
             evaluator.skip(selected, trials)?;
             self.note(known.health);
@@ -151,7 +153,9 @@ impl<'d> Subset<'d> {
 
     /// The scores with each candidate added; `scores` has one place per candidate.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let found = self.answered(Trials::Additions(candidates), candidates.len(), |evaluator, selected| {
+        let size = candidates.len();
+        let fits = |found: &Vec<Score>| found.len() == size;
+        let found = self.answered(Trials::Additions(candidates), size, fits, |evaluator, selected| {
             evaluator.score_additions(selected, candidates, scores).map(|()| scores.to_vec())
         })?;
         scores.copy_from_slice(&found);
@@ -160,7 +164,9 @@ impl<'d> Subset<'d> {
 
     /// The scores with each candidate removed; `scores` has one place per candidate.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let found = self.answered(Trials::Removals(candidates), candidates.len(), |evaluator, selected| {
+        let size = candidates.len();
+        let fits = |found: &Vec<Score>| found.len() == size;
+        let found = self.answered(Trials::Removals(candidates), size, fits, |evaluator, selected| {
             evaluator.score_removals(selected, candidates, scores).map(|()| scores.to_vec())
         })?;
         scores.copy_from_slice(&found);
@@ -169,14 +175,16 @@ impl<'d> Subset<'d> {
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.answered(Trials::BestAddition(candidates), 1, |evaluator, selected| {
+        let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
+        self.answered(Trials::BestAddition(candidates), 1, fits, |evaluator, selected| {
             evaluator.best_addition(selected, candidates)
         })
     }
 
     /// The removal that leaves the best subset, with its ties, likewise.
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.answered(Trials::BestRemoval(candidates), 1, |evaluator, selected| {
+        let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
+        self.answered(Trials::BestRemoval(candidates), 1, fits, |evaluator, selected| {
             evaluator.best_removal(selected, candidates)
         })
     }

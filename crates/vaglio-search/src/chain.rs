@@ -117,7 +117,8 @@ impl SearchStrategy for Chain {
                 true => &mut under,
                 false => quiet.insert(Quiet { observer: &mut under, kind: search.typetag_name() }),
             };
-            let path: Path = match journal.recall("path").filter(|_| place < last) {
+            let known: Option<Path> = journal.recall("path");
+            let path = match known.filter(|known| place < last && known.is_among(design.features())) {
                 Some(path) => path,
                 None => {
                     let mut context = SearchContext::new(criterion, design, subset, observer, seed);

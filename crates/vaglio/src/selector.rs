@@ -288,7 +288,8 @@ impl ValidSelector {
         let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
         let _entered = span.enter();
         let (journal, begun) = (observer.journal(), Instant::now());
-        if let Some(searched) = journal.recall::<Searched>("path") {
+        let known: Option<Searched> = journal.recall("path");
+        if let Some(searched) = known.filter(|known| known.path.is_among(design.features())) {
             return Ok(Searched { seconds: start.elapsed().as_secs_f64(), ..searched });
         }
         let design = &design.clone().stopping_at(observer.sign());

@@ -123,7 +123,7 @@ impl FoldEngine for EveryRound<'_> {
     }
 
     fn remove(&mut self, feature: Feature) -> bool {
-        self.engines.iter_mut().fold(false, |rebuilt, engine| engine.remove(feature) || rebuilt)
+        self.engines.iter_mut().fold(false, |rebuilt, engine| rebuilt | engine.remove(feature))
     }
 
     fn reset(&mut self) {

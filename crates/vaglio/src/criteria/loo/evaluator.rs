@@ -204,7 +204,7 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        if self.states(subset).iter_mut().fold(false, |rebuilt, state| state.add(feature) || rebuilt) {
+        if self.states(subset).iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)) {
             self.common.watch.rebuilt();
         }
         Ok(())

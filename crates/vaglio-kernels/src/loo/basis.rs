@@ -55,6 +55,9 @@ pub struct Basis<'d> {
     left: f64,
 }
 
+/// Squares of columns beyond which, over the least, each is orthogonalized by itself.
+const UNLIKE: f64 = 1e12;
+
 /// Changes beyond twice the selected columns that a state keeps before it is to be built anew.
 const LONG: usize = 16;
 
@@ -92,6 +95,13 @@ impl<'d> Basis<'d> {
             self.features = features;
         }
         is_dependent
+    }
+
+    /// Whether columns are so unlike in length that a decomposition of all at once costs the digits of the short ones.
+    fn are_unlike(&self) -> bool {
+        let squares = self.features.iter().map(|&feature| self.lambda + self.data.squares(feature));
+        let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
+        most > UNLIKE * least
     }
 
     fn has_directions(&self) -> bool {
@@ -219,7 +229,8 @@ impl<'d> Basis<'d> {
 
     fn prepare(&mut self) {
         if self.removable.is_none() {
-            self.removable = Selected::new(&self.data, self.lambda, self.features.clone(), self.has_directions());
+            let one_by_one = self.has_directions() || self.are_unlike();
+            self.removable = Selected::new(&self.data, self.lambda, self.features.clone(), one_by_one);
         }
     }
 

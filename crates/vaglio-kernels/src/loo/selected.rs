@@ -33,10 +33,10 @@ pub(crate) struct Leaving {
 const H_CANCELLED: f64 = 1e-4;
 
 impl Selected {
-    /// From an orthogonal decomposition of the columns, of nearly dependent ones from their directions; `None` where it
-    /// fails. Cost O(m·s² + s³).
-    pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, are_dependent: bool) -> Option<Self> {
-        let (h, c) = match are_dependent {
+    /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost
+    /// O(m·s² + s³).
+    pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, one_by_one: bool) -> Option<Self> {
+        let (h, c) = match one_by_one {
             true => Directions::new(data, lambda, &features).removable(data),
             false => decomposed(data, lambda, &features)?,
         };

@@ -56,9 +56,15 @@ fn standardized_columns_of_any_unit_are_the_same() {
 #[test]
 fn columns_and_targets_of_any_unit_are_right_or_refused_by_name() {
     let all: &[&str] = &["a", "b", "c"];
-    for (unit, names) in
-        [(1e200, all), (1e-200, all), (1e-310, &["b"]), (1e15, &["b"]), (1e200, &["y"]), (1e-200, &["y"])]
-    {
+    for (unit, names) in [
+        (1e200, all),
+        (1e-200, all),
+        (1e-310, &["b"]),
+        (1e15, &["b"]),
+        (1e30, &["b"]),
+        (1e200, &["y"]),
+        (1e-200, &["y"]),
+    ] {
         let sheet = Sheet::base().times(names, unit);
         everywhere(|parts| {
             if names == ["y"] && !parts.learner.data.contains("target: y") {

@@ -8,6 +8,7 @@
 mod along;
 mod anew;
 mod choice;
+mod first;
 mod folds;
 mod full;
 mod gaps;

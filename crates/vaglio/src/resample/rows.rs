@@ -1,6 +1,6 @@
 //! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
 
-use super::anew::first_fitted_in_folds;
+use super::first::first_fitted_in_folds;
 use super::gaps::Filled;
 use crate::budget::Budget;
 use ndarray::{Array2, Axis};

@@ -1,6 +1,7 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
-use super::anew::{Anew, first_that_may};
+use super::anew::Anew;
+use super::first::first_that_may;
 use super::folds::Dealing;
 use super::gaps::{Followed, follow};
 use super::rows::{Learned, Recipe, Rows, blocks, numeric};

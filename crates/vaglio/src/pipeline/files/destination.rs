@@ -1,5 +1,6 @@
 //! Where predictions are written: a file that appears whole, or a device or pipe that is written as they come.
 
+use super::beside::temporary;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
@@ -32,8 +33,7 @@ impl Destination {
             let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
             return Ok(Destination { path: path.to_owned(), file, renamed: None });
         }
-        let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let temporary = temporary(&target);
         let file = File::create(&temporary).map_err(failed)?;
         Ok(Destination { path: path.to_owned(), file, renamed: Some((temporary, target)) })
     }

@@ -1,5 +1,6 @@
 //! The folder of a run: files that appear whole, and the report made anew from the others.
 
+use super::beside::temporary;
 use super::claim::Claim;
 use crate::document::Document;
 use crate::record::{Parts, Record};
@@ -56,19 +57,6 @@ pub fn set_previous_aside(out: &Path) -> Result<()> {
     match Claim::existing(out) {
         Ok(Some(claim)) => claim.set_aside(),
         Ok(None) | Err(_) => Ok(()),
-    }
-}
-
-/// The name under which a file is written before it appears.
-pub(super) fn temporary(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
-}
-
-/// Has the disk know the names in a folder, where the system can.
-pub(super) fn sync_folder(folder: &Path) {
-    if cfg!(unix) {
-        let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run from files to files.
 
 mod as_csv;
+mod beside;
 mod calibration;
 mod claim;
 mod correlations;

@@ -187,10 +187,18 @@ impl Prefixes<'_> {
     }
 }
 
+/// Of the squares of all columns: for a λ below this part, TTᵀ + λI has fewer than eight digits.
+const ILL_CONDITIONED: f64 = 1e-8;
+/// Features for each row up to which the triangle of features is reduced in its place.
+const MOST_WIDE: usize = 2;
+
 /// The weights of [T Z], rows × (features + outputs), for one λ: by a triangle of the features, or of the rows where these
 /// are fewer.
 fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, Failure> {
-    if features <= triangle.nrows() {
+    let squares: f64 = triangle.slice(s![.., ..features]).iter().map(|x| x * x).sum();
+    let is_few = features <= MOST_WIDE * triangle.nrows();
+    let is_square_enough = is_few && lambda > 0.0 && lambda < ILL_CONDITIONED * squares;
+    if features <= triangle.nrows() || is_square_enough {
         let reduced = linalg::triangle(stacked(triangle, features, lambda).view())?;
         return Ok(back_substituted(reduced.view(), features));
     }

@@ -200,7 +200,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// By how much entries may differ that are equal but for rounding: 16 digits of the last place of the largest.
+    /// By how much entries may differ that are equal but for rounding: 16 units in the last place of the largest.
     ///
     /// Where a column is divided by the deviation that it has in some rows, it counts as constant there when its entries
     /// differ by no more: such a deviation is noise, and what is divided by it has no digits.

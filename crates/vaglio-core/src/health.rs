@@ -26,9 +26,12 @@ impl Default for Health {
 }
 
 impl Health {
-    /// That of two parts of a search.
-    #[must_use]
-    pub fn and(self, other: Health) -> Self {
+    /// That of parts of a search, where some tell it.
+    pub fn of(parts: impl IntoIterator<Item = Option<Health>>) -> Option<Self> {
+        parts.into_iter().flatten().reduce(Health::and)
+    }
+
+    fn and(self, other: Health) -> Self {
         Health {
             conditioning: self.conditioning.min(other.conditioning),
             remade: self.remade + other.remade,
@@ -98,7 +101,7 @@ impl Watch {
             rebuilt: noted.rebuilt.load(Relaxed),
             rows_kept_out: noted.rows_kept_out.load(Relaxed),
         };
-        self.0.iter().map(of_one).reduce(Health::and)
+        Health::of(self.0.iter().map(|noted| Some(of_one(noted))))
     }
 
     /// What was noted, which is forgotten.

@@ -155,7 +155,8 @@ pub struct Path {
     pub stop_reason: StopReason,
     /// What is proven of the entries, after a search of all subsets.
     pub certificate: Option<Certificate>,
-    /// The numerical health of the trials, where their evaluator tells it: [`crate::Subset::health`] after a search that does not tell it itself.
+    /// The numerical health of the trials, where their evaluator tells it; [`crate::Subset::health`] has it of a search that
+    /// does not tell it itself.
     pub health: Option<Health>,
     /// What was searched before, where searches follow each other; the path is that of the last.
     pub stages: Vec<Stage>,

@@ -143,7 +143,7 @@ impl<'d> Subset<'d> {
     }
 
     fn note(&mut self, health: Option<Health>) {
-        self.health = [self.health, health].into_iter().flatten().reduce(Health::and);
+        self.health = Health::of([self.health, health]);
     }
 
     /// The health of the trials so far, where the evaluator tells it.

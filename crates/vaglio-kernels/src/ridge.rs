@@ -1,6 +1,7 @@
 //! Ridge readouts from one orthogonal reduction of the rows, for any number of λ.
 
 use crate::linalg::{self, Failure};
+use crate::tolerance::SMALL_PENALTY;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
@@ -187,8 +188,6 @@ impl Prefixes<'_> {
     }
 }
 
-/// Of the squares of all columns: for a λ below this part, TTᵀ + λI has fewer than eight digits.
-const ILL_CONDITIONED: f64 = 1e-8;
 /// Features for each row up to which the triangle of features is reduced in its place.
 const MOST_WIDE: usize = 2;
 
@@ -197,7 +196,7 @@ const MOST_WIDE: usize = 2;
 fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, Failure> {
     let squares: f64 = triangle.slice(s![.., ..features]).iter().map(|x| x * x).sum();
     let is_few = features <= MOST_WIDE * triangle.nrows();
-    let is_square_enough = is_few && lambda > 0.0 && lambda < ILL_CONDITIONED * squares;
+    let is_square_enough = is_few && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
     if features <= triangle.nrows() || is_square_enough {
         let reduced = linalg::triangle(stacked(triangle, features, lambda).view())?;
         return Ok(back_substituted(reduced.view(), features));

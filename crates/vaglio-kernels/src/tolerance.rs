@@ -13,6 +13,9 @@ pub(crate) const AS_ENTERED: f64 = 1e-3;
 pub(crate) const FALLEN_INVERSE: f64 = 1e-4;
 /// Likewise for moments, where H and the square of it in H·A_v·H fall: the conditioning times the share squared.
 pub(crate) const FALLEN_MOMENTS: f64 = 1e-4;
+/// λ as a part of the squares of all columns, below which XXᵀ + λI, with the squares of the condition, has fewer than eight
+/// digits.
+pub(crate) const SMALL_PENALTY: f64 = 1e-8;
 /// The error of the least eigenvalue of a tridiagonal form, relative to the greatest.
 pub(crate) const LEAST_EIGENVALUE: f64 = 1e-12;
 

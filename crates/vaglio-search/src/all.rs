@@ -55,17 +55,7 @@ impl SearchStrategy for All {
         let (subset, observer) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let (empty, allowed) = (subset.score()?, space.allowed());
-        let mut path = Path {
-            empty,
-            steps: Vec::new(),
-            entries: Vec::new(),
-            chosen: None,
-            allowed,
-            stop_reason: StopReason::NoCandidates,
-            certificate: None,
-            health: None,
-            stages: Vec::new(),
-        };
+        let mut path = Path { allowed, ..Path::stopped(empty, StopReason::NoCandidates) };
         if let Answer::Stop(reason) = observer.visited(0.0, 1.0) {
             return Ok(Path { stop_reason: reason, ..path });
         }

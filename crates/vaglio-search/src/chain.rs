@@ -102,7 +102,7 @@ impl SearchStrategy for Chain {
         let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
         let (_, observer) = context.parts();
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
-        let mut before: Vec<Health> = Vec::new();
+        let mut health = None;
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);
@@ -129,12 +129,11 @@ impl SearchStrategy for Chain {
             if place < last && !path.stop_reason.is_partial() {
                 journal.keep("path", &path);
             }
+            health = Health::of([health, path.health]);
             let stage = self.handed_on(place, &path);
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
-                let health = before.into_iter().chain(path.health).reduce(Health::and);
                 return Ok(Path { stages, health, ..path });
             }
-            before.extend(path.health);
             stages.push(stage);
         }
         Err(Error::Shape("a chain ended without its last search".into()))

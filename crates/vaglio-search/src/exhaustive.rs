@@ -124,16 +124,7 @@ impl SearchStrategy for Exhaustive {
         };
         let last = entries.len().saturating_sub(1);
         let chosen = space.result(compares.then_some(empty), &entries, last);
-        Ok(Path {
-            empty,
-            steps: Vec::new(),
-            entries,
-            chosen,
-            allowed,
-            stop_reason,
-            certificate: Some(certificate),
-            health: None,
-            stages: Vec::new(),
-        })
+        let certificate = Some(certificate);
+        Ok(Path { entries, chosen, allowed, certificate, ..Path::stopped(empty, stop_reason) })
     }
 }

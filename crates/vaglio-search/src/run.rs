@@ -57,17 +57,7 @@ pub fn run<'c>(
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
     let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
     let Walk { empty, steps, entries, .. } = walk;
-    Ok(Path {
-        empty,
-        steps,
-        entries,
-        chosen,
-        allowed,
-        stop_reason,
-        certificate: None,
-        health: None,
-        stages: Vec::new(),
-    })
+    Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
 }
 
 fn stopped(end: Flow<StopReason>) -> Result<StopReason> {

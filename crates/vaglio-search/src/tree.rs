@@ -180,7 +180,7 @@ impl<'a> Tree<'a> {
 
     /// The health of all trials so far.
     fn health(&self) -> Option<Health> {
-        [self.before, self.watch.health()].into_iter().flatten().reduce(Health::and)
+        Health::of([self.before, self.watch.health()])
     }
 
     /// Takes up what an earlier run kept last.

@@ -35,6 +35,12 @@ pub(crate) enum By {
     Direction,
 }
 
+impl Commit {
+    pub fn is_entry(&self) -> bool {
+        matches!(self.by, By::Entry(_))
+    }
+}
+
 /// a = G y and d = diag G of the selected columns, with the vectors that make up G.
 #[derive(Debug, Clone)]
 pub struct Basis<'d> {
@@ -250,8 +256,7 @@ impl<'d> Basis<'d> {
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
         let level = self.data.level;
         let commits = &self.commits[from..];
-        let is_entry = |commit: &Commit| matches!(commit.by, By::Entry(_));
-        let x = (!commits.iter().all(is_entry)).then(|| self.data.scaled(feature));
+        let x = (!commits.iter().all(Commit::is_entry)).then(|| self.data.scaled(feature));
         for commit in commits {
             // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
             let g = match (commit.by, &x) {

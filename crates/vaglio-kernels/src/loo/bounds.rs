@@ -107,7 +107,7 @@ impl Bounds {
         self.scalars.retain(|_| keep.next().unwrap_or(false));
 
         let data = &basis.data;
-        let read: Vec<usize> = (first..end).filter(|&p| !is_entry(&basis.commits[p]) || !self.by_columns).collect();
+        let read: Vec<usize> = (first..end).filter(|&p| !basis.commits[p].is_entry() || !self.by_columns).collect();
         let vectors: Vec<Vec<f64>> = read.iter().map(|&p| basis.commits[p].c.clone()).collect();
         let products = if read.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
         let products = |place: usize, k: usize| products[place * read.len() + k];
@@ -329,10 +329,6 @@ fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64
     let tau = basis.lambda + s;
     let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
     judged(tried, basis.left_with(feature, tau))
-}
-
-fn is_entry(commit: &Commit) -> bool {
-    matches!(commit.by, By::Entry(_))
 }
 
 /// The scalars of a column on the present state, with nothing known of it. Cost O(m · commits).

@@ -3,14 +3,12 @@
 //! [`super::excluded`] can do the same with every row excluded, by reflections in place of a Cholesky factor; greedy on wide
 //! data then takes 1.6 to 1.8 times as long (`cargo bench -p vaglio --bench leverage -- greedy`).
 
+use crate::tolerance::SMALL_PENALTY;
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1};
 
 /// Rows beyond which an m × m inverse is not made.
 const MOST_ROWS: usize = 2048;
-
-/// Of the trace of X_S X_Sᵀ: for a λ below this part its inverse has fewer than eight digits.
-const ILL_CONDITIONED: f64 = 1e-8;
 
 /// Residuals left out of a subset of at least m − 2 columns; `None` where there are fewer, too many rows, or too small a λ.
 ///
@@ -26,7 +24,7 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
     let x = data.matrix(subset);
     let mut a = linalg::gemm(x.view(), x.t());
     let trace = a.diag().sum();
-    if lambda < ILL_CONDITIONED * trace {
+    if lambda < SMALL_PENALTY * trace {
         return None;
     }
     let gamma = trace / rows as f64;

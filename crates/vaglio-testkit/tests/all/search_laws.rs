@@ -93,17 +93,7 @@ impl Wrong {
     fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
         let empty = context.subset.score()?;
         context.begin(if self.fault == Fault::PromiseShort { 1 } else { candidates.len() + 1 });
-        let mut path = Path {
-            empty,
-            steps: vec![],
-            entries: vec![],
-            chosen: None,
-            allowed: 0..=usize::MAX,
-            stop_reason: StopReason::NoCandidates,
-            certificate: None,
-            health: None,
-            stages: Vec::new(),
-        };
+        let mut path = Path { allowed: 0..=usize::MAX, ..Path::stopped(empty, StopReason::NoCandidates) };
         loop {
             let chosen = context.subset.selected().to_vec();
             let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();

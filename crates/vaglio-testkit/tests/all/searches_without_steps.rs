@@ -61,15 +61,11 @@ impl SearchStrategy for BestOne {
         let optimal = stopped.is_none() || self.fault == Fault::ProvesAfterAStop;
         let entries: Vec<PathEntry> = best.into_iter().collect();
         Ok(Path {
-            empty,
-            steps: Vec::new(),
             chosen: (!entries.is_empty()).then_some(0),
             entries,
             allowed: 0..=1,
-            stop_reason: stopped.unwrap_or(StopReason::AllSubsets),
             certificate: Some(Certificate { optimal, ..Certificate::default() }),
-            health: None,
-            stages: Vec::new(),
+            ..Path::stopped(empty, stopped.unwrap_or(StopReason::AllSubsets))
         })
     }
 
@@ -127,17 +123,7 @@ impl SearchStrategy for Pairs {
         }
         let chosen = (!entries.is_empty()).then_some(0);
         let (allowed, stop_reason) = (0..=2, StopReason::NoCandidates);
-        Ok(Path {
-            empty,
-            steps,
-            entries,
-            chosen,
-            allowed,
-            stop_reason,
-            certificate: None,
-            health: None,
-            stages: Vec::new(),
-        })
+        Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {

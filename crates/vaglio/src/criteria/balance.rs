@@ -57,7 +57,7 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<P
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut parts: Vec<Part> = Vec::new();
     for fold in 0..round.held_out {
-        let held_out = totals(design, &classes, folds.held_out(fold).iter().copied());
+        let held_out = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
         let key = held_out.iter().map(|total| total.to_bits()).collect();
         let at = *places.entry(key).or_insert(parts.len());
         if at == most {
@@ -65,7 +65,7 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<P
         }
         if at == parts.len() {
             let is_held_out = is_held_out(&[fold], folds);
-            let totals = totals(design, &classes, (0..design.rows()).filter(|&row| !is_held_out[row]));
+            let totals = totals(design, Some(&classes), (0..design.rows()).filter(|&row| !is_held_out[row]));
             if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;
             }
@@ -77,9 +77,9 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<P
     Some(parts)
 }
 
-/// The weight of each class among some rows.
-fn totals(design: &Design, classes: &Classes, rows: impl Iterator<Item = usize>) -> Vec<f64> {
-    let mut totals = vec![0.0; classes.names.len()];
-    rows.for_each(|row| totals[classes.of_row[row]] += weight(design, row));
+/// The weight of each class among some rows, which are one class without classes.
+pub(super) fn totals(design: &Design, classes: Option<&Classes>, rows: impl Iterator<Item = usize>) -> Vec<f64> {
+    let mut totals = vec![0.0; classes.map_or(1, |classes| classes.names.len())];
+    rows.for_each(|row| totals[classes.map_or(0, |classes| classes.of_row[row])] += weight(design, row));
     totals
 }

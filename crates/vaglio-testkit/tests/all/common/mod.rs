@@ -171,17 +171,7 @@ impl SearchStrategy for Shrink {
 
 fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: StopReason) -> Path {
     let chosen = Choose::Best.pick(&entries, entries.len().saturating_sub(1), &(0..=usize::MAX));
-    Path {
-        empty,
-        steps,
-        entries,
-        chosen,
-        allowed: 0..=usize::MAX,
-        stop_reason,
-        certificate: None,
-        health: None,
-        stages: Vec::new(),
-    }
+    Path { steps, entries, chosen, allowed: 0..=usize::MAX, ..Path::stopped(empty, stop_reason) }
 }
 
 /// Ridge regression on the columns as they are.

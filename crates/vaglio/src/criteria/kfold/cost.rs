@@ -67,6 +67,7 @@ pub(super) fn choose(
     let classes = balance::classes_of(design);
     let is_balanced = classes.is_some();
     let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
+    let is_light = is_light(design, round);
     let extent = Extent {
         rows: design.planned_rows() as f64,
         columns: design.candidates().len() as f64,
@@ -79,7 +80,7 @@ pub(super) fn choose(
         pairs: pairs as f64,
         gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
         is_standardized: design.is_standardized_in_folds(),
-        is_decomposed: !is_light(design, round)
+        is_decomposed: !is_light
             && !design.is_made_in_folds()
             && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(criterion.loss, design.planned_rows() as f64),
@@ -91,7 +92,7 @@ pub(super) fn choose(
             "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
         );
     }
-    if is_light(design, round) {
+    if is_light {
         return extent.decomposition(
             outline,
             "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
@@ -152,17 +153,13 @@ const LIGHT: f64 = 1e-4;
 
 /// Whether a fold is trained on next to none of the weight.
 pub(super) fn is_light(design: &Design, round: &Round) -> bool {
-    let Some(weights) = design.weights() else { return false };
+    if design.weights().is_none() {
+        return false;
+    }
     let classes = balance::classes_of(design);
-    let class = |row: usize| classes.as_ref().map_or(0, |classes| classes.of_row[row]);
-    let sums = |rows: &mut dyn Iterator<Item = usize>| {
-        let mut sums = vec![0.0; classes.as_ref().map_or(1, |classes| classes.names.len())];
-        rows.for_each(|row| sums[class(row)] += weights[row]);
-        sums
-    };
-    let all = sums(&mut (0..design.rows()));
+    let all = balance::totals(design, classes.as_ref(), 0..design.rows());
     (0..round.held_out).any(|fold| {
-        let held_out = sums(&mut round.folds.held_out(fold).iter().copied());
+        let held_out = balance::totals(design, classes.as_ref(), round.folds.held_out(fold).iter().copied());
         all.iter().zip(held_out).any(|(all, held_out)| all - held_out < LIGHT * all)
     })
 }

@@ -1,57 +1,8 @@
 //! The book and the README say what the program does: every command in them is run, every piece of Rust is compiled.
 
+use crate::pages::{self, Block, blocks, pages, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The README and all pages of the book.
-fn pages() -> Vec<PathBuf> {
-    let mut found = vec![root().join("README.md")];
-    let mut folders = vec![root().join("book/src")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "md") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// A fenced block: its language, the line it starts at, and its text.
-struct Block {
-    language: String,
-    line: usize,
-    text: String,
-}
-
-fn blocks(text: &str) -> Vec<Block> {
-    let mut all = Vec::new();
-    let mut open: Option<Block> = None;
-    for (index, line) in text.lines().enumerate() {
-        match (line.trim_start().strip_prefix("```"), open.take()) {
-            (Some(_), Some(block)) => all.push(block),
-            (Some(language), None) => {
-                open = Some(Block { language: language.trim().into(), line: index + 1, text: String::new() });
-            }
-            (None, Some(mut block)) => {
-                block.text.push_str(line);
-                block.text.push('\n');
-                open = Some(block);
-            }
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "a block is not closed");
-    all
-}
 
 /// A command with the output that the page shows for it.
 fn commands(text: &str) -> Vec<(String, Vec<String>)> {
@@ -78,7 +29,7 @@ fn same(shown: &str, printed: &str) -> bool {
 fn workplace(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("book-{name}"));
     let _ = std::fs::remove_dir_all(&place);
-    for folder in ["examples/data", "examples/pipelines"] {
+    for folder in ["examples/data", "examples/peers", "examples/pipelines"] {
         let to = place.join(folder);
         std::fs::create_dir_all(&to).unwrap();
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
@@ -95,7 +46,7 @@ fn workplace(name: &str) -> PathBuf {
 fn every_command_prints_what_the_page_shows() {
     let mut run = 0;
     for page in pages() {
-        let name = page.strip_prefix(root()).unwrap().display().to_string();
+        let name = pages::name(&page);
         let place = workplace(&name.replace(['/', '.'], "-"));
         for block in blocks(&std::fs::read_to_string(&page).unwrap()) {
             let fails = block.language == "console,fails";

@@ -1,6 +1,10 @@
-//! Every example runs; every command in the book and the README prints what the page shows.
+//! Every example runs; every command in the book and the README prints what the page shows; links lead somewhere.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod book;
 mod examples;
+mod links;
 mod matrix;
+mod pages;
+mod peers;
+mod pipelines;

@@ -4,7 +4,7 @@ use crate::run::Bench;
 use ndarray::Axis;
 use std::path::Path;
 use vaglio::pipeline::{load, prepare};
-use vaglio_core::{Columns, Feature, Loss, Problem, Result};
+use vaglio_core::{Columns, Feature, Loss, Problem, Result, Squared, ZeroOne};
 use vaglio_testkit::Random;
 
 impl Bench<'_> {
@@ -63,7 +63,7 @@ pub fn test_figures(
             .map_err(failed)?;
     let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
     let predictions = vaglio_core::Coefficients { weights, intercept }.of_columns(&test.columns().select(subset))?;
-    Ok([Loss::Squared, Loss::ZeroOne].map(|loss| loss.mean(test.targets().view(), predictions.view(), None)))
+    Ok([&Squared as &dyn Loss, &ZeroOne].map(|loss| loss.mean(test.targets().view(), predictions.view(), None)))
 }
 
 /// 0, …, `count` − 1 in another order.

@@ -184,7 +184,7 @@ fn narma(bench: &Bench<'_>) -> Result<String> {
             let counts = found.model.counts(test.rows(), None);
             let figures = Figures::of(
                 test.task(),
-                vaglio::core::Loss::Squared,
+                &vaglio::core::Squared,
                 test.targets().view(),
                 predicted.view(),
                 counts.as_deref(),

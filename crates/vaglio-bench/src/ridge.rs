@@ -262,7 +262,7 @@ fn exchanger(bench: &Bench<'_>) -> Result<String> {
             times.push(start.elapsed().as_secs_f64());
             let predicted = found.model.predict(&test.columns().select(found.model.inputs()), None)?;
             let figures =
-                Figures::of(test.task(), vaglio::core::Loss::Squared, test.targets().view(), predicted.view(), None);
+                Figures::of(test.task(), &vaglio::core::Squared, test.targets().view(), predicted.view(), None);
             errors.push(10.0 * figures.nrmse.unwrap_or(f64::NAN));
             sizes.push(found.path.result().map_or(0.0, |entry| entry.subset.len() as f64));
         }

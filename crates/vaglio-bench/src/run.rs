@@ -59,7 +59,7 @@ impl Bench<'_> {
         let start = Instant::now();
         let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
         let seconds = start.elapsed().as_secs_f64();
-        let test = prepared.figures(&selection.model, vaglio::core::Loss::Squared)?;
+        let test = prepared.figures(&selection.model, &vaglio::core::Squared)?;
         Ok(Run { selection, test, seconds })
     }
 }

@@ -1,6 +1,6 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{Correlation, Design, Feature, Geometry, Loss, Outline, Result, Score, Shortcut};
+use crate::{AnyLoss, Correlation, Design, Feature, Geometry, Outline, Result, Score, Shortcut};
 use std::fmt::Debug;
 
 /// A measure of how good a subset is; its fields are its settings.
@@ -73,7 +73,7 @@ pub trait Criterion: Debug + Send + Sync {
     }
 
     /// The loss that the score is a mean of, if it is one.
-    fn loss(&self) -> Option<Loss> {
+    fn loss(&self) -> Option<AnyLoss> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! Predictions of several rows that are averaged to one decision.
 
-use crate::{Error, Loss, Result};
+use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Units of rows, such as the steps of a series: predictions are averaged over the rows of each, and losses are means
@@ -71,18 +71,8 @@ impl Decisions {
         self.weights.as_deref()
     }
 
-    /// The mean loss over units of predictions, outputs × rows.
-    pub(crate) fn loss(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> f64 {
-        loss.mean(self.targets.view(), self.decide(predictions).view(), self.weights())
-    }
-
-    /// The standard error of the mean loss over units of predictions, outputs × rows: [`Loss::standard_error`].
-    pub fn standard_error(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
-        loss.standard_error(self.targets.view(), self.decide(predictions).view(), self.weights())
-    }
-
-    /// The predictions of units, outputs × units.
-    fn decide(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
+    /// The predictions of units, outputs × units, from those of rows.
+    pub(crate) fn decide(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut decided = Array2::zeros(self.targets.dim());
         for ((row, column), &share) in predictions.columns().into_iter().enumerate().zip(&self.shares) {
             decided.column_mut(self.of_row[row]).scaled_add(share, &column);
@@ -94,6 +84,7 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Loss, Squared, ZeroOne};
     use ndarray::array;
 
     #[test]
@@ -104,8 +95,11 @@ mod tests {
         assert_eq!(decisions.weights(), Some(&[2.0, 2.0][..]));
         let predictions = array![[3.0, -1.0, -1.0, -2.0]];
         // (3 − 3)/4 = 0 is an error, and −1.5 is right.
-        assert_eq!(decisions.loss(Loss::ZeroOne, predictions.view()), 0.5);
-        assert_eq!(decisions.loss(Loss::Squared, predictions.view()), (1.0 + 0.25) / 2.0);
+        let loss = |loss: &dyn Loss| {
+            loss.mean(decisions.targets(), decisions.decide(predictions.view()).view(), decisions.weights())
+        };
+        assert_eq!(loss(&ZeroOne), 0.5);
+        assert_eq!(loss(&Squared), (1.0 + 0.25) / 2.0);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub enum Role {
     Learner,
     /// An entry of `preprocess:`.
     Map,
+    /// `loss:` of a criterion.
+    Loss,
 }
 
 impl Role {
@@ -23,11 +25,12 @@ impl Role {
             Role::Search => "search",
             Role::Learner => "learner",
             Role::Map => "map",
+            Role::Loss => "loss",
         }
     }
 
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Role; 4] = [Role::Criterion, Role::Search, Role::Learner, Role::Map];
+    pub const ALL: [Role; 5] = [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::Loss];
 }
 
 /// A component that is linked in; made by [`describe!`](crate::describe).
@@ -37,8 +40,8 @@ pub struct Description {
     pub role: Role,
     /// Its tag in pipeline files, the same as in `#[typetag::serde(name = …)]`.
     pub kind: &'static str,
-    /// What people call it: a noun for a search (`greedy search`), what stands before the loss or the word score for a
-    /// criterion (`leave-one-out`).
+    /// What people call it: a noun for a search (`greedy search`) and for a loss (`squared error`), what stands before the
+    /// loss or the word score for a criterion (`leave-one-out`).
     pub title: &'static str,
     /// One line.
     pub summary: &'static str,

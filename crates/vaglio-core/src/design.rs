@@ -8,8 +8,8 @@ use crate::outputs::OfOutputs;
 use crate::part::{Part, Parted};
 use crate::units::{InUnits, largest};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, Loss, MadeAnew, Model, Problem, Readout,
-    Result, Score, StopSign, Task, Trained, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, MadeAnew, Model, Problem, Readout, Result,
+    Score, StopSign, Task, Trained, lambda,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Design {
     groups: Option<Arc<[u32]>>,
     assignment: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
-    decisions: Option<Arc<Decisions>>,
+    pub(crate) decisions: Option<Arc<Decisions>>,
     seed: u64,
     pub(crate) standardized_in_folds: bool,
     /// Cells that are filled by the means of the training rows whenever some rows are held out.
@@ -47,6 +47,8 @@ pub struct Design {
     pub(crate) kept: Arc<Kept>,
     pub(crate) of_outputs: OfOutputs,
     pub(crate) in_units: InUnits,
+    /// The power of two that targets were divided by.
+    pub(crate) target_unit: i32,
     /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
     pub(crate) largest: Option<Arc<[f64]>>,
     walks: usize,
@@ -138,6 +140,7 @@ impl Design {
             kept: Arc::default(),
             of_outputs: OfOutputs::default(),
             in_units: InUnits::default(),
+            target_unit: 0,
             largest: Some(Arc::clone(&problem.largest)),
             walks: 1,
             planned: None,
@@ -349,22 +352,6 @@ impl Design {
     /// The entries of `subset` in `rows`, as features × rows.
     pub fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
-    }
-
-    /// The mean loss of predictions, outputs × rows, over rows, or over units where the design decides by these.
-    pub fn loss(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> f64 {
-        match &self.decisions {
-            Some(decisions) => decisions.loss(loss, predictions),
-            None => loss.mean(self.targets(), predictions, self.weights()),
-        }
-    }
-
-    /// The standard error of [`Design::loss`] over rows, or over units: [`Loss::standard_error`].
-    pub fn standard_error(&self, loss: Loss, predictions: ArrayView2<'_, f64>) -> Option<f64> {
-        match &self.decisions {
-            Some(decisions) => decisions.standard_error(loss, predictions),
-            None => loss.standard_error(self.targets(), predictions, self.weights()),
-        }
     }
 
     /// The units over which predictions are averaged, if the design decides by these.

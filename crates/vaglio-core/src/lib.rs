@@ -65,7 +65,7 @@ pub use health::{Health, Watch};
 pub use in_fold::MadeAnew;
 pub use journal::{Journal, Keeper, StopSign, exact};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
-pub use loss::Loss;
+pub use loss::{Absolute, AnyLoss, Auc, BalancedError, Huber, LogLoss, Loss, Measure, Pinball, Squared, ZeroOne};
 pub use map::{FittedMap, Map, TargetScale, TrainingRows};
 pub use model::{Model, ModelData, Parts, Predict, Predictor, ReadoutMap};
 pub use outline::Outline;

@@ -1,6 +1,6 @@
 //! A λ for each output: one subset, scored for each output by itself.
 
-use crate::{Branch, Design, Error, Evaluator, Feature, Loss, Result, Score, Shortcut, Watch};
+use crate::{AnyLoss, Branch, Design, Error, Evaluator, Feature, Result, Score, Shortcut, Watch};
 use std::sync::OnceLock;
 
 /// The designs of single outputs, made when they are first asked for; a copy of a design makes its own.
@@ -27,7 +27,7 @@ impl Design {
     ///
     /// # Errors
     /// [`Error::Setting`] on `loss`.
-    pub fn check_outputs(&self, loss: Loss) -> Result<()> {
+    pub fn check_outputs(&self, loss: &AnyLoss) -> Result<()> {
         let refused = |why: &str| {
             Err(Error::setting(
                 "loss",
@@ -35,7 +35,7 @@ impl Design {
             ))
         };
         let Some(readout) = self.readout().filter(|_| self.of_outputs().is_some()) else { return Ok(()) };
-        if !matches!(loss, Loss::Squared | Loss::Absolute) {
+        if !loss.is_over_outputs() {
             return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
         }
         if readout.balanced {

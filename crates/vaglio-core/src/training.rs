@@ -1,7 +1,7 @@
 //! Plain training, from which every criterion defines itself.
 
 use crate::design::Training;
-use crate::{Design, Feature, Loss, Model, Result, Trained, ridge};
+use crate::{Design, Feature, Model, Result, Squared, Trained, ridge};
 use ndarray::Array2;
 
 impl Design {
@@ -85,7 +85,7 @@ impl Design {
                 let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
                 predictions.column_mut(row).assign(&plain.retrain(&others, &[row], subset, lambda)?.column(0));
             }
-            Ok(self.loss(Loss::Squared, predictions.view()))
+            Ok(self.loss(&Squared, predictions.view()))
         };
         let lambda = match (lambda, &readout.lambdas[..]) {
             (Some(lambda), _) => lambda,

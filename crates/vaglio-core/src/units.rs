@@ -209,7 +209,7 @@ impl Design {
         let part = self.whole().map(|(whole, rows)| (whole.clone(), rows.to_vec()));
         let (parted, mut design) = (self.parted.clone(), self.clone().alone());
         (design.parted, design.columns, design.targets, design.kept) = (parted, columns, targets, kept);
-        design.largest = None;
+        (design.largest, design.target_unit) = (None, units.targets);
         design.weights = self.weights().map(|all| all.iter().map(|w| times_power(*w, -units.weights)).collect());
         if let Training::Ridge(readout, _) = &mut design.training {
             let lambdas = readout.lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();

@@ -32,6 +32,6 @@ pub use folds::Folds;
 pub use halt::Halt;
 pub use inner::Inner;
 pub use level::Level;
-pub use score::{Measure, Scorer, Targets};
+pub use score::{Measure, Rule, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
 pub use vaglio_columns::Column;

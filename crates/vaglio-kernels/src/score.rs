@@ -4,11 +4,13 @@ mod parts;
 mod pooled;
 mod spread;
 mod units;
+mod whole;
 
 use crate::Level;
 use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
+use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
 
@@ -68,7 +70,7 @@ impl Targets {
 }
 
 /// What is averaged over the rows left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Measure {
     /// Squared error over rows and outputs.
     Squared,
@@ -80,6 +82,22 @@ pub enum Measure {
     BalancedError,
     /// 1 − area under the ROC curve of one output, ties counted half.
     Auc,
+    /// The mean over rows of [`Rule::of_row`].
+    Rows(Arc<dyn Rule>),
+    /// [`Rule::of_all`].
+    Whole(Arc<dyn Rule>),
+}
+
+/// A loss that the kernels have no way of their own for.
+pub trait Rule: Debug + Send + Sync {
+    /// The loss of one row, from a target and a prediction for each output.
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64;
+
+    /// The loss of all rows: targets and predictions are those of all outputs, row after row, beside the weights of rows.
+    fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
+
+    /// The standard error of that over rows, if it has one.
+    fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64>;
 }
 
 /// Adds up a measure tile by tile, in an order that depends on the rows alone.
@@ -143,7 +161,8 @@ impl Scorer {
         for (j, &class) in classes.iter().enumerate() {
             class_weights[class as usize] += targets.weight(j);
         }
-        let divisor = if counts { targets.total_weight } else { targets.total_weight * outputs as f64 };
+        let of_outputs = matches!(measure, Measure::Squared | Measure::Absolute);
+        let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
         Scorer { targets, measure, classes, class_weights, divisor, factors: None, lacks_rows: false, units: None }
     }
 
@@ -154,7 +173,7 @@ impl Scorer {
 
     /// Whether the loss is the mean over all rows of the squares of the residuals as they come.
     pub fn is_of_squares(&self) -> bool {
-        self.measure == Measure::Squared && self.factors.is_none() && self.units.is_none()
+        matches!(self.measure, Measure::Squared) && self.factors.is_none() && self.units.is_none()
     }
 
     pub(crate) fn start(&self) -> Tally {
@@ -174,7 +193,7 @@ impl Scorer {
         if let Some(units) = &self.units {
             return units.add(&mut tally.whole, start, residuals, rows);
         }
-        match self.measure {
+        match &self.measure {
             Measure::Squared => {
                 for residual in residuals {
                     add_squares(self.targets.level, &residual[..rows], &mut tally.lanes);
@@ -188,12 +207,17 @@ impl Scorer {
                     }
                 }
             }
-            Measure::Auc => {
-                let scaled = &self.targets.scaled[0][start..start + rows];
-                let prediction = |(j, (y, e)): (usize, (&f64, &f64))| {
-                    if self.is_outside(start + j) { 0.0 } else { (y - e) / self.targets.root(start + j) }
-                };
-                tally.whole.extend(scaled.iter().zip(&residuals[0]).enumerate().map(prediction));
+            Measure::Auc | Measure::Whole(_) => {
+                for (j, row) in (start..start + rows).enumerate() {
+                    tally.whole.extend(residuals.iter().enumerate().map(|(o, e)| self.prediction(o, row, e[j])));
+                }
+            }
+            Measure::Rows(rule) => {
+                let mut of_row = self.rows_of(rule.as_ref());
+                for (j, row) in (start..start + rows).enumerate() {
+                    let loss = of_row(row, &|o| residuals[o][j]);
+                    tally.lanes.update(j % Wide::WIDTH, |sum| sum + loss);
+                }
             }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
@@ -227,8 +251,8 @@ impl Scorer {
         if let Some(units) = &self.units {
             return units.loss(&tally.whole);
         }
-        match self.measure {
-            Measure::Squared | Measure::Absolute => tally.lanes.sum() / self.divisor,
+        match &self.measure {
+            Measure::Squared | Measure::Absolute | Measure::Rows(_) => tally.lanes.sum() / self.divisor,
             Measure::ZeroOne => tally.wrong.iter().sum::<f64>() / self.divisor,
             Measure::BalancedError => {
                 let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
@@ -236,6 +260,7 @@ impl Scorer {
                 shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
             }
             Measure::Auc => self.wrong_pairs(&tally.whole),
+            Measure::Whole(rule) => self.of_all(rule.as_ref(), &tally.whole),
         }
     }
 

@@ -8,25 +8,25 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio::Selector;
-use vaglio::core::{Columns, Lambda, Loss, Problem, SearchStrategy, Silent, Task};
+use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, SearchStrategy, Silent, Squared, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Greedy};
 use vaglio_testkit::Random;
 
 fn main() {
-    let squared = Loss::Squared;
+    let squared = || AnyLoss::from(Squared);
     let grid = || Lambda::grid(1e-6, 1e3, 80);
     let few = |points| Lambda::grid(1e-4, 1.0, points);
-    run("greedy 106 x 115, 80 lambda", 106, 115, 0, squared, grid(), Greedy::new(110));
-    run("greedy wide 100 x 2000", 100, 2000, 0, squared, Lambda::Fixed(1e-6), Greedy::new(105));
-    run("greedy wide 100 x 1000, absolute", 100, 1000, 0, Loss::Absolute, Lambda::Fixed(1e-6), Greedy::new(105));
-    run("backward wide 100 x 140", 100, 140, 0, squared, Lambda::Fixed(1e-6), Backward::new(60));
-    run("backward wide 80 x 500", 80, 500, 0, squared, Lambda::Fixed(1e-6), Backward::new(470));
-    run("one row a column 20000 x 100, score", 20_000, 100, 40, squared, Lambda::Fixed(1e-4), Backward::new(100));
-    run("one row a column 20000 x 100, 12 lambda", 20_000, 100, 40, squared, few(12), Backward::new(100));
-    run("one row a column 5000 x 100, backward", 5_000, 100, 40, squared, Lambda::Fixed(1e-4), Backward::new(96));
-    run("one row a column 5000 x 100, absolute", 5_000, 100, 40, Loss::Absolute, Lambda::Fixed(1e-4), Greedy::new(70));
+    run("greedy 106 x 115, 80 lambda", 106, 115, 0, squared(), grid(), Greedy::new(110));
+    run("greedy wide 100 x 2000", 100, 2000, 0, squared(), Lambda::Fixed(1e-6), Greedy::new(105));
+    run("greedy wide 100 x 1000, absolute", 100, 1000, 0, Absolute.into(), Lambda::Fixed(1e-6), Greedy::new(105));
+    run("backward wide 100 x 140", 100, 140, 0, squared(), Lambda::Fixed(1e-6), Backward::new(60));
+    run("backward wide 80 x 500", 80, 500, 0, squared(), Lambda::Fixed(1e-6), Backward::new(470));
+    run("one row a column 20000 x 100, score", 20_000, 100, 40, squared(), Lambda::Fixed(1e-4), Backward::new(100));
+    run("one row a column 20000 x 100, 12 lambda", 20_000, 100, 40, squared(), few(12), Backward::new(100));
+    run("one row a column 5000 x 100, backward", 5_000, 100, 40, squared(), Lambda::Fixed(1e-4), Backward::new(96));
+    run("one row a column 5000 x 100, absolute", 5_000, 100, 40, Absolute.into(), Lambda::Fixed(1e-4), Greedy::new(70));
 }
 
 /// The last `alone` columns are not 0 in one row each.
@@ -35,7 +35,7 @@ fn run(
     rows: usize,
     count: usize,
     alone: usize,
-    loss: Loss,
+    loss: AnyLoss,
     lambda: Lambda,
     search: impl SearchStrategy + 'static,
 ) {

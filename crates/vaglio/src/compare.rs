@@ -6,12 +6,12 @@ mod pair;
 pub use pair::{By, Difference};
 
 use crate::pipeline::heading;
-use crate::record::{Figures, Nested, Record};
+use crate::record::{Figures, LossName, Nested, Record};
 use crate::report::plot::{Plot, Series};
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Loss, Result, shown};
+use vaglio_core::{Error, Result, shown};
 
 /// A run by its name.
 #[derive(Debug)]
@@ -33,9 +33,8 @@ pub struct Comparison {
 
 impl Run {
     /// The loss by which the run was made, or judged where its criterion has none.
-    pub fn loss(&self) -> Loss {
-        let own = if self.record.data.classes.is_none() { Loss::Squared } else { Loss::ZeroOne };
-        self.record.pipeline.loss.unwrap_or(own)
+    pub fn loss(&self) -> LossName {
+        self.record.loss()
     }
 
     fn parts(&self) -> String {
@@ -141,9 +140,9 @@ impl Comparison {
     }
 
     /// A drawing of the curves of all runs of one loss, with its legend.
-    fn curves(&self, loss: Loss) -> Option<(String, String)> {
+    fn curves(&self, loss: &LossName) -> Option<(String, String)> {
         const CLASSES: [&str; 6] = ["alpha k0", "alpha k1", "alpha k2", "alpha k3", "alpha k4", "alpha k5"];
-        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.loss() == loss).collect();
+        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.loss() == *loss).collect();
         let curves: Vec<(BTreeMap<usize, f64>, bool)> = runs.iter().map(|run| run.curve()).collect();
         let mut sizes: Vec<usize> = curves.iter().flat_map(|(curve, _)| curve.keys().copied()).collect();
         sizes.sort_unstable();

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, Loss, MadeAnew, Model, Observer, Path,
-    Problem, Result, SearchContext, SearchStrategy, Subset, Task,
+    AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Model, Observer,
+    Path, Problem, Result, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -135,9 +135,9 @@ impl ValidSelector {
     }
 
     /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
-    pub(crate) fn loss(&self, task: &Task) -> Loss {
-        let own = if *task == Task::Regression { Loss::Squared } else { Loss::ZeroOne };
-        self.criterion.loss().unwrap_or(own)
+    pub(crate) fn loss(&self, task: &Task) -> AnyLoss {
+        let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
+        self.criterion.loss().unwrap_or_else(own)
     }
 
     /// The design of the problem, with every check that can be made before the search.

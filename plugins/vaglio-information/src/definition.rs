@@ -3,7 +3,7 @@
 use crate::measure::Scale;
 use crate::{Information, Measure};
 use ndarray::Array2;
-use vaglio_core::{Design, Error, Feature, Loss, Result, Score, Units};
+use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
 use vaglio_kernels::linalg;
 
 /// The share of the empty subset's error below which rounding hides the error of a fit.
@@ -79,7 +79,7 @@ impl<'d> Definition<'d> {
     fn error(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         let rows: Vec<usize> = (0..self.design.rows()).collect();
         let predictions = self.design.retrain(&rows, &rows, subset, lambda)?;
-        Ok(self.units.loss_back(self.design.loss(Loss::Squared, predictions.view()), 2))
+        Ok(self.units.loss_back(self.design.loss(&Squared, predictions.view()), 2))
     }
 
     /// d = Σ σᵢ²/(σᵢ² + λ), and 1 for an intercept; 0 where it is not asked for.

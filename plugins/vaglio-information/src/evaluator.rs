@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::state::{State, Trial};
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Loss, Result, Score, larger, smaller};
+use vaglio_core::{Evaluator, Feature, Result, Score, Squared, larger, smaller};
 
 /// The evaluator of [`crate::Information`].
 pub(crate) struct Moments<'d> {
@@ -114,7 +114,7 @@ impl Evaluator for Moments<'_> {
         let lambda = lambda.map(|lambda| units.lambda(lambda));
         let rows: Vec<usize> = (0..design.rows()).collect();
         let predictions = design.retrain(&rows, &rows, subset, lambda)?;
-        let error = design.standard_error(Loss::Squared, predictions.view());
+        let error = design.standard_error(&Squared, predictions.view());
         Ok(error.map(|error| units.loss_back(error, 2)))
     }
 

@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use ndarray::{Array2, array};
-use vaglio_core::{Columns, Error, Learner, LinearForm, Loss, Model, Problem, Task};
+use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, Squared, Task};
 use vaglio_reservoir::{Decision, Reservoir};
 use vaglio_testkit::{Random, learner};
 
@@ -119,7 +119,7 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
     let design = by_series.design(&problem).unwrap();
     let rows: Vec<usize> = (0..design.rows()).collect();
     let predictions = design.retrain(&rows, &rows, &subset, None).unwrap();
-    assert!((design.loss(Loss::Squared, predictions.view()) - errors).abs() < 1e-9);
+    assert!((design.loss(&Squared, predictions.view()) - errors).abs() < 1e-9);
     let counts = model.counts(44, problem.series().map(|s| &s[..])).unwrap();
     assert_eq!((counts[0], counts[34], counts[43]), (1.0 / 15.0, 1.0 / 20.0, 1.0 / 9.0));
     let short = problem.select_rows(&[0, 1, 2]);

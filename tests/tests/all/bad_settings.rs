@@ -131,7 +131,7 @@ fn values_of_another_type_are_refused_with_their_place_and_what_was_expected() {
             ("search: {max_features: 3}", &["p.yaml:3:1: `search.kind`: is required and missing"]),
             ("preprocess: one_hot", &["p.yaml:3:13: `preprocess`: expected a list, found `one_hot`"]),
             ("learner: {kind: rls, intercept: 1}", &["p.yaml:3:33", "expected `true` or `false`, found the number 1"]),
-            ("criterion: {kind: loo, loss: zero_one}", &["p.yaml:3:30", "counts errors of classes"]),
+            ("criterion: {kind: loo, loss: zero_one}", &["p.yaml:3:30", "is of classes and the task is regression"]),
         ],
         false,
     );

@@ -138,7 +138,7 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-            let classes = ["zero_one", "balanced_error", "auc", "crrr"].contains(&component["kind"].as_str().unwrap());
+            let classes = ["zero_one", "balanced_error", "auc", "log_loss", "crrr"].contains(&component["kind"].as_str().unwrap());
             let refused = classes && target.starts_with("target: y");
             assert_eq!(ran.code, Some(if refused { 2 } else { 0 }), "{yaml}\n{}", ran.err);
         }
@@ -193,7 +193,7 @@ fn the_schema_names_the_words_that_there_are() {
         ("criterion: {kind: kflod}", "criterion: kind: \"kflod\" is not one of ["),
         (
             "criterion: {kind: loo, loss: square}",
-            "criterion: loss: \"square\" is not one of [\"squared\",\"zero_one\",",
+            "criterion: loss: \"square\" is not one of [\"absolute\",\"auc\",",
         ),
         ("criterion: {kind: kfold, splits: {kind: given}}", "criterion: splits: "),
         ("preprocess: [{kind: standardise}]", "preprocess: kind: \"standardise\" is not one of ["),

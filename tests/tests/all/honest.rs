@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 use ndarray::{Array2, Axis, concatenate};
-use vaglio::core::{Loss, Silent};
+use vaglio::core::{Loss, Silent, Squared, ZeroOne};
 use vaglio::pipeline::{Prepared, RunOptions, load, pool, prepare, run};
 use vaglio::record::Record;
 use vaglio_testkit::{Near, Random};
@@ -96,7 +96,7 @@ fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
     let of_y = [0, 1, 3].map(|at| ("y", CRITERIA[at]));
     let of_class = [0, 2, 3].map(|at| ("class", CRITERIA[at]));
     for (target, criterion) in of_y.into_iter().chain(of_class) {
-        let loss = if criterion.contains("zero_one") { Loss::ZeroOne } else { Loss::Squared };
+        let loss: &dyn Loss = if criterion.contains("zero_one") { &ZeroOne } else { &Squared };
         for (learner, search) in learners(target).into_iter().flat_map(|l| SEARCHES.map(|s| (l, s))) {
             let on = format!("{target} {learner} {criterion} {search}");
             let parts = |lambda: &str, choose: &str| {

@@ -11,7 +11,7 @@ use vaglio::Selector;
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::{All, Greedy};
-use vaglio_core::{Choose, Feature, Loss, Problem, Result};
+use vaglio_core::{Choose, Feature, Problem, Result, ZeroOne};
 
 /// A set of two classes, its files, its settings and the folds that are run.
 struct Set {
@@ -147,7 +147,7 @@ fn rows(table: &mut Table, name: &str, problem: &Problem, folds: &[Fold], curves
 fn fold(problem: &Problem, training: &[usize], test: &[usize], seed: u64) -> Result<Fold> {
     let (train, test) = split(problem, training, test)?;
     let start = Instant::now();
-    let criterion = Loo { loss: Loss::ZeroOne, full_pass: false };
+    let criterion = Loo { loss: ZeroOne.into(), full_pass: false };
     let grid = Lambda::one_of((-4..=6).step_by(2).map(|k| 10f64.powi(k)).collect());
     let all = All { choose: Choose::Best, ..All::default() };
     let whole = select(&train, Selector::params(criterion.clone(), all, Rls { lambda: grid, intercept: true }))?;

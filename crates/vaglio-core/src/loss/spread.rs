@@ -1,46 +1,63 @@
 //! Standard errors of mean losses over rows.
 
-use super::{Loss, class_of, is_wrong, tied};
-use ndarray::ArrayView2;
+use super::classes::{class_of, is_wrong, tied};
+use super::each_row;
+use ndarray::{ArrayView2, Axis};
 
-impl Loss {
-    /// The standard error of [`Loss::mean`] over rows; `None` for fewer than 2 rows, and where the loss is not defined
-    /// with a row left out.
-    ///
-    /// Of the losses that are means over rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Balanced error and AUC are made of
-    /// all rows: theirs is the jackknife, √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. AUC needs two rows
-    /// of each class; a class whose only row is left out takes no part in balanced error. Shapes are those of
-    /// [`Loss::mean`]. Cost O(rows · outputs), `auc` O(rows · log rows).
-    pub fn standard_error(
-        self,
-        targets: ArrayView2<f64>,
-        predictions: ArrayView2<f64>,
-        weights: Option<&[f64]>,
-    ) -> Option<f64> {
-        let (outputs, rows) = targets.dim();
-        if rows < 2 {
-            return None;
-        }
-        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-        let wrong = |row: usize| f64::from(u8::from(is_wrong(targets.column(row), predictions.column(row))));
-        let over_outputs = |row: usize, f: fn(f64) -> f64| {
-            (0..outputs).map(|o| f(targets[[o, row]] - predictions[[o, row]])).sum::<f64>() / outputs as f64
-        };
-        let error = match self {
-            Loss::Squared => of_mean(rows, weight, |row| over_outputs(row, |e| e * e)),
-            Loss::Absolute => of_mean(rows, weight, |row| over_outputs(row, f64::abs)),
-            Loss::ZeroOne => of_mean(rows, weight, wrong),
-            Loss::BalancedError => {
-                let classes: Vec<usize> = targets.columns().into_iter().map(class_of).collect();
-                jackknife(&without_each(&classes, outputs.max(2), weight, wrong)?)
-            }
-            Loss::Auc => {
-                let positive: Vec<bool> = targets.row(0).iter().map(|&y| y > 0.0).collect();
-                jackknife(&pairs_without_each(&positive, &predictions.row(0).to_vec(), weight)?)
-            }
-        };
-        error.is_finite().then_some(error)
+/// The most parts that are left out in turn.
+const PARTS: usize = 100;
+
+/// Of a mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
+pub(super) fn of_rows(
+    of_row: impl Fn(&[f64], &[f64]) -> f64,
+    targets: ArrayView2<f64>,
+    predictions: ArrayView2<f64>,
+    weights: Option<&[f64]>,
+) -> Option<f64> {
+    let losses: Vec<f64> = each_row(targets, predictions, weights).map(|(y, p, _)| of_row(&y, &p)).collect();
+    if losses.len() < 2 {
+        return None;
     }
+    finite(of_mean(losses.len(), |row| weights.map_or(1.0, |w| w[row]), |row| losses[row]))
+}
+
+/// Of all rows together: the jackknife over parts of the rows, dealt in turn. Cost O(parts) times that of the mean.
+pub(super) fn of_parts(
+    mean: impl Fn(ArrayView2<f64>, ArrayView2<f64>, Option<&[f64]>) -> f64,
+    targets: ArrayView2<f64>,
+    predictions: ArrayView2<f64>,
+    weights: Option<&[f64]>,
+) -> Option<f64> {
+    let (rows, parts) = (targets.ncols(), targets.ncols().min(PARTS));
+    if rows < 2 {
+        return None;
+    }
+    let without = |part: usize| {
+        let left: Vec<usize> = (0..rows).filter(|row| row % parts != part).collect();
+        let weights: Option<Vec<f64>> = weights.map(|w| left.iter().map(|&row| w[row]).collect());
+        let (targets, predictions) = (targets.select(Axis(1), &left), predictions.select(Axis(1), &left));
+        mean(targets.view(), predictions.view(), weights.as_deref())
+    };
+    finite(jackknife(&(0..parts).map(without).collect::<Vec<_>>()))
+}
+
+/// Of balanced error: the jackknife over rows; a class whose only row is left out takes no part.
+pub(super) fn of_classes(y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
+    let rows = each_row(y, p, weights).map(|(y, p, _)| (class_of(&y), f64::from(u8::from(is_wrong(&y, &p)))));
+    let (classes, wrong): (Vec<usize>, Vec<f64>) = rows.unzip();
+    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    finite(jackknife(&without_each(&classes, y.nrows().max(2), weight, |row| wrong[row])?))
+}
+
+/// Of AUC: the jackknife over rows, of which each class has two or more.
+pub(super) fn of_pairs(y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
+    let positive: Vec<bool> = y.row(0).iter().map(|&y| y > 0.0).collect();
+    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    finite(jackknife(&pairs_without_each(&positive, &p.row(0).to_vec(), weight)?))
+}
+
+fn finite(error: f64) -> Option<f64> {
+    error.is_finite().then_some(error)
 }
 
 /// √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
@@ -130,7 +147,12 @@ fn place<'g>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::{Array2, Axis};
+    use crate::{Absolute, AnyLoss, Auc, BalancedError, Huber, Loss, Squared, ZeroOne};
+    use ndarray::Array2;
+
+    fn losses() -> [AnyLoss; 6] {
+        [Squared.into(), Absolute.into(), Huber::default().into(), ZeroOne.into(), BalancedError.into(), Auc.into()]
+    }
 
     /// Rows with ties, weights, and predictions that are wrong in places: outputs × rows.
     fn rows(rows: usize, outputs: usize) -> (Array2<f64>, Array2<f64>, Vec<f64>) {
@@ -148,11 +170,11 @@ mod tests {
     #[test]
     fn pooled_losses_have_the_jackknife_over_rows() {
         for (m, outputs, loss) in [
-            (23, 1, Loss::Auc),
-            (6, 1, Loss::Auc),
-            (23, 1, Loss::BalancedError),
-            (31, 4, Loss::BalancedError),
-            (5, 3, Loss::BalancedError),
+            (23, 1, AnyLoss::from(Auc)),
+            (6, 1, Auc.into()),
+            (23, 1, BalancedError.into()),
+            (31, 4, BalancedError.into()),
+            (5, 3, BalancedError.into()),
         ] {
             let (targets, predictions, weights) = rows(m, outputs);
             for weights in [None, Some(&weights[..])] {
@@ -164,6 +186,8 @@ mod tests {
                 let without = |row: usize| mean(&(0..m).filter(|&other| other != row).collect::<Vec<_>>());
                 let expected = jackknife(&(0..m).map(without).collect::<Vec<_>>());
                 let found = loss.standard_error(targets.view(), predictions.view(), weights).unwrap();
+                let in_parts = of_parts(|y, p, w| loss.mean(y, p, w), targets.view(), predictions.view(), weights);
+                assert!((in_parts.unwrap() - expected).abs() <= 1e-12 * expected, "{loss:?}: {in_parts:?}");
                 assert!(
                     found > 0.0 && (found - expected).abs() <= 1e-12 * expected,
                     "{loss:?}: {found} is not {expected}"
@@ -175,15 +199,15 @@ mod tests {
     #[test]
     fn means_have_the_spread_of_their_rows() {
         let (targets, predictions, _) = rows(40, 1);
-        let rate = Loss::ZeroOne.mean(targets.view(), predictions.view(), None);
-        let found = Loss::ZeroOne.standard_error(targets.view(), predictions.view(), None).unwrap();
+        let rate = ZeroOne.mean(targets.view(), predictions.view(), None);
+        let found = ZeroOne.standard_error(targets.view(), predictions.view(), None).unwrap();
         assert!(rate > 0.0 && (found - (rate * (1.0 - rate) / 40.0).sqrt()).abs() < 1e-15);
     }
 
     #[test]
     fn nothing_is_wrong_without_spread() {
         let (targets, ..) = rows(20, 1);
-        for (loss, ..) in Loss::ALL {
+        for loss in losses() {
             assert_eq!(loss.standard_error(targets.view(), targets.view(), None), Some(0.0), "{loss:?}");
         }
     }
@@ -191,9 +215,9 @@ mod tests {
     #[test]
     fn there_is_none_for_one_row_and_for_one_class() {
         let one = Array2::from_elem((1, 1), 1.0);
-        assert!(Loss::ALL.iter().all(|(loss, ..)| loss.standard_error(one.view(), one.view(), None).is_none()));
+        assert!(losses().iter().all(|loss| loss.standard_error(one.view(), one.view(), None).is_none()));
         let class = Array2::from_elem((1, 9), 1.0);
-        for loss in [Loss::Auc, Loss::BalancedError] {
+        for loss in [AnyLoss::from(Auc), BalancedError.into()] {
             assert_eq!(loss.standard_error(class.view(), class.view(), None), None);
         }
     }

@@ -15,10 +15,10 @@ impl Scorer {
     }
 
     /// The loss of all rows from what each part gave, a number and what is still to be added up. Cost O(parts), and
-    /// O(parts · m) for [`Measure::Auc`] and for units.
+    /// O(parts · m) for losses of all rows and for units.
     pub fn join<'t>(&self, parts: impl IntoIterator<Item = (f64, &'t [f64])>) -> f64 {
         let (mut sum, mut tally) = (0.0, self.start());
-        let must_gather = self.units.is_some() || self.measure == Measure::Auc;
+        let must_gather = self.is_gathered();
         tally.whole = Vec::new();
         for (loss, whole) in parts {
             sum += loss;
@@ -42,7 +42,12 @@ impl Scorer {
 
     /// Whether the loss of a part is not known from its rows alone.
     pub(super) fn is_open(&self) -> bool {
-        self.lacks_rows && (self.units.is_some() || self.measure == Measure::Auc)
+        self.lacks_rows && self.is_gathered()
+    }
+
+    /// Whether the loss is made of what all rows give, once they are there.
+    fn is_gathered(&self) -> bool {
+        self.units.is_some() || matches!(self.measure, Measure::Auc | Measure::Whole(_))
     }
 
     pub(super) fn is_outside(&self, row: usize) -> bool {

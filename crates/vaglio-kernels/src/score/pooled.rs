@@ -1,6 +1,6 @@
 //! Losses that are made of all rows at once: what they are without some of the rows.
 
-use super::{Measure, Scorer};
+use super::{Measure, Rule, Scorer};
 use crate::tolerance::TIED_PREDICTION;
 
 /// Rows that are left out, each with the weight that goes: all of its own, or a share.
@@ -12,7 +12,7 @@ const GONE: f64 = 1e-12;
 impl Scorer {
     /// Whether the loss is no mean over rows.
     pub(super) fn is_pooled(&self) -> bool {
-        matches!(self.measure, Measure::BalancedError | Measure::Auc)
+        matches!(self.measure, Measure::BalancedError | Measure::Auc | Measure::Whole(_))
     }
 
     /// √((n − 1)/n · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; `None` where that is not defined. Cost O(m log m).
@@ -20,17 +20,35 @@ impl Scorer {
         if parts.len() < 2 {
             return None;
         }
-        let without: Vec<f64> = if self.measure == Measure::Auc {
-            let pairs = Pairs::new(self, residuals);
-            parts.iter().map(|part| pairs.without(part)).collect::<Option<_>>()?
-        } else {
-            let classes = Classes::new(self, residuals)?;
-            parts.iter().map(|part| classes.without(part)).collect::<Option<_>>()?
+        let without: Vec<f64> = match &self.measure {
+            Measure::Auc => {
+                let pairs = Pairs::new(self, residuals);
+                parts.iter().map(|part| pairs.without(part)).collect::<Option<_>>()?
+            }
+            Measure::Whole(rule) => {
+                let predictions = self.predictions(residuals);
+                parts.iter().map(|part| self.all_without(rule.as_ref(), &predictions, part)).collect()
+            }
+            _ => {
+                let classes = Classes::new(self, residuals)?;
+                parts.iter().map(|part| classes.without(part)).collect::<Option<_>>()?
+            }
         };
         let count = without.len() as f64;
         let mean = without.iter().sum::<f64>() / count;
         let squares: f64 = without.iter().map(|theta| (theta - mean) * (theta - mean)).sum();
-        Some(((count - 1.0) / count * squares).sqrt())
+        let error = ((count - 1.0) / count * squares).sqrt();
+        error.is_finite().then_some(error)
+    }
+
+    /// A loss of all rows without those of a part. Cost O(m) and that of the loss.
+    fn all_without(&self, rule: &dyn Rule, predictions: &[f64], part: &Part) -> f64 {
+        let mut left: Vec<f64> = (0..self.targets.rows()).map(|row| self.targets.weight(row)).collect();
+        for &(row, weight) in part {
+            left[row] = if left[row] - weight > GONE * left[row] { left[row] - weight } else { 0.0 };
+        }
+        let (targets, predictions, weights) = self.counted(predictions, |row| left[row]);
+        rule.of_all(&targets, &predictions, &weights)
     }
 }
 

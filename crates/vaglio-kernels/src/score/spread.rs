@@ -18,6 +18,9 @@ impl Scorer {
         if rows.len() < 2 {
             return None;
         }
+        if let Measure::Whole(rule) = &self.measure {
+            return self.error_of_all(rule.as_ref(), residuals);
+        }
         if self.is_pooled() {
             let parts: Vec<Part> = rows.iter().map(|&row| vec![(row, targets.weight(row))]).collect();
             return self.jackknife(residuals, &parts);
@@ -69,9 +72,10 @@ impl Scorer {
     fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let (root, outputs) = (self.targets.root(row), self.targets.outputs());
         let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residual(o) / root)).sum::<f64>();
-        match self.measure {
+        match &self.measure {
             Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
             Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
+            Measure::Rows(rule) => self.rows_of(rule.as_ref())(row, &residual) / self.targets.weight(row),
             _ => f64::from(u8::from(self.is_wrong(row, residual))),
         }
     }

@@ -22,7 +22,7 @@ fn sample(rows: usize) -> Sample {
 
 /// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+    let scorer = Scorer::new(Arc::clone(data.targets()), measure.clone());
     let mut full = State::new(Basis::new(Arc::clone(data), lambda));
     let mut bounded = State::new(Basis::new(Arc::clone(data), lambda));
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
@@ -30,7 +30,7 @@ fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>
         let open: Vec<usize> = (0..10).filter(|f| !chosen.contains(f)).collect();
         let losses: Vec<f64> = full.trials(&scorer, &open).iter().map(|t| t.loss).collect();
         let best = (0..open.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap();
-        if measure == Measure::Squared {
+        if matches!(measure, Measure::Squared) {
             let (features, bounds) = bounded.bounds(&scorer).unwrap();
             assert_eq!(features, open);
             let positions: Vec<usize> = (0..open.len()).collect();
@@ -76,7 +76,7 @@ fn trials_equal_refitting_without_each_row() {
 fn every_level_gives_the_same_bits() {
     let sample = sample(4111);
     for measure in [Measure::Squared, Measure::Absolute] {
-        let run = |level| greedy(&sample.data(level, true, true), 0.5, measure);
+        let run = |level| greedy(&sample.data(level, true, true), 0.5, measure.clone());
         let baseline = run(Level::available()[0]);
         for level in Level::available() {
             assert_eq!(run(level), baseline, "{}", level.name());

@@ -1,11 +1,11 @@
 //! The page of a comparison.
 
 use super::{Comparison, Difference, Run, likeness, share};
+use crate::record::LossName;
 use crate::report::filled;
 use minijinja::value::Serde;
 use serde::Serialize;
 use std::collections::HashMap;
-use vaglio_core::Loss;
 
 /// Shared columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
@@ -27,7 +27,7 @@ struct View {
 struct RunRow {
     name: String,
     parts: String,
-    loss: &'static str,
+    loss: String,
     rows: usize,
     columns: usize,
     lambda: Option<f64>,
@@ -74,14 +74,14 @@ pub(super) fn page(comparison: &Comparison) -> Result<String, minijinja::Error> 
 impl View {
     fn of(comparison: &Comparison) -> Self {
         let Comparison { runs, pairs } = comparison;
-        let mut losses: Vec<Loss> = Vec::new();
+        let mut losses: Vec<LossName> = Vec::new();
         runs.iter().map(Run::loss).for_each(|loss| {
             if !losses.contains(&loss) {
                 losses.push(loss);
             }
         });
-        let figure = |loss: &Loss| {
-            let (svg, legend) = comparison.curves(*loss)?;
+        let figure = |loss: &LossName| {
+            let (svg, legend) = comparison.curves(loss)?;
             Some(Figure { heading: format!("{} against size", capital(loss.title())), svg, legend })
         };
         let (columns, left_out) = columns(runs);
@@ -105,7 +105,7 @@ fn run_row(run: &Run) -> RunRow {
     RunRow {
         name: run.name.clone(),
         parts: run.parts(),
-        loss: run.loss().told(),
+        loss: run.loss().told().to_owned(),
         rows: record.data.rows,
         columns: record.selected.len(),
         lambda: record.lambda,

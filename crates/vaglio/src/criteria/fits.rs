@@ -6,7 +6,7 @@ use super::round::{Round, is_held_out};
 use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Error, Feature, Loss, Result, Score};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score};
 use vaglio_kernels::kfold::{Decomposition, Refitted, Rows};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
@@ -100,7 +100,7 @@ impl<'d> Fits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_folds(design: &'d Design, loss: Loss, round: Round, parts: Vec<balance::Part>) -> Result<Self> {
+    pub fn of_folds(design: &'d Design, loss: &AnyLoss, round: Round, parts: Vec<balance::Part>) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.is_held_out();
         let rows = Arc::new(balance::rows_of(design, round.folds)?);
@@ -131,7 +131,7 @@ impl<'d> Fits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_rows(design: &'d Design, loss: Loss, parts: Vec<balance::Part>) -> Result<Self> {
+    pub fn of_rows(design: &'d Design, loss: &AnyLoss, parts: Vec<balance::Part>) -> Result<Self> {
         let fits = Fits::of_folds(design, loss, Round::single(design.rows()), parts)?;
         Ok(Fits { are_independent: true, leaves_one_out: true, ..fits })
     }

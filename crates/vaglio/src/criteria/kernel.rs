@@ -1,17 +1,64 @@
 //! What criteria hand to the kernels and take from them.
 
+use ndarray::ArrayView2;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Loss, Result, Score};
-use vaglio_kernels::{Data, DataError, Inner, Level, Measure, Scorer, Targets};
+use vaglio_core::{AnyLoss, Design, Error, Result, Score, times_power};
+use vaglio_kernels::{Data, DataError, Inner, Level, Measure, Rule, Scorer, Targets};
 
 /// A loss as the kernels know it.
-fn measure(loss: Loss) -> Measure {
-    match loss {
-        Loss::Squared => Measure::Squared,
-        Loss::Absolute => Measure::Absolute,
-        Loss::ZeroOne => Measure::ZeroOne,
-        Loss::BalancedError => Measure::BalancedError,
-        Loss::Auc => Measure::Auc,
+fn measure(design: &Design, loss: &AnyLoss) -> Measure {
+    let rule = || Arc::new(Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) });
+    match loss.measure() {
+        vaglio_core::Measure::Squared => Measure::Squared,
+        vaglio_core::Measure::Absolute => Measure::Absolute,
+        vaglio_core::Measure::ZeroOne => Measure::ZeroOne,
+        vaglio_core::Measure::BalancedError => Measure::BalancedError,
+        vaglio_core::Measure::Auc => Measure::Auc,
+        vaglio_core::Measure::Rows => Measure::Rows(rule()),
+        vaglio_core::Measure::Whole => Measure::Whole(rule()),
+    }
+}
+
+/// A loss that the kernels do not know, of targets and predictions over a power of two.
+#[derive(Debug)]
+struct Unknown {
+    loss: AnyLoss,
+    unit: i32,
+}
+
+impl Unknown {
+    fn in_unit(&self, values: &[f64]) -> Vec<f64> {
+        values.iter().map(|x| times_power(*x, self.unit)).collect()
+    }
+
+    /// What a function gives of targets and predictions, outputs × rows.
+    fn of<R>(
+        &self,
+        (targets, predictions): (&[f64], &[f64]),
+        rows: usize,
+        value: impl Fn(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> R,
+    ) -> Option<R> {
+        let (targets, predictions) = (self.in_unit(targets), self.in_unit(predictions));
+        let shape = (rows, targets.len() / rows.max(1));
+        let [y, p] = [&targets, &predictions].map(|values| ArrayView2::from_shape(shape, values).ok());
+        Some(value(y?.reversed_axes(), p?.reversed_axes()))
+    }
+}
+
+impl Rule for Unknown {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        match self.unit {
+            0 => self.loss.of_row(targets, predictions),
+            _ => self.loss.of_row(&self.in_unit(targets), &self.in_unit(predictions)),
+        }
+    }
+
+    fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
+        self.of((targets, predictions), weights.len(), |y, p| self.loss.mean(y, p, Some(weights))).unwrap_or(f64::NAN)
+    }
+
+    fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64> {
+        self.of((targets, predictions), weights.len(), |y, p| self.loss.standard_error(y, p, Some(weights)))?
     }
 }
 
@@ -66,8 +113,8 @@ fn explain(error: DataError, names: &[String]) -> Error {
 
 /// The mean of a loss over rows, or over units where the design decides by these, for residuals in the order of
 /// `targets`: row j of these is row `order[j]` of the design.
-pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: Loss, order: Option<&[usize]>) -> Scorer {
-    let scorer = Scorer::new(targets, measure(loss));
+pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
+    let scorer = Scorer::new(targets, measure(design, loss));
     let Some(decisions) = design.decisions() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();

@@ -27,8 +27,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use splits::Splits;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut, Watch,
-    mean_over_outputs,
+    AnyLoss, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result, Score, Shortcut,
+    Watch, mean_over_outputs,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -58,7 +58,7 @@ pub struct KFold {
     /// Rows that are held out otherwise than once each, in place of all the above but `stratified`.
     pub splits: Option<Splits>,
     /// What is averaged over the rows held out.
-    pub loss: Loss,
+    pub loss: AnyLoss,
     /// How the scores are computed; it changes none of them.
     pub engine: Engine,
 }
@@ -99,7 +99,7 @@ impl Criterion for KFold {
         if let Some(outputs) = design.of_outputs() {
             return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
         }
-        if let Some(score) = units::evaluated(self, self.loss, design, subset)? {
+        if let Some(score) = units::evaluated(self, &*self.loss, design, subset)? {
             return Ok(score);
         }
         let rounds = self.rounds(design)?;
@@ -122,7 +122,7 @@ impl Criterion for KFold {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        if let Some(told) = units::accelerated(self, self.loss, design, outline)? {
+        if let Some(told) = units::accelerated(self, &*self.loss, design, outline)? {
             return Ok(told);
         }
         if let Some(outputs) = design.of_outputs() {
@@ -153,13 +153,13 @@ impl Criterion for KFold {
             if kind != Kind::HoldOut && are_refitted {
                 parts.clear();
             }
-            let own = Fits::of_folds(design, self.loss, round, parts)?;
+            let own = Fits::of_folds(design, &self.loss, round, parts)?;
             let engine: Option<Box<dyn FoldEngine + 'd>> = match kind {
                 Kind::Decomposition => None,
                 Kind::Moments => {
                     Some(Box::new(MomentEngine::new(moments::of(self, design, &own.rows, held_out)?, &lambdas)))
                 }
-                Kind::HoldOut => Some(Box::new(HoldOutEngine::new(design, self.loss, &own, &lambdas))),
+                Kind::HoldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
             };
             engines.extend(engine);
             fits.push(own);
@@ -200,14 +200,15 @@ impl Criterion for KFold {
     }
 
     fn check_settings(&self) -> Result<()> {
+        self.loss.check_settings().map_err(|error| error.under("loss"))?;
         self.check_settings_alone()
     }
 
     fn check(&self, design: &Design) -> Result<()> {
-        self.loss.check(design.task())?;
-        design.check_outputs(self.loss)?;
-        units::check(self.loss, design)?;
-        if self.engine == Engine::Primal && self.loss != Loss::Squared {
+        self.loss.check(design.task()).map_err(|error| error.under("loss"))?;
+        design.check_outputs(&self.loss)?;
+        units::check(&*self.loss, design)?;
+        if self.engine == Engine::Primal && self.loss.measure() != Measure::Squared {
             return Err(Error::setting(
                 "engine",
                 format!(
@@ -232,7 +233,7 @@ impl Criterion for KFold {
         let rounds = self.rounds(design).unwrap_or_default();
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
         let is_mean = match design.is_mapped_in_folds() {
-            true => apart::is_mean_of_folds(self.loss, design),
+            true => apart::is_mean_of_folds(&*self.loss, design),
             false => self.is_mean_of(&rounds),
         };
         let has_readout = design.readout().is_some();
@@ -272,8 +273,8 @@ impl Criterion for KFold {
         true
     }
 
-    fn loss(&self) -> Option<Loss> {
-        Some(self.loss)
+    fn loss(&self) -> Option<AnyLoss> {
+        Some(self.loss.clone())
     }
 }
 
@@ -284,13 +285,13 @@ impl KFold {
 
     /// Whether the loss of several rounds is the mean of theirs, as it is of rows and not of their order.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
-        rounds.len() == 1 || self.loss != Loss::Auc
+        rounds.len() == 1 || !matches!(self.loss.measure(), Measure::Auc | Measure::Whole)
     }
 
     /// The loss of the rows held out in all rounds together.
     fn pooled(&self, design: &Design, rounds: &[Round], predictions: &[Array2<f64>]) -> f64 {
         if self.is_mean_of(rounds) && rounds.iter().all(Round::is_partition) {
-            let losses: Vec<f64> = predictions.iter().map(|own| design.loss(self.loss, own.view())).collect();
+            let losses: Vec<f64> = predictions.iter().map(|own| design.loss(&*self.loss, own.view())).collect();
             return mean_of(&losses).unwrap_or(f64::NAN);
         }
         let held_out: Vec<Vec<usize>> = rounds
@@ -306,7 +307,9 @@ impl KFold {
             (of_rounds(&|_| design.targets().to_owned()), of_rounds(&|at| predictions[at].clone()));
         let weights = design.weights().map(|w| held_out.iter().flatten().map(|&row| w[row]).collect::<Vec<f64>>());
         match (targets, predictions) {
-            (Ok(targets), Ok(predictions)) => self.loss.mean(targets.view(), predictions.view(), weights.as_deref()),
+            (Ok(targets), Ok(predictions)) => {
+                design.mean_loss(&*self.loss, targets.view(), predictions.view(), weights.as_deref())
+            }
             _ => f64::NAN,
         }
     }

@@ -21,7 +21,7 @@ pub(crate) use predicted::predicted_left_out;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Loss, Outline, Result, Score, Shortcut,
+    AnyLoss, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result, Score, Shortcut,
     mean_over_outputs,
 };
 
@@ -39,7 +39,7 @@ use vaglio_core::{
 #[serde(deny_unknown_fields, default)]
 pub struct Loo {
     /// What is averaged over the rows left out.
-    pub loss: Loss,
+    pub loss: AnyLoss,
     /// Tries every candidate at every step, even those that are proven worse; the result is the same.
     #[serde(skip)]
     pub full_pass: bool,
@@ -60,11 +60,11 @@ impl Loo {
         let Some(readout) = design.readout() else { return Ok(None) };
         let parts = parts_of(design);
         let has_states = !readout.refine && parts.as_ref().is_some_and(|parts| parts.len() <= MOST_PARTS);
-        let fits = Fits::of_rows(design, self.loss, parts.unwrap_or_default())?;
+        let fits = Fits::of_rows(design, &self.loss, parts.unwrap_or_default())?;
         if !has_states {
             return Ok(Some(Decomposed::shortcut(Rounds::new(design, vec![fits]))));
         }
-        let mut common = Common::new(design, self.loss, fits, &readout.lambdas);
+        let mut common = Common::new(design, &self.loss, fits, &readout.lambdas);
         common.bounded &= !self.full_pass;
         Ok(Some(Shortcut::new("dual", LooEvaluator::new(Arc::new(common)))))
     }
@@ -76,7 +76,7 @@ impl Criterion for Loo {
         if let Some(outputs) = design.of_outputs() {
             return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
         }
-        if let Some(score) = units::evaluated(self, self.loss, design, subset)? {
+        if let Some(score) = units::evaluated(self, &*self.loss, design, subset)? {
             return Ok(score);
         }
         let (outputs, rows) = design.targets().dim();
@@ -85,12 +85,12 @@ impl Criterion for Loo {
             for row in 0..rows {
                 predictions.column_mut(row).assign(&left_out(design, subset, row, lambda)?.column(0));
             }
-            Ok(design.loss(self.loss, predictions.view()))
+            Ok(design.loss(&*self.loss, predictions.view()))
         })
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        if let Some(told) = units::accelerated(self, self.loss, design, outline)? {
+        if let Some(told) = units::accelerated(self, &*self.loss, design, outline)? {
             return Ok(told);
         }
         let Some(outputs) = design.of_outputs() else { return self.shortcut(design) };
@@ -102,10 +102,14 @@ impl Criterion for Loo {
         Ok(Box::new(Linear::new(design)?))
     }
 
+    fn check_settings(&self) -> Result<()> {
+        self.loss.check_settings().map_err(|error| error.under("loss"))
+    }
+
     fn check(&self, design: &Design) -> Result<()> {
-        self.loss.check(design.task())?;
-        design.check_outputs(self.loss)?;
-        units::check(self.loss, design)?;
+        self.loss.check(design.task()).map_err(|error| error.under("loss"))?;
+        design.check_outputs(&self.loss)?;
+        units::check(&*self.loss, design)?;
         if design.rows() < 2 && design.readout().is_none() {
             return Err(Error::setting("kind", "leaving one row out of one leaves none to train on; give more rows"));
         }
@@ -137,8 +141,8 @@ impl Criterion for Loo {
         true
     }
 
-    fn loss(&self) -> Option<Loss> {
-        Some(self.loss)
+    fn loss(&self) -> Option<AnyLoss> {
+        Some(self.loss.clone())
     }
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
@@ -175,7 +179,7 @@ impl Criterion for Loo {
         };
         let active = design.candidates().len() as f64;
         let is_plain = balance::classes_of(design).is_none() && design.decisions().is_none();
-        let bounded = self.loss == Loss::Squared && !self.full_pass && is_plain;
+        let bounded = self.loss.measure() == Measure::Squared && !self.full_pass && is_plain;
         // A state for each λ and part of the rows.
         let lambdas = (readout.lambdas.len() * parts) as f64;
         if outline.start > 0 {

@@ -5,20 +5,16 @@ use vaglio_core::{
     Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Watch, Winner,
 };
 
-/// The power of the targets with which a loss grows.
-fn degree(loss: Loss) -> i32 {
-    match loss {
-        Loss::Squared => 2,
-        Loss::Absolute => 1,
-        Loss::ZeroOne | Loss::BalancedError | Loss::Auc => 0,
-    }
+/// The power of the targets with which a loss grows; one that grows with none sees targets as the data have them.
+fn degree(loss: &dyn Loss) -> i32 {
+    loss.degree().unwrap_or(0)
 }
 
 /// Refuses targets of which the loss is no double.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`].
-pub(super) fn check(loss: Loss, design: &Design) -> Result<()> {
+pub(super) fn check(loss: &dyn Loss, design: &Design) -> Result<()> {
     design.check_targets(degree(loss))
 }
 
@@ -28,7 +24,7 @@ pub(super) fn check(loss: Loss, design: &Design) -> Result<()> {
 /// Those of the criterion; [`vaglio_core::Error::Numerical`] where scores are no doubles in the design's own units.
 pub(super) fn evaluated(
     criterion: &dyn Criterion,
-    loss: Loss,
+    loss: &dyn Loss,
     design: &Design,
     subset: &[Feature],
 ) -> Result<Option<Score>> {
@@ -55,7 +51,7 @@ fn are_spread(design: &Design) -> bool {
 /// See [`evaluated`].
 pub(super) fn accelerated<'d>(
     criterion: &'d dyn Criterion,
-    loss: Loss,
+    loss: &dyn Loss,
     design: &'d Design,
     outline: &Outline,
 ) -> Result<Option<Option<Shortcut<'d>>>> {

@@ -12,17 +12,14 @@ use vaglio_core::{Description, Role, descriptions};
 /// that who reads a wrong word is told which there are.
 pub fn pipeline_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let [criterion, search, learner, map] =
-        [Role::Criterion, Role::Search, Role::Learner, Role::Map].map(|role| of_role(role, &mut generator));
+    let of_roles = Role::ALL.map(|role| (format!("{role:?}"), of_role(role, &mut generator)));
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
     let evaluate = generator.subschema_for::<Evaluate>().to_value();
     let limits = generator.subschema_for::<Limits>().to_value();
     let engine = generator.subschema_for::<EngineSpec>().to_value();
     let mut definitions = generator.take_definitions(true);
-    for (name, schema) in [("Criterion", criterion), ("Search", search), ("Learner", learner), ("Map", map)] {
-        definitions.insert(name.into(), schema);
-    }
+    definitions.extend(of_roles);
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "vaglio pipeline",
@@ -149,19 +146,13 @@ pub(super) fn own_schema(description: &Description) -> (Value, Map<String, Value
     (schema, inner.take_definitions(true))
 }
 
-/// The component list of `vaglio list --json`: what is linked in, and the losses.
+/// The component list of `vaglio list --json`: what is linked in.
 pub fn component_list() -> Value {
-    let parts = descriptions().into_iter().map(|d| {
+    let part = |d: &Description| {
         json!({
             "role": d.role.name(), "kind": d.kind, "crate": d.package, "version": d.version,
             "summary": d.summary, "example": d.example
         })
-    });
-    let losses = vaglio_core::Loss::ALL.iter().map(|(_, name, summary)| {
-        json!({
-            "role": "loss", "kind": name, "crate": "vaglio-core", "version": env!("CARGO_PKG_VERSION"),
-            "summary": summary, "example": format!("criterion: {{kind: loo, loss: {name}}}")
-        })
-    });
-    Value::Array(parts.chain(losses).collect())
+    };
+    descriptions().into_iter().map(part).collect()
 }

@@ -1,9 +1,10 @@
 //! Figures of predictions on rows that the model had not seen.
 
+use super::LossName;
 use crate::infinity;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Loss, Task, shown};
+use vaglio_core::{AnyLoss, Auc, BalancedError, Loss, Squared, Task, ZeroOne, shown};
 
 /// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,13 +41,13 @@ impl Figures {
     /// The figures of predictions, outputs × rows, in the units of `targets`.
     pub fn of(
         task: &Task,
-        loss: Loss,
+        loss: &dyn Loss,
         targets: ArrayView2<f64>,
         predictions: ArrayView2<f64>,
         weights: Option<&[f64]>,
     ) -> Self {
-        let mean = |loss: Loss| loss.mean(targets, predictions, weights);
-        let mse = mean(Loss::Squared);
+        let mean = |loss: &dyn Loss| loss.mean(targets, predictions, weights);
+        let mse = mean(&Squared);
         let classes = *task != Task::Regression;
         let binary = matches!(task, Task::Binary { .. });
         let finite = |value: f64| value.is_finite().then_some(value);
@@ -58,9 +59,9 @@ impl Figures {
             mse,
             r2: finite(1.0 - mse / variance),
             nrmse: finite((mse / variance).sqrt()),
-            error_rate: classes.then(|| mean(Loss::ZeroOne)),
-            balanced_error_rate: classes.then(|| mean(Loss::BalancedError)),
-            auc: if binary { finite(1.0 - mean(Loss::Auc)) } else { None },
+            error_rate: classes.then(|| mean(&ZeroOne)),
+            balanced_error_rate: classes.then(|| mean(&BalancedError)),
+            auc: if binary { finite(1.0 - mean(&Auc)) } else { None },
             standard_error: loss.standard_error(targets, predictions, weights),
             confusion: classes.then(|| confusion(targets, predictions)),
         }
@@ -69,9 +70,9 @@ impl Figures {
 
 impl Figures {
     /// The figures in a few words: the loss first, then the mean squared error and the error rate.
-    pub(crate) fn told(&self, loss: Option<Loss>) -> String {
+    pub(crate) fn told(&self, loss: Option<&LossName>) -> String {
         let mut told = Vec::new();
-        if let Some(loss) = loss.filter(|loss| !matches!(loss, Loss::Squared | Loss::ZeroOne)) {
+        if let Some(loss) = loss.filter(|loss| !loss.is(&Squared) && !loss.is(&ZeroOne)) {
             told.push(format!("{} {:.6}", loss.told(), self.loss));
         }
         told.push(format!("mean squared error {:.6}", self.mse));
@@ -82,16 +83,16 @@ impl Figures {
 
 impl Figures {
     /// The figures as a short table: the loss first, and the confusion matrix with its classes.
-    pub(crate) fn table(&self, loss: Loss, classes: &[String]) -> String {
+    pub(crate) fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let error = self.standard_error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
         let mut lines = vec![("rows", self.rows.to_string()), (loss.title(), format!("{:.6}{error}", self.loss))];
         let is_numbers = self.confusion.is_none();
         let others = [
-            (Loss::Squared.title(), Some(self.mse)),
+            (AnyLoss::from(Squared).title(), Some(self.mse)),
             ("R²", self.r2.filter(|_| is_numbers)),
             ("NRMSE", self.nrmse.filter(|_| is_numbers)),
-            (Loss::ZeroOne.title(), self.error_rate),
-            (Loss::BalancedError.title(), self.balanced_error_rate),
+            (AnyLoss::from(ZeroOne).title(), self.error_rate),
+            (AnyLoss::from(BalancedError).title(), self.balanced_error_rate),
             ("AUC", self.auc),
         ];
         for (name, value) in others.iter().filter(|(name, _)| *name != loss.title()) {

@@ -4,6 +4,7 @@ mod columns;
 mod evaluated;
 mod figures;
 mod json;
+mod loss_name;
 mod steps;
 mod table;
 
@@ -13,6 +14,7 @@ pub use evaluated::{
 };
 pub use figures::Figures;
 pub(crate) use figures::class_of;
+pub use loss_name::LossName;
 pub(crate) use steps::recorded;
 pub use steps::{EntryRecord, StepRecord};
 pub(crate) use table::proven;
@@ -21,7 +23,7 @@ use crate::infinity;
 use crate::resample::{ChosenBy, Table, Warning};
 use crate::tune::{Method, Tuned};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Certificate, Feature, Health, Loss, Rule, StopReason};
+use vaglio_core::{Certificate, Feature, Health, Rule, StopReason};
 
 /// The version of the format that this program writes and reads.
 pub(crate) const SCHEMA: &str = "vaglio.selection/2";
@@ -145,8 +147,7 @@ pub struct Parts {
     /// The search's kind.
     pub search: String,
     /// The loss of which the score is a mean, if it is one: `squared`, `1 - auc`, …
-    #[serde(with = "told")]
-    pub loss: Option<Loss>,
+    pub loss: Option<LossName>,
     /// The engine by which the criterion computed.
     pub engine: String,
     /// The criterion's approximation, if it made one.
@@ -378,21 +379,5 @@ impl TunedSettings {
             score: tuned.score(),
             parameters: tuned.parameters(),
         }
-    }
-}
-
-/// A loss by what it is called in results: AUC is a figure, and its loss 1 − AUC.
-mod told {
-    use super::Loss;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(loss: &Option<Loss>, serializer: S) -> Result<S::Ok, S::Error> {
-        loss.map(Loss::told).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Loss>, D::Error> {
-        let Some(told) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-        let known = Loss::ALL.iter().map(|(loss, ..)| *loss).find(|loss| loss.told() == told);
-        known.map(Some).ok_or_else(|| serde::de::Error::custom(format!("`{told}` is no loss")))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Figures, Nested, PerOutput, Record, Status, Verified};
 use crate::ChosenBy;
-use vaglio_core::{Certificate, Health, Loss, Rule, shown};
+use vaglio_core::{Certificate, Health, Rule, ZeroOne, shown};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
@@ -26,7 +26,7 @@ impl Record {
             self.data.rows,
             parts.search,
             parts.criterion,
-            parts.loss.map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
+            parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
             parts.learner,
         ));
         if let Some(tuned) = &self.tuned {
@@ -96,7 +96,9 @@ impl Record {
     fn honest(&self, out: &mut String) {
         let error = |error: Option<f64>| error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
         let rate = |figures: Option<&Figures>| {
-            let rate = figures.filter(|_| self.pipeline.loss != Some(Loss::ZeroOne)).and_then(|of| of.error_rate);
+            let rate = figures
+                .filter(|_| !self.pipeline.loss.as_ref().is_some_and(|loss| loss.is(&ZeroOne)))
+                .and_then(|of| of.error_rate);
             rate.map(|rate| format!(", error rate {rate:.4}")).unwrap_or_default()
         };
         let chosen = &self.chosen;
@@ -108,7 +110,7 @@ impl Record {
             ));
         }
         if let Some(test) = &self.test {
-            out.push_str(&format!("test  {} rows, {}\n", test.rows, test.told(self.pipeline.loss)));
+            out.push_str(&format!("test  {} rows, {}\n", test.rows, test.told(self.pipeline.loss.as_ref())));
         }
         if let Some(nested) = &self.nested {
             let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, .. } = nested;

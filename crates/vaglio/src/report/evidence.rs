@@ -76,7 +76,7 @@ fn drawn(rows: &[Row], source: &Source<'_>, narrow: bool) -> Option<String> {
     let label = format!("{} of the result beside what it is compared with", source.loss().title());
     let mut out = svg::framed(class, (width, floor + BOTTOM), &label);
     draw_foot(&mut out, &x, (low, high), floor, narrow);
-    let (middle, words) = (x.start + x.length / 2.0, labels::vertical(source.loss()));
+    let (middle, words) = (x.start + x.length / 2.0, labels::vertical(&source.loss()));
     svg::text(&mut out, "axis-label", (middle, floor + BOTTOM - 6.0), "middle", &escape(&words));
     for (k, row) in rows.iter().enumerate() {
         draw_row(&mut out, row, &x, TOP + ROW * (k as f64 + 0.5));

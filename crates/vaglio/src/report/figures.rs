@@ -5,7 +5,7 @@ use super::number::{counted, short};
 use super::plot::{Across, Level, Plot, Series};
 use super::source::{Entry, Source};
 use serde::Serialize;
-use vaglio_core::Loss;
+use vaglio_core::ZeroOne;
 
 /// From this ratio of the largest size to the chosen one on, the axis of sizes shows powers.
 const FAR: usize = 10;
@@ -62,7 +62,7 @@ pub fn figures(source: &Source<'_>) -> Vec<Figure> {
         out.extend(score_figure(source, inner));
         out.extend(loss_figure(source, losses));
     }
-    if loss != Loss::ZeroOne {
+    if !loss.is(&ZeroOne) {
         let lines = vec![
             line(source, ("test", "test rows"), "test", |e| e.rates.test_error),
             line(source, ("training", "training rows"), "train", |e| e.rates.train_error),
@@ -153,7 +153,7 @@ fn loss_figure(source: &Source<'_>, mut lines: Vec<Line>) -> Option<Figure> {
             .map(|l| if l.series.class == "inner" { l.banded(source, |e| e.standard_error) } else { l })
             .collect();
     }
-    let plot = along(source, labels::vertical(source.loss()), lines, levels(empty, bound));
+    let plot = along(source, labels::vertical(&source.loss()), lines, levels(empty, bound));
     let caption = match crossed {
         true => {
             "The cross-validated loss repeats the whole search in every fold and cuts it at this size; it is the one to read. The others are of the subsets of the path. The ring marks the size that was chosen."
@@ -203,7 +203,7 @@ fn lambda_figure(source: &Source<'_>) -> Option<Figure> {
     let edge = chosen.is_some_and(|l| best.first().is_some_and(|b| b.0 == l) || best.last().is_some_and(|b| b.0 == l));
     let plot = Plot {
         label: "The lowest cross-validated loss against λ".into(),
-        vertical: labels::vertical(source.loss()),
+        vertical: labels::vertical(&source.loss()),
         across: Across::Lambda,
         at: best.iter().map(|(lambda, _)| *lambda).collect(),
         tips: best.iter().map(tip).collect(),

@@ -3,9 +3,9 @@
 use super::labels;
 use super::number::{self, counted, rounded, short, significant};
 use super::source::{Source, finite};
-use crate::record::{Figures, NullFigure};
+use crate::record::{Figures, LossName, NullFigure};
 use serde::Serialize;
-use vaglio_core::Loss;
+use vaglio_core::{Auc, ZeroOne};
 
 /// Where a figure comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,8 +116,8 @@ pub fn honest<'r>(source: &Source<'r>) -> Vec<Honest<'r>> {
 
 impl Honest<'_> {
     /// The error rate with its standard error, where it is not the loss itself.
-    fn rate(&self, loss: Loss) -> Option<(f64, f64)> {
-        let figures = self.figures.filter(|_| loss != Loss::ZeroOne)?;
+    fn rate(&self, loss: &LossName) -> Option<(f64, f64)> {
+        let figures = self.figures.filter(|_| !loss.is(&ZeroOne))?;
         let rate = figures.error_rate?;
         let rows = (figures.rows / self.repeats).max(1) as f64;
         Some((rate, (rate * (1.0 - rate) / rows).sqrt()))
@@ -167,9 +167,9 @@ fn percent(share: f64) -> String {
 }
 
 /// Whether the empty model has an AUC, or an error rate, worth naming: not by leaving rows out one by one.
-fn against(honest: &Honest<'_>, loss: Loss) -> String {
+fn against(honest: &Honest<'_>, loss: &LossName) -> String {
     match honest.empty {
-        Some(empty) if loss == Loss::Auc => format!("without any column {}", short(1.0 - empty)),
+        Some(empty) if loss.is(&Auc) => format!("without any column {}", short(1.0 - empty)),
         Some(empty) if empty > 0.0 => {
             format!("{} of the {} without any column", percent(honest.loss / empty), short(empty))
         }
@@ -186,7 +186,7 @@ pub fn cards(source: &Source<'_>, honest: &[Honest<'_>]) -> Vec<Card> {
         let what = if is_cross { "cross-validated" } else { "inner score" };
         let count = counted(null.values.len() as u64, "shuffle");
         let note = format!("{what}, {count}; p = {}", significant(null.p, 3));
-        let is_auc = loss == Loss::Auc && (is_cross || source.comparable);
+        let is_auc = loss.is(&Auc) && (is_cross || source.comparable);
         let (label, value) = match is_auc {
             true => ("AUC on shuffled targets", 1.0 - null.mean),
             false => ("Shuffled targets", null.mean),
@@ -211,18 +211,18 @@ fn of_figure(source: &Source<'_>, figure: &Honest<'_>, is_first: bool) -> Vec<Ca
     let (loss, title, class) = (source.loss(), figure.origin.title(), style(figure.origin, is_first));
     let how = |words: String| if words.is_empty() { figure.how.clone() } else { format!("{}; {words}", figure.how) };
     let mut out = Vec::new();
-    if loss == Loss::Auc {
+    if loss.is(&Auc) {
         let auc = 1.0 - figure.loss;
-        out.push(Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, loss)), class));
+        out.push(Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, &loss)), class));
     }
-    if let Some((rate, error)) = figure.rate(loss) {
+    if let Some((rate, error)) = figure.rate(&loss) {
         let floor = figure.figures.and_then(majority);
         let note = floor.map(|floor| format!("always the most frequent class: {}", short(floor))).unwrap_or_default();
         out.push(Card::new(&format!("{title} error rate"), rate, Some(error), how(note), class));
     }
-    if loss != Loss::Auc {
+    if !loss.is(&Auc) {
         let label = format!("{title} {}", loss.title());
-        out.push(Card::new(&label, figure.loss, figure.error, how(against(figure, loss)), class));
+        out.push(Card::new(&label, figure.loss, figure.error, how(against(figure, &loss)), class));
     }
     if let Some(r2) = figure.figures.and_then(|f| f.r2).filter(|_| source.record.data.classes.is_none()) {
         out.push(Card::new(&format!("{title} R²"), r2, None, "share of the variance explained".into(), class));
@@ -249,7 +249,7 @@ pub fn verdict(source: &Source<'_>, honest: &[Honest<'_>]) -> String {
         Origin::Test => format!("On {} that it never saw", first.how),
         _ => format!("On rows held out in {}", first.how),
     };
-    if let Some((rate, error)) = first.rate(loss) {
+    if let Some((rate, error)) = first.rate(&loss) {
         let floor =
             first.figures.and_then(majority).map(|f| format!(" (always the most frequent class: {})", short(f)));
         out.push_str(&format!(", the error rate is {}{}", with_spread(rate, Some(error)), floor.unwrap_or_default()));

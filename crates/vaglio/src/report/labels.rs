@@ -2,14 +2,14 @@
 
 use super::number::{count, counted, short};
 use super::source::Source;
-use crate::record::{PredictedOn, ShownPredictions, Status};
-use vaglio_core::{Loss, Role, title};
+use crate::record::{LossName, PredictedOn, ShownPredictions, Status};
+use vaglio_core::{Absolute, Role, Squared, title};
 
 /// The inner score as a phrase: `leave-one-out squared error`.
 pub fn score(source: &Source<'_>) -> String {
     let parts = &source.record.pipeline;
     let criterion = title(Role::Criterion, &parts.criterion);
-    format!("{criterion} {}", parts.loss.map_or("score", Loss::title))
+    format!("{criterion} {}", parts.loss.as_ref().map_or("score", LossName::title))
 }
 
 /// The same text with a capital first letter.
@@ -30,10 +30,10 @@ pub fn headline(source: &Source<'_>) -> String {
 }
 
 /// A loss along an axis; of AUC its complement.
-pub fn vertical(loss: Loss) -> String {
+pub fn vertical(loss: &LossName) -> String {
     match loss {
-        Loss::Squared => "mean squared error".into(),
-        Loss::Absolute => "mean absolute error".into(),
+        _ if loss.is(&Squared) => "mean squared error".into(),
+        _ if loss.is(&Absolute) => "mean absolute error".into(),
         _ => loss.title().into(),
     }
 }

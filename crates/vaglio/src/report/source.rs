@@ -1,8 +1,8 @@
 //! The record with what the page asks of it in several places.
 
-use crate::record::{EntryRecord, PerOutput, Record, SizePoint, StepRecord};
+use crate::record::{EntryRecord, LossName, PerOutput, Record, SizePoint, StepRecord};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Action, Loss};
+use vaglio_core::Action;
 
 /// The best subset of one size.
 pub struct Entry {
@@ -64,9 +64,8 @@ impl<'r> Source<'r> {
     }
 
     /// The loss of predictions: the criterion's, else the squared error, or the error rate of classes.
-    pub fn loss(&self) -> Loss {
-        let other = if self.record.data.classes.is_some() { Loss::ZeroOne } else { Loss::Squared };
-        self.record.pipeline.loss.unwrap_or(other)
+    pub fn loss(&self) -> LossName {
+        self.record.loss()
     }
 
     /// The score of the result.

@@ -152,7 +152,7 @@ pub(crate) fn select(
         return Ok(Picked { searched, chosen, warnings, seconds });
     };
     let (place, cell) = table.pick(how.rule)?;
-    warnings.extend(full::compared(design, &all, &full, selector.loss(sample.task()), cell)?);
+    warnings.extend(full::compared(design, &all, &full, &*selector.loss(sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
         None => walk(selector, design, (&lambdas, place), Instant::now(), observer)?,

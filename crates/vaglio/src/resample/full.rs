@@ -25,7 +25,7 @@ pub(super) fn lambdas(design: &Design, folds: usize) -> Vec<Option<f64>> {
 ///
 /// # Errors
 /// Those of the fits.
-pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, loss: Loss) -> Result<Vec<Tally>> {
+pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, loss: &dyn Loss) -> Result<Vec<Tally>> {
     let mut tallies = Vec::with_capacity(lambdas.len());
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
@@ -49,7 +49,7 @@ pub(super) fn compared(
     design: &Design,
     lambdas: &[Option<f64>],
     folds: &[Vec<Tally>],
-    loss: Loss,
+    loss: &dyn Loss,
     taken: Cell,
 ) -> Result<Option<Warning>> {
     if lambdas.is_empty() {

@@ -37,7 +37,7 @@ pub(crate) use rows::{Recipe, Rows, numeric, unless_too_large, unscale};
 pub(crate) use sample::{Fitted, Sample};
 pub use table::{Cell, Table};
 #[cfg(feature = "files")]
-pub(crate) use tally::{Tally, is_by_rows};
+pub(crate) use tally::Tally;
 #[cfg(feature = "files")]
 pub(crate) use walks::said_of;
 pub use warning::{Warning, WarningKind};

@@ -33,7 +33,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::Shape`] when no row that was held out counts.
-    pub(crate) fn new(loss: Loss, lambdas: Vec<Option<f64>>, folds: &[Vec<Trail>]) -> Result<Self> {
+    pub(crate) fn new(loss: &dyn Loss, lambdas: Vec<Option<f64>>, folds: &[Vec<Trail>]) -> Result<Self> {
         let of_lambda = |l: usize| -> Result<Vec<Cell>> {
             let trails: Vec<&Trail> = folds.iter().filter_map(|fold| fold.get(l)).collect();
             let reach = trails.iter().map(|trail| trail.reach).min().unwrap_or(0);

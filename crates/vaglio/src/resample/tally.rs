@@ -42,14 +42,9 @@ pub(crate) struct Unit {
     pub loss: f64,
 }
 
-/// Whether a loss is a mean over rows.
-pub(crate) fn is_by_rows(loss: Loss) -> bool {
-    !matches!(loss, Loss::BalancedError | Loss::Auc)
-}
-
 impl Compared<'_> {
     /// Calls `then` with every unit that counts, in order, for a loss that is a mean over rows.
-    pub fn each_unit(&self, loss: Loss, mut then: impl FnMut(Unit)) {
+    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
         let Compared { targets, predictions, weights, units } = *self;
         let of_row = |row: usize| {
             let one = row..row + 1;
@@ -74,9 +69,9 @@ impl Compared<'_> {
 
 impl Tally {
     /// Cost O(rows · outputs).
-    pub fn new(loss: Loss, of: Compared<'_>) -> Self {
+    pub fn new(loss: &dyn Loss, of: Compared<'_>) -> Self {
         let Compared { targets, predictions, weights, .. } = of;
-        if !is_by_rows(loss) {
+        if !loss.measure().is_of_rows() {
             let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
             return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights };
         }
@@ -104,7 +99,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`Error::Shape`] when no row counts.
-    pub fn pooled(loss: Loss, parts: &[&Tally]) -> Result<(f64, Option<f64>)> {
+    pub fn pooled(loss: &dyn Loss, parts: &[&Tally]) -> Result<(f64, Option<f64>)> {
         let nothing = || Error::Shape("no row that was held out counts".into());
         let Some((first, rest)) = parts.split_first() else { return Err(nothing()) };
         match first {
@@ -146,6 +141,7 @@ impl Tally {
 mod tests {
     use super::*;
     use ndarray::{Array2, s};
+    use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, Squared, ZeroOne};
 
     #[test]
     fn tallies_of_parts_pool_to_the_loss_of_all_rows() {
@@ -153,7 +149,8 @@ mod tests {
         let predictions = Array2::from_shape_fn((1, 40), |(o, j)| value(o, j));
         let targets = Array2::from_shape_fn((1, 40), |(_, j)| if (j * j) % 5 < 2 { 1.0 } else { -1.0 });
         let weights: Vec<f64> = (0..40).map(|j| 0.5 + (j % 3) as f64).collect();
-        for (loss, ..) in Loss::ALL {
+        for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()] {
+            let loss = &*loss;
             let part = |from: usize, to: usize| {
                 Tally::new(
                     loss,
@@ -181,8 +178,8 @@ mod tests {
         let units = [0, 0, 1, 1, 2, 2];
         let of =
             Compared { targets: targets.view(), predictions: predictions.view(), weights: None, units: Some(&units) };
-        let tally = Tally::new(Loss::Absolute, of);
-        let (mean, error) = Tally::pooled(Loss::Absolute, &[&tally]).unwrap();
+        let tally = Tally::new(&Absolute, of);
+        let (mean, error) = Tally::pooled(&Absolute, &[&tally]).unwrap();
         assert!((mean - 3.0).abs() < 1e-15);
         assert!((error.unwrap() - (2.0_f64 / 3.0).sqrt()).abs() < 1e-15);
     }

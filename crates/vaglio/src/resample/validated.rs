@@ -55,7 +55,7 @@ pub(super) fn cross_validated(
     (lambdas, all): (&[Option<f64>], &[Option<f64>]),
     observer: &mut dyn Observer,
 ) -> Result<Option<CrossValidated>> {
-    let loss = selector.loss(sample.task());
+    let loss = &*selector.loss(sample.task());
     let watcher = Watcher::new(observer);
     watcher.stage("choose", how.folds * how.repeats * lambdas.len());
     let done = in_turn(how.folds * how.repeats, |job| {

@@ -102,7 +102,7 @@ pub(crate) fn trails(
     fold: &Fold,
     design: &Design,
     lambdas: &[Option<f64>],
-    loss: Loss,
+    loss: &dyn Loss,
     (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Vec<Trail>> {
     let design = design.clone().shared_by(lambdas.len());
@@ -129,7 +129,7 @@ pub(crate) fn trails(
     Ok(trails.into_iter().flatten().collect())
 }
 
-fn trail(design: &Design, path: Path, held: &Held<'_>, loss: Loss) -> Result<Trail> {
+fn trail(design: &Design, path: Path, held: &Held<'_>, loss: &dyn Loss) -> Result<Trail> {
     let (mut empty, mut sizes) = (None, Vec::with_capacity(path.entries.len()));
     predictions_along(design, &path.entries, path.empty, held, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared));

@@ -103,15 +103,15 @@ impl Taken {
 }
 
 impl Outer {
-    pub fn tally(&self, loss: Loss) -> Tally {
+    pub fn tally(&self, loss: &dyn Loss) -> Tally {
         self.of(loss, &self.predictions)
     }
 
-    pub fn empty_tally(&self, loss: Loss) -> Tally {
+    pub fn empty_tally(&self, loss: &dyn Loss) -> Tally {
         self.of(loss, &self.empty)
     }
 
-    fn of(&self, loss: Loss, predictions: &Array2<f64>) -> Tally {
+    fn of(&self, loss: &dyn Loss, predictions: &Array2<f64>) -> Tally {
         Tally::new(loss, self.compared(predictions))
     }
 
@@ -122,7 +122,7 @@ impl Outer {
 
     /// The units held out with their losses, by the place of their first row in the sample; for a loss that is a mean over
     /// rows. `None` where maps dropped rows.
-    pub fn units(&self, loss: Loss) -> Option<Vec<Unit>> {
+    pub fn units(&self, loss: &dyn Loss) -> Option<Vec<Unit>> {
         if self.rows.len() != self.targets.ncols() {
             return None;
         }

@@ -1,6 +1,8 @@
 //! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 
-use vaglio::core::{Criterion, Design, Feature, Loss, Outline, Score, Subset, Winner};
+use vaglio::core::{
+    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Outline, Score, Squared, Subset, Winner,
+};
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio_testkit::Near;
 use vaglio_testkit::data::{self, Recipe};
@@ -79,10 +81,10 @@ fn classes_by_units_and_balanced() {
         ("balanced units", plain().skewed().balanced().deciding(3)),
     ];
     for (name, recipe) in recipes {
-        for loss in [Loss::Squared, Loss::Absolute, Loss::BalancedError] {
+        for loss in [AnyLoss::from(Squared), Absolute.into(), BalancedError.into()] {
             check(
                 &recipe,
-                &KFold { loss, ..stratified.clone() },
+                &KFold { loss: loss.clone(), ..stratified.clone() },
                 &[0, 1, 2, 3, 4],
                 &format!("{name}, {}", loss.name()),
             );
@@ -137,8 +139,10 @@ fn rows_left_out_for_many_lambdas() {
         ("classes", data::binary(30, 5, 90)),
     ];
     for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
-        for (lambda, loss) in LAMBDAS.iter().flat_map(|&lambda| [(lambda, Loss::Squared), (lambda, Loss::Absolute)]) {
-            let criterion = Loo { loss, ..Loo::default() };
+        for (lambda, loss) in
+            LAMBDAS.iter().flat_map(|&lambda| [(lambda, AnyLoss::from(Squared)), (lambda, Absolute.into())])
+        {
+            let criterion = Loo { loss: loss.clone(), ..Loo::default() };
             let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
             let opened: &dyn Criterion = &criterion;
             let all: Vec<Feature> = (0..design.features()).collect();

@@ -1,7 +1,7 @@
 //! The laws of the conformance kit on everything that is linked in.
 
 use serde_json::{Value, json};
-use vaglio::core::{Criterion, Loss, Map, SearchStrategy};
+use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, SearchStrategy, Squared, ZeroOne};
 use vaglio::criteria::Loo;
 use vaglio_mrmr as _;
 use vaglio_testkit::{
@@ -147,16 +147,16 @@ fn leave_one_out_keeps_the_laws_with_every_loss() -> Kept {
     crate::on_one_thread(|| {
         let squared = Loo { full_pass: true, ..Loo::default() };
         check_criterion_on_standard_data(&squared, 1e-9)?;
-        for loss in [Loss::Absolute, Loss::Squared] {
-            let criterion = Loo { loss, full_pass: false };
+        for loss in [AnyLoss::from(Absolute), Squared.into()] {
+            let criterion = Loo { loss: loss.clone(), full_pass: false };
             check_criterion(&criterion, &data::regression(20, 6, 3).weighted().outputs(2).design(&[0.5], true), 1e-9)?;
         }
-        for loss in [Loss::ZeroOne, Loss::BalancedError, Loss::Absolute, Loss::Squared, Loss::Auc] {
-            let criterion: &dyn Criterion = &Loo { loss, full_pass: false };
+        for loss in [AnyLoss::from(ZeroOne), BalancedError.into(), Absolute.into(), Squared.into(), Auc.into()] {
+            let criterion: &dyn Criterion = &Loo { loss: loss.clone(), full_pass: false };
             for intercept in [true, false] {
                 check_criterion(criterion, &data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept), 1e-9)
                     .map_err(|b| b.within(loss.name()))?;
-                if loss != Loss::Auc {
+                if loss.measure() != Measure::Auc {
                     check_criterion(criterion, &data::multiclass(24, 6, 3, 8).design(&[1.0], intercept), 1e-9)
                         .map_err(|b| b.within(loss.name()))?;
                 }

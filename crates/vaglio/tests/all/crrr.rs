@@ -1,15 +1,13 @@
 //! Readouts that balance classes: every fast way equals plain retraining.
 
 use std::sync::Arc;
-use vaglio::core::{Criterion, Design, Loss, Outline, Subset, Task};
+use vaglio::core::{AnyLoss, Auc, BalancedError, Criterion, Design, Measure, Outline, Squared, Subset, Task};
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
 
 type Kept = Result<(), Broken>;
-
-const LOSSES: [Loss; 5] = [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Auc];
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
@@ -38,9 +36,9 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
     ]
 }
 
-fn losses(name: &str) -> impl Iterator<Item = Loss> {
+fn losses(name: &str) -> impl Iterator<Item = AnyLoss> {
     let two = name.starts_with("two");
-    LOSSES.into_iter().filter(move |loss| two || *loss != Loss::Auc)
+    crate::losses::all().into_iter().filter(move |loss| two || loss.measure() != Measure::Auc)
 }
 
 #[test]
@@ -51,7 +49,7 @@ fn leaving_one_row_out_equals_retraining() -> Kept {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept);
                     let within = format!("{name}, {}, intercept {intercept}", loss.name());
-                    steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within))?;
+                    steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design).map_err(|b| b.within(&within))?;
                 }
             }
         }
@@ -75,7 +73,7 @@ fn holding_folds_out_equals_retraining() -> Kept {
                     let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
                     for (kind, criterion) in &kinds {
                         for engine in [Engine::Primal, Engine::Dual] {
-                            let criterion = KFold { loss, engine, ..criterion.clone() };
+                            let criterion = KFold { loss: loss.clone(), engine, ..criterion.clone() };
                             if criterion.check(&design).is_err() {
                                 continue;
                             }
@@ -96,9 +94,13 @@ fn the_laws_of_criteria_hold() -> Kept {
         let two = data::binary(20, 5, 33).skewed().weighted().balanced().design(&[0.2], true);
         let three = data::multiclass(22, 5, 3, 34).skewed().balanced().design(&[1e-2, 1.0], true);
         for design in [two, three] {
-            for loss in [Loss::Squared, Loss::BalancedError] {
-                check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
-                check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+            for loss in [AnyLoss::from(Squared), BalancedError.into()] {
+                check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9)?;
+                check_criterion(
+                    &KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() },
+                    &design,
+                    1e-9,
+                )?;
             }
         }
         Ok(())
@@ -108,9 +110,9 @@ fn the_laws_of_criteria_hold() -> Kept {
 #[test]
 fn threads_change_no_bit() -> Kept {
     let design = data::multiclass(200, 20, 3, 35).skewed().balanced().duplicates(2).design(&[0.1, 1.0], true);
-    for loss in [Loss::Squared, Loss::BalancedError] {
-        criterion::threads(&Loo { loss, ..Loo::default() }, &design, &in_pool)?;
-        let folds = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
+    for loss in [AnyLoss::from(Squared), BalancedError.into()] {
+        criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &in_pool)?;
+        let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
         criterion::threads(&folds, &design, &in_pool)?;
     }
     Ok(())
@@ -153,8 +155,8 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> Kept {
     // Each row refitted, and 40 parts decomposed.
     for rows in [60, 200] {
         let design = of_many_weights(rows);
-        for loss in [Loss::Squared, Loss::BalancedError, Loss::Auc] {
-            let criterion = Loo { loss, ..Loo::default() };
+        for loss in [AnyLoss::from(Squared), BalancedError.into(), Auc.into()] {
+            let criterion = Loo { loss: loss.clone(), ..Loo::default() };
             let estimate = criterion.estimate(&design, &Outline::forward(4, 2));
             assert_eq!(estimate.engine, "decomposition");
             assert!(estimate.reason.contains("balanced"), "{}", estimate.reason);
@@ -172,7 +174,7 @@ fn columns_standardized_in_each_fold_equal_retraining() -> Kept {
         for loss in losses(name) {
             for intercept in [true, false] {
                 let design = recipe.design(&[1e-3, 0.3], intercept).standardizing_in_folds();
-                let criterion = KFold { folds: Some(3), stratified: true, loss, ..KFold::default() };
+                let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
                 let within = format!("{name}, {}, intercept {intercept}", loss.name());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;
                 criterion::branches(&criterion, &design, 1e-9).map_err(|b| b.within(&within))?;

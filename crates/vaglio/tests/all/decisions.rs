@@ -1,13 +1,11 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
-use vaglio::core::{Criterion, Design, Loss, Outline, Subset};
+use vaglio::core::{AnyLoss, Criterion, Design, Measure, Outline, Squared, Subset, ZeroOne};
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
 
 type Kept = Result<(), Broken>;
-
-const LOSSES: [Loss; 5] = [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Auc];
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
@@ -37,13 +35,17 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 fn every_loss_of_every_criterion_equals_retraining() -> Kept {
     crate::on_one_thread(|| {
         for (name, recipe) in recipes() {
-            for loss in LOSSES.into_iter().filter(|loss| name.starts_with("two") || *loss != Loss::Auc) {
+            for loss in crate::losses::all()
+                .into_iter()
+                .filter(|loss| name.starts_with("two") || loss.measure() != Measure::Auc)
+            {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
                     let within = format!("{name}, {}, intercept {intercept}", loss.name());
-                    steps(&Loo { loss, ..Loo::default() }, &design).map_err(|b| b.within(&within).within("loo"))?;
-                    let stratified = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
-                    let groups = KFold { by: Some(By::Groups), loss, ..KFold::default() };
+                    steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design)
+                        .map_err(|b| b.within(&within).within("loo"))?;
+                    let stratified = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
+                    let groups = KFold { by: Some(By::Groups), loss: loss.clone(), ..KFold::default() };
                     let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
                     for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
                         if criterion.check(&design).is_ok() {
@@ -61,9 +63,13 @@ fn every_loss_of_every_criterion_equals_retraining() -> Kept {
 fn the_laws_of_criteria_hold() -> Kept {
     crate::on_one_thread(|| {
         let design = data::binary(22, 5, 43).weighted().deciding(3).design(&[0.2], true);
-        for loss in [Loss::Squared, Loss::ZeroOne] {
-            check_criterion(&Loo { loss, ..Loo::default() }, &design, 1e-9)?;
-            check_criterion(&KFold { folds: Some(3), stratified: true, loss, ..KFold::default() }, &design, 1e-9)?;
+        for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
+            check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9)?;
+            check_criterion(
+                &KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() },
+                &design,
+                1e-9,
+            )?;
         }
         Ok(())
     })
@@ -72,9 +78,9 @@ fn the_laws_of_criteria_hold() -> Kept {
 #[test]
 fn threads_change_no_bit() -> Kept {
     let design = data::multiclass(200, 20, 3, 44).deciding(9).design(&[0.1, 1.0], true);
-    for loss in [Loss::Squared, Loss::ZeroOne] {
-        criterion::threads(&Loo { loss, ..Loo::default() }, &design, &in_pool)?;
-        let folds = KFold { folds: Some(4), stratified: true, loss, ..KFold::default() };
+    for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
+        criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &in_pool)?;
+        let folds = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
         criterion::threads(&folds, &design, &in_pool)?;
     }
     Ok(())
@@ -93,9 +99,10 @@ fn a_standard_error_is_that_of_the_units() {
     // Units of one row each are rows, and say the same as a design without units.
     let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
     let units = plain.clone().deciding_by(&(0..24).collect::<Vec<u32>>()).unwrap();
-    for loss in LOSSES {
-        let folds = KFold { folds: Some(3), stratified: true, engine: Engine::Dual, loss, ..KFold::default() };
-        let alone = Loo { loss, ..Loo::default() };
+    for loss in crate::losses::all() {
+        let folds =
+            KFold { folds: Some(3), stratified: true, engine: Engine::Dual, loss: loss.clone(), ..KFold::default() };
+        let alone = Loo { loss: loss.clone(), ..Loo::default() };
         let criteria: [&dyn Criterion; 2] = [&alone, &folds];
         for criterion in criteria {
             let error = |design: &Design| {

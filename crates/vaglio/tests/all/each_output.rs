@@ -2,7 +2,8 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Criterion, Design, Error, Lambda, Learner, Loss, Problem, Readout, SearchStrategy, Silent, Subset, Task,
+    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, SearchStrategy, Silent, Subset,
+    Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo, Splits};
 use vaglio::learners::{Crrr, Rls};
@@ -23,10 +24,10 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
     let kfold = |engine| KFold { folds: Some(4), engine, ..KFold::default() };
     vec![
         Box::new(Loo::default()),
-        Box::new(Loo { loss: Loss::Absolute, ..Loo::default() }),
+        Box::new(Loo { loss: Absolute.into(), ..Loo::default() }),
         Box::new(kfold(Engine::Primal)),
         Box::new(kfold(Engine::Dual)),
-        Box::new(KFold { by: Some(By::Groups), loss: Loss::Absolute, ..KFold::default() }),
+        Box::new(KFold { by: Some(By::Groups), loss: Absolute.into(), ..KFold::default() }),
         Box::new(KFold { splits: Some(Splits::Repeated { folds: 3, repeats: 2 }), ..KFold::default() }),
     ]
 }
@@ -44,7 +45,7 @@ fn every_criterion_of_held_out_rows_keeps_the_laws() -> Kept {
                 check_criterion(&*criterion, &design, 1e-9).map_err(|broken| broken.within(&name))?;
             }
             // A search of λ stops within the rounding of a loss that has corners.
-            if criterion.loss() != Some(Loss::Squared) {
+            if criterion.loss().is_some_and(|loss| loss.measure() != Measure::Squared) {
                 continue;
             }
             let searched = design(&data::regression(20, 5, 6).outputs(2).groups(5), true, true);
@@ -157,7 +158,7 @@ fn what_is_of_all_outputs_together_is_refused() {
     let greedy = Greedy::new(2);
     for (selector, words) in [
         (
-            Selector::params(Loo { loss: Loss::ZeroOne, ..Loo::default() }, greedy.clone(), rls.clone()),
+            Selector::params(Loo { loss: ZeroOne.into(), ..Loo::default() }, greedy.clone(), rls.clone()),
             "`zero_one` is of",
         ),
         (Selector::params(Loo::default(), greedy.clone(), Crrr { lambda: each(), ..Crrr::default() }), "balances"),

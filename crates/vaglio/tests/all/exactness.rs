@@ -4,8 +4,8 @@ use ndarray::Array2;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
-    Cells, Columns, Criterion, Design, Feature, Loss, Outline, Problem, Score, SearchContext, SearchStrategy, Silent,
-    Subset, Task, Winner,
+    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Outline, Problem, Score,
+    SearchContext, SearchStrategy, Silent, Squared, Subset, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
@@ -22,11 +22,11 @@ fn close(found: Score, defined: Score, what: &str) {
 }
 
 /// Runs greedy both ways and checks every step: its score, and that no candidate would have been better.
-fn check(problem: &Problem, learner: Rls, loss: Loss, steps: usize, what: &str) {
+fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &str) {
     let design = Design::of(problem, Arc::new(learner)).unwrap();
     let mut paths = Vec::new();
     for full_pass in [false, true] {
-        let criterion = Loo { loss, full_pass };
+        let criterion = Loo { loss: loss.clone(), full_pass };
         let subset =
             Subset::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
         let mut observer = Silent;
@@ -65,15 +65,15 @@ fn random_data_over_all_lambda_weights_intercepts_losses_and_outputs() {
             let learner = || Rls { lambda: Lambda::Fixed(10f64.powi(exponent)), intercept };
             let what = |text: &str| format!("{text}, lambda 1e{exponent}, intercept {intercept}");
             let numbers = data::regression(26, 9, 11).weighted().duplicates(1).problem();
-            check(&numbers, learner(), Loss::Squared, 5, &what("regression"));
-            check(&numbers, learner(), Loss::Absolute, 4, &what("absolute"));
+            check(&numbers, learner(), Squared.into(), 5, &what("regression"));
+            check(&numbers, learner(), Absolute.into(), 4, &what("absolute"));
             let several = data::regression(20, 7, 12).outputs(3).problem();
-            check(&several, learner(), Loss::Squared, 4, &what("three outputs"));
+            check(&several, learner(), Squared.into(), 4, &what("three outputs"));
             let binary = data::binary(26, 8, 13).weighted().problem();
-            check(&binary, learner(), Loss::ZeroOne, 4, &what("zero-one"));
-            check(&binary, learner(), Loss::BalancedError, 4, &what("balanced"));
+            check(&binary, learner(), ZeroOne.into(), 4, &what("zero-one"));
+            check(&binary, learner(), BalancedError.into(), 4, &what("balanced"));
             let classes = data::multiclass(24, 7, 3, 14).problem();
-            check(&classes, learner(), Loss::ZeroOne, 4, &what("three classes"));
+            check(&classes, learner(), ZeroOne.into(), 4, &what("three classes"));
         }
     }
 }
@@ -82,8 +82,8 @@ fn random_data_over_all_lambda_weights_intercepts_losses_and_outputs() {
 fn a_grid_of_lambda_is_searched_jointly() {
     let lambda = Lambda::grid(1e-3, 1e3, 7);
     let problem = data::regression(26, 9, 21).weighted().problem();
-    check(&problem, Rls { lambda: lambda.clone(), intercept: true }, Loss::Squared, 5, "grid");
-    check(&problem, Rls { lambda, intercept: false }, Loss::Absolute, 4, "grid, absolute");
+    check(&problem, Rls { lambda: lambda.clone(), intercept: true }, Squared.into(), 5, "grid");
+    check(&problem, Rls { lambda, intercept: false }, Absolute.into(), 4, "grid, absolute");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn fewer_rows_than_columns_and_more_columns_than_rows_selected() {
         for intercept in [true, false] {
             let problem = data::regression(9, 16, 31).weighted().problem();
             let what = format!("9 x 16, lambda {lambda}, intercept {intercept}");
-            check(&problem, Rls { lambda: Lambda::Fixed(lambda), intercept }, Loss::Squared, 13, &what);
+            check(&problem, Rls { lambda: Lambda::Fixed(lambda), intercept }, Squared.into(), 13, &what);
         }
     }
 }
@@ -100,9 +100,9 @@ fn fewer_rows_than_columns_and_more_columns_than_rows_selected() {
 #[test]
 fn badly_scaled_and_nearly_dependent_columns() {
     let scaled = data::regression(24, 8, 41).condition(1e10).problem();
-    check(&scaled, Rls { lambda: Lambda::Fixed(1e-6), intercept: true }, Loss::Squared, 5, "condition 1e10");
+    check(&scaled, Rls { lambda: Lambda::Fixed(1e-6), intercept: true }, Squared.into(), 5, "condition 1e10");
     let collinear = data::regression(24, 8, 42).collinear(1e-3).problem();
-    check(&collinear, Rls { lambda: Lambda::Fixed(1e-3), intercept: true }, Loss::Squared, 5, "collinear");
+    check(&collinear, Rls { lambda: Lambda::Fixed(1e-3), intercept: true }, Squared.into(), 5, "collinear");
 }
 
 /// Three columns that are not 0 in one row alone, and one that is: without the row there is nothing to fit.
@@ -121,7 +121,7 @@ fn alone() -> Problem {
 fn rows_that_carry_a_column_alone_are_left_out_exactly() {
     for lambda in [1e-12, 1e-9, 1e-6, 1.0] {
         for intercept in [true, false] {
-            check(&alone(), Rls { lambda: Lambda::Fixed(lambda), intercept }, Loss::Squared, 4, "alone");
+            check(&alone(), Rls { lambda: Lambda::Fixed(lambda), intercept }, Squared.into(), 4, "alone");
         }
     }
 }
@@ -178,12 +178,12 @@ fn real(file: &str, target: &str, rows: usize) -> Problem {
 fn real_data() {
     let diabetes = real("diabetes.csv", "target", 40);
     for lambda in [1e-6, 1.0, 1e6] {
-        check(&diabetes, Rls { lambda: Lambda::Fixed(lambda), intercept: true }, Loss::Squared, 4, "diabetes");
+        check(&diabetes, Rls { lambda: Lambda::Fixed(lambda), intercept: true }, Squared.into(), 4, "diabetes");
     }
     let cancer = real("breast_cancer.csv", "diagnosis", 30);
     for lambda in [1e-6, 1e-2, 1e4] {
         let learner = || Rls { lambda: Lambda::Fixed(lambda), intercept: true };
-        check(&cancer, learner(), Loss::ZeroOne, 2, "breast cancer, zero-one");
-        check(&cancer, learner(), Loss::Squared, 3, "breast cancer");
+        check(&cancer, learner(), ZeroOne.into(), 2, "breast cancer, zero-one");
+        check(&cancer, learner(), Squared.into(), 3, "breast cancer");
     }
 }

@@ -1,6 +1,6 @@
 //! Which rows k-fold holds out together, and what it refuses.
 
-use vaglio::core::{Criterion, Design, Error, HeldOut, Loss, Readout};
+use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Error, HeldOut, Readout, Squared};
 use vaglio::criteria::{By, KFold, Loo};
 use vaglio_testkit::data;
 
@@ -139,10 +139,10 @@ fn folds_that_cannot_be_made_are_refused_with_fold_and_class() {
 #[test]
 fn one_row_a_fold_is_leave_one_out() {
     for recipe in [data::regression(12, 4, 7).weighted(), data::binary(12, 4, 8)] {
-        for loss in [Loss::Squared, Loss::Absolute] {
+        for loss in [AnyLoss::from(Squared), Absolute.into()] {
             let design = recipe.design(&[0.1, 1.0], true);
-            let folds = KFold { loss, ..with(12) };
-            let loo = Loo { loss, ..Loo::default() };
+            let folds = KFold { loss: loss.clone(), ..with(12) };
+            let loo = Loo { loss: loss.clone(), ..Loo::default() };
             let (a, b) = (folds.evaluate(&design, &[2, 0]).unwrap(), loo.evaluate(&design, &[2, 0]).unwrap());
             assert!((a.loss - b.loss).abs() < 1e-12 * b.loss && a.lambda == b.lambda);
         }

@@ -3,8 +3,8 @@
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio::core::{
-    Cells, Criterion, Design, Feature, Gaps, HeldOut, Loss, Map, Numbers, Outline, Problem, Readout, Subset, Table,
-    Task,
+    Absolute, AnyLoss, Cells, Criterion, Design, Feature, Gaps, HeldOut, Loss, Map, Numbers, Outline, Problem, Readout,
+    Squared, Subset, Table, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
@@ -85,7 +85,7 @@ impl Torn {
             let predicted = design.retrain(&all[..count], &all[count..], subset, Some(readout.lambdas[0])).unwrap();
             held_out.iter().enumerate().for_each(|(j, &row)| predictions.column_mut(row).assign(&predicted.column(j)));
         }
-        Loss::Squared.mean(targets.view(), predictions.view(), self.problem.weights().map(|w| &w[..]))
+        Squared.mean(targets.view(), predictions.view(), self.problem.weights().map(|w| &w[..]))
     }
 }
 
@@ -141,11 +141,12 @@ fn other_losses_and_engines_are_the_definition() {
     let recipe = data::binary(60, 5, 3).weighted();
     let torn = torn(&recipe.problem(), 0.2, 11);
     let readout = Readout::new(vec![0.1, 1.0], true).unwrap();
-    for (loss, engine) in [(Loss::ZeroOne, Engine::Auto), (Loss::Absolute, Engine::Auto), (Loss::Squared, Engine::Dual)]
+    for (loss, engine) in
+        [(AnyLoss::from(ZeroOne), Engine::Auto), (Absolute.into(), Engine::Auto), (Squared.into(), Engine::Dual)]
     {
         for standardize in [false, true] {
             let design = torn.design(&readout, standardize);
-            let criterion = KFold { folds: Some(4), loss, engine, ..KFold::default() };
+            let criterion = KFold { folds: Some(4), loss: loss.clone(), engine, ..KFold::default() };
             let mut subset = Subset::open(&criterion, &design, &Outline::forward(5, 3)).unwrap();
             subset.add(1).unwrap();
             let mut scores = vec![vaglio::core::Score::WORST; 2];

@@ -1,6 +1,6 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
-use vaglio::core::{Criterion, Design, Loss, Outline};
+use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Design, Measure, Outline, Squared, ZeroOne};
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -30,11 +30,12 @@ fn both_ways_keep_the_laws_on_standard_data() -> Kept {
 #[test]
 fn every_loss_keeps_the_laws() -> Kept {
     crate::on_one_thread(|| {
-        for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared, Loss::Auc] {
+        for loss in [AnyLoss::from(Absolute), ZeroOne.into(), BalancedError.into(), Squared.into(), Auc.into()] {
             for intercept in [true, false] {
-                let stratified = KFold { stratified: true, loss, ..kfold(4, Engine::Auto) };
+                let stratified = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::Auto) };
                 let two = data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept);
-                let three = (loss != Loss::Auc).then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
+                let three =
+                    (loss.measure() != Measure::Auc).then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
                 for design in [two].into_iter().chain(three) {
                     check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                 }
@@ -57,7 +58,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         let units = data::binary(24, 6, 7).weighted().deciding(3).design(&[0.5, 5.0], intercept);
         let plain = kfold(4, Engine::Dual);
         for (criterion, data) in [
-            (KFold { loss: Loss::Absolute, ..plain.clone() }, design.clone()),
+            (KFold { loss: Absolute.into(), ..plain.clone() }, design.clone()),
             (plain.clone(), design),
             (plain, units.standardizing_in_folds()),
         ] {
@@ -74,13 +75,13 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
 #[test]
 fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
     crate::on_one_thread(|| {
-        for loss in [Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Squared, Loss::Auc] {
+        for loss in [AnyLoss::from(Absolute), ZeroOne.into(), BalancedError.into(), Squared.into(), Auc.into()] {
             for intercept in [true, false] {
-                let criterion = KFold { stratified: true, loss, ..kfold(4, Engine::Dual) };
+                let criterion = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::Dual) };
                 let two =
                     data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
-                let three = (loss != Loss::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
+                let three = (loss.measure() != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
                 for design in [two].into_iter().chain(three).map(Design::standardizing_in_folds) {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                     assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "dual");

@@ -1,7 +1,7 @@
 //! The penalty searched between bounds: against a fine grid, on both criteria.
 
 use std::sync::Arc;
-use vaglio::core::{Criterion, Design, Loss, Outline, Score, Subset};
+use vaglio::core::{Absolute, Criterion, Design, Outline, Score, Subset};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::{Lambda, Rls};
 use vaglio_testkit::{criterion, data};
@@ -15,7 +15,7 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
     vec![
         Box::new(Loo::default()),
         Box::new(KFold { folds: Some(4), ..KFold::default() }),
-        Box::new(KFold { folds: Some(3), loss: Loss::Absolute, ..KFold::default() }),
+        Box::new(KFold { folds: Some(3), loss: Absolute.into(), ..KFold::default() }),
     ]
 }
 

@@ -4,7 +4,7 @@ use linfa::prelude::*;
 use linfa::traits::Transformer;
 use linfa::{Dataset, DatasetBase};
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use vaglio::core::{Error, Loss};
+use vaglio::core::{Error, ZeroOne};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::maps::{Standardize, Window};
@@ -66,7 +66,7 @@ fn several_targets_and_classes() {
     assert_eq!(predicted.dim(), both.dim());
     assert!(predicted.iter().zip(&both).all(|(p, y)| (p - y).abs() < 0.3));
 
-    let criterion = || Loo { loss: Loss::ZeroOne, ..Loo::default() };
+    let criterion = || Loo { loss: ZeroOne.into(), ..Loo::default() };
     let sign = y.mapv(|v| v > 0.5);
     let fitted = Selector::params(criterion(), Greedy::new(2), Rls::default())
         .fit(&Dataset::new(x.clone(), sign.clone()))

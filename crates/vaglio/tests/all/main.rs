@@ -14,6 +14,7 @@ mod kfold_laws;
 mod lambda_search;
 mod lars;
 mod linfa_api;
+mod losses;
 mod nhsic;
 mod properties;
 mod searches;

@@ -3,16 +3,17 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, Loss, Outline, Path, Problem, SearchContext, SearchStrategy, Silent, Subset,
+    Absolute, AnyLoss, Columns, Criterion, Design, Outline, Path, Problem, SearchContext, SearchStrategy, Silent,
+    Squared, Subset,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::Greedy;
 use vaglio_testkit::{Near, data};
 
-fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: Loss) -> (Design, Path) {
+fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (Design, Path) {
     let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
-    let criterion = Loo { loss, ..Loo::default() };
+    let criterion = Loo { loss: loss.clone(), ..Loo::default() };
     let subset = Subset::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
@@ -50,9 +51,9 @@ proptest! {
     ) {
         let maker = data::regression(rows, columns, seed);
         let problem = if weighted { maker.weighted().problem() } else { maker.problem() };
-        let loss = if absolute { Loss::Absolute } else { Loss::Squared };
-        let (design, path) = greedy(&problem, 10f64.powi(exponent), intercept, loss);
-        let criterion = Loo { loss, ..Loo::default() };
+        let loss: AnyLoss = if absolute { Absolute.into() } else { Squared.into() };
+        let (design, path) = greedy(&problem, 10f64.powi(exponent), intercept, loss.clone());
+        let criterion = Loo { loss: loss.clone(), ..Loo::default() };
         for entry in &path.entries {
             let defined = criterion.evaluate(&design, &entry.subset).unwrap().loss;
             prop_assert!(NEAR.holds(entry.score.loss, defined), "{} is not {defined}", entry.score.loss);
@@ -63,8 +64,8 @@ proptest! {
     fn the_order_of_columns_changes_nothing_but_their_numbers(seed in 0u64..1000, turn in 1usize..7) {
         let problem = data::regression(18, 7, seed).problem();
         let order: Vec<usize> = (0..7).map(|k| (k + turn) % 7).collect();
-        let (_, path) = greedy(&problem, 0.1, true, Loss::Squared);
-        let (_, turned) = greedy(&changed(&problem, &order, 1.0), 0.1, true, Loss::Squared);
+        let (_, path) = greedy(&problem, 0.1, true, Squared.into());
+        let (_, turned) = greedy(&changed(&problem, &order, 1.0), 0.1, true, Squared.into());
         for (a, b) in path.steps.iter().zip(&turned.steps) {
             prop_assert_eq!(a.feature, order[b.feature]);
             prop_assert_eq!(a.score.loss, b.score.loss);
@@ -76,8 +77,8 @@ proptest! {
         let problem = data::regression(18, 6, seed).weighted().problem();
         let order: Vec<usize> = (0..6).collect();
         let factor = 2f64.powi(power);
-        let (_, path) = greedy(&problem, 0.25, true, Loss::Squared);
-        let (_, scaled) = greedy(&changed(&problem, &order, factor), 0.25 * factor * factor, true, Loss::Squared);
+        let (_, path) = greedy(&problem, 0.25, true, Squared.into());
+        let (_, scaled) = greedy(&changed(&problem, &order, factor), 0.25 * factor * factor, true, Squared.into());
         for (a, b) in path.steps.iter().zip(&scaled.steps) {
             prop_assert_eq!(a.feature, b.feature);
             prop_assert!(NEAR.holds(a.score.loss, b.score.loss));
@@ -87,14 +88,14 @@ proptest! {
     #[test]
     fn a_duplicate_of_the_first_winner_ties_with_it_bit_for_bit(seed in 0u64..1000) {
         let problem = data::regression(18, 5, seed).problem();
-        let (_, path) = greedy(&problem, 1.0, true, Loss::Squared);
+        let (_, path) = greedy(&problem, 1.0, true, Squared.into());
         let first = path.steps[0].feature;
         let mut columns = problem.columns().as_ref().clone();
         columns.push(problem.columns().column(first).values().into_owned());
         let names = problem.names().iter().cloned().chain(["copy".to_owned()]).collect();
         let targets = problem.targets().as_ref().clone();
         let larger = Problem::new(columns, names, targets, vec!["y".into()], problem.task().clone()).unwrap();
-        let (_, with_copy) = greedy(&larger, 1.0, true, Loss::Squared);
+        let (_, with_copy) = greedy(&larger, 1.0, true, Squared.into());
         prop_assert_eq!(with_copy.steps[0].feature, first);
         prop_assert_eq!(&with_copy.steps[0].tied, &vec![5]);
         prop_assert_eq!(with_copy.steps[0].score, path.steps[0].score);

@@ -1,7 +1,10 @@
 //! Rows held out by `splits`: a validation set, and folds several times over.
 
 use vaglio::Selector;
-use vaglio::core::{Criterion, Design, Error, Feature, HeldOut, Learner, Loss, Problem, SearchStrategy};
+use vaglio::core::{
+    Absolute, AnyLoss, Auc, BalancedError, Criterion, Design, Error, Feature, HeldOut, Learner, Measure, Problem,
+    SearchStrategy, Squared, ZeroOne,
+};
 use vaglio::criteria::{Engine, KFold, Splits};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Exhaustive, Greedy};
@@ -31,23 +34,24 @@ fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
 fn every_engine_and_loss_keeps_the_laws() -> Kept {
     crate::on_one_thread(|| {
         for (loss, engine) in [
-            (Loss::Squared, Engine::Primal),
-            (Loss::Squared, Engine::Dual),
-            (Loss::Absolute, Engine::Auto),
-            (Loss::ZeroOne, Engine::Auto),
-            (Loss::BalancedError, Engine::Auto),
-            (Loss::Auc, Engine::Auto),
+            (AnyLoss::from(Squared), Engine::Primal),
+            (Squared.into(), Engine::Dual),
+            (Absolute.into(), Engine::Auto),
+            (ZeroOne.into(), Engine::Auto),
+            (BalancedError.into(), Engine::Auto),
+            (Auc.into(), Engine::Auto),
         ] {
             for (criterion, intercept) in [(given(), true), (given(), false), (repeated(3, 2), true)] {
-                let criterion = KFold { loss, engine, ..criterion };
-                let recipe = match loss {
-                    Loss::Squared | Loss::Absolute => data::regression(24, 6, 3).outputs(2).weighted(),
+                let criterion = KFold { loss: loss.clone(), engine, ..criterion };
+                let recipe = match loss.measure() {
+                    Measure::Squared | Measure::Absolute => data::regression(24, 6, 3).outputs(2).weighted(),
                     _ => data::binary(24, 6, 4).weighted(),
                 };
                 let design = design(&recipe, &[0.3, 3.0], intercept);
                 let name = format!("{criterion:?}");
                 // The definition itself, where no engine serves.
-                let is_slow = loss == Loss::Auc && matches!(criterion.splits, Some(Splits::Repeated { .. }));
+                let is_slow =
+                    loss.measure() == Measure::Auc && matches!(criterion.splits, Some(Splits::Repeated { .. }));
                 match is_slow {
                     true => criterion::additions(&criterion, &design, 1e-9),
                     false => check_criterion(&criterion, &design, 1e-9),
@@ -67,7 +71,7 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
     let recipe = data::regression(24, 6, 7).weighted().condition(1e3).bytes();
     let anew = design(&recipe, &[0.5, 5.0], true).standardizing_in_folds();
     for design in [balanced, anew] {
-        for criterion in [given(), KFold { loss: Loss::Absolute, ..given() }, repeated(4, 3)] {
+        for criterion in [given(), KFold { loss: Absolute.into(), ..given() }, repeated(4, 3)] {
             criterion::additions(&criterion, &design, 1e-9)?;
             criterion::removals(&criterion, &design, 1e-9)?;
             criterion::walk(&criterion, &design, 60, 3, 1e-9)?;

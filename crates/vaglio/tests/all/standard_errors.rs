@@ -2,10 +2,8 @@
 
 use ndarray::{Array2, Axis};
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio_core::{Criterion, Design, HeldOut, Loss, Outline, Subset};
+use vaglio_core::{AnyLoss, Auc, BalancedError, Criterion, Design, HeldOut, Measure, Outline, Subset};
 use vaglio_testkit::data;
-
-const LOSSES: [Loss; 5] = [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError, Loss::Auc];
 
 fn found(criterion: &dyn Criterion, design: &Design, subset: &[usize]) -> f64 {
     let outline = Outline::forward(design.features(), design.features());
@@ -39,9 +37,13 @@ fn leaving_one_out_has_the_standard_error_of_its_predictions() {
         let design = recipe.design(&[0.3], true);
         let rows: Vec<Vec<usize>> = (0..design.rows()).map(|row| vec![row]).collect();
         let predicted = predictions(&design, &rows, &[0, 3]);
-        for loss in LOSSES.into_iter().filter(|loss| is_binary || *loss != Loss::Auc) {
+        for loss in crate::losses::all().into_iter().filter(|loss| is_binary || loss.measure() != Measure::Auc) {
             let expected = loss.standard_error(design.targets(), predicted.view(), design.weights()).unwrap();
-            near(found(&Loo { loss, ..Loo::default() }, &design, &[0, 3]), expected, &format!("{loss:?}"));
+            near(
+                found(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &[0, 3]),
+                expected,
+                &format!("{loss:?}"),
+            );
         }
     }
 }
@@ -50,9 +52,10 @@ fn leaving_one_out_has_the_standard_error_of_its_predictions() {
 fn folds_have_the_jackknife_of_pooled_losses() {
     for recipe in [data::binary(25, 5, 73).skewed(), data::binary(26, 5, 74).weighted()] {
         let design = recipe.design(&[0.3], true);
-        for loss in [Loss::BalancedError, Loss::Auc] {
+        for loss in [AnyLoss::from(BalancedError), Auc.into()] {
             for engine in [Engine::Auto, Engine::Dual] {
-                let criterion = KFold { folds: Some(4), stratified: true, loss, engine, ..KFold::default() };
+                let criterion =
+                    KFold { folds: Some(4), stratified: true, loss: loss.clone(), engine, ..KFold::default() };
                 let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("folds") };
                 let of_row = &rounds[0];
                 let members =

@@ -1,6 +1,9 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
-use vaglio::core::{Branch, Criterion, Design, Feature, Loss, Outline, Readout, Score, Subset, Task, Winner};
+use vaglio::core::{
+    Absolute, AnyLoss, BalancedError, Branch, Criterion, Design, Feature, Outline, Readout, Score, Squared, Subset,
+    Task, Winner, ZeroOne,
+};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
@@ -8,10 +11,10 @@ use vaglio_testkit::{Broken, criterion};
 const STEPS: usize = 500;
 
 /// Every λ with and without an intercept; half of them by bounds, half by the full pass.
-fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: Loss) -> Result<(), Broken> {
+fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: AnyLoss) -> Result<(), Broken> {
     for (k, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
         for intercept in [true, false] {
-            let criterion = Loo { loss, full_pass: (k % 2 == 0) == intercept };
+            let criterion = Loo { loss: loss.clone(), full_pass: (k % 2 == 0) == intercept };
             let design = recipe.design(&[lambda], intercept);
             criterion::walk(&criterion, &design, STEPS, 7 + k as u64, tolerance(lambda))
                 .map_err(|b| b.within(&format!("lambda {lambda:e}, intercept {intercept}")))?;
@@ -26,22 +29,22 @@ fn plain(lambda: f64) -> f64 {
 
 #[test]
 fn weights_and_a_duplicate() -> Result<(), Broken> {
-    walks(&data::regression(24, 8, 51).weighted().duplicates(1), plain, Loss::Squared)
+    walks(&data::regression(24, 8, 51).weighted().duplicates(1), plain, Squared.into())
 }
 
 #[test]
 fn collinear_columns() -> Result<(), Broken> {
-    walks(&data::regression(24, 8, 52).collinear(1e-3), |_| 1e-6, Loss::Squared)
+    walks(&data::regression(24, 8, 52).collinear(1e-3), |_| 1e-6, Squared.into())
 }
 
 #[test]
 fn several_outputs_and_bytes() -> Result<(), Broken> {
-    walks(&data::regression(22, 7, 53).outputs(3).weighted().bytes(), plain, Loss::Absolute)
+    walks(&data::regression(22, 7, 53).outputs(3).weighted().bytes(), plain, Absolute.into())
 }
 
 #[test]
 fn more_columns_than_rows() -> Result<(), Broken> {
-    walks(&data::regression(9, 14, 54), |_| 1e-6, Loss::Squared)
+    walks(&data::regression(9, 14, 54), |_| 1e-6, Squared.into())
 }
 
 /// Three columns that are not 0 in one row alone: with tiny λ the rows have leverage 1 while those columns are selected.
@@ -71,8 +74,8 @@ fn a_grid_of_lambda() -> Result<(), Broken> {
 
 #[test]
 fn branches_with_every_loss() -> Result<(), Broken> {
-    for loss in [Loss::Squared, Loss::Absolute, Loss::ZeroOne, Loss::BalancedError] {
-        let criterion = Loo { loss, full_pass: false };
+    for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into()] {
+        let criterion = Loo { loss: loss.clone(), full_pass: false };
         for lambdas in [&[0.5][..], &[1e-9], &[1e-3, 0.1, 10.0]] {
             for intercept in [true, false] {
                 let within = |b: Broken| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
@@ -162,7 +165,7 @@ fn backward_from_all_columns() {
 #[test]
 fn bounds_go_on_after_removals() {
     let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
-    let open = |full_pass| Loo { loss: Loss::Squared, full_pass };
+    let open = |full_pass| Loo { loss: Squared.into(), full_pass };
     let (by_bounds, in_full) = (open(false), open(true));
     let mut states = [&by_bounds, &in_full].map(|c| Subset::open(c, &design, &Outline::forward(1, 1)).unwrap());
     for step in 0..60 {

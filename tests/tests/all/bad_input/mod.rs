@@ -17,7 +17,7 @@ use crate::common::Folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use vaglio::core::{Error, ExitClass, Loss, Path};
+use vaglio::core::{Error, ExitClass, Measure, Path};
 
 /// A learner of the product.
 #[derive(Debug)]
@@ -235,9 +235,9 @@ fn is_near(found: f64, expected: f64, left: f64) -> bool {
 /// What rounding may leave of a score.
 fn left(cell: &Cell) -> f64 {
     let largest = cell.design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    match cell.selector.criterion().loss() {
-        Some(Loss::Squared) => 1e-16 * largest * largest,
-        Some(Loss::Absolute) => 1e-12 * largest,
+    match cell.selector.criterion().loss().map(|loss| loss.measure()) {
+        Some(Measure::Squared) => 1e-16 * largest * largest,
+        Some(Measure::Absolute) => 1e-12 * largest,
         _ => 1e-12,
     }
 }

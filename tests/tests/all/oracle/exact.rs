@@ -2,11 +2,11 @@
 
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
-use vaglio::core::{Design, Feature, Loss};
+use vaglio::core::{Design, Feature, Loss, Measure};
 
 /// The loss of a subset, of folds that each row belongs to, by solving the normal equations in fractions; `None` for a loss
 /// that is not a mean over rows.
-pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, loss: Loss) -> Option<f64> {
+pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, loss: &dyn Loss) -> Option<f64> {
     let fraction = |value: f64| BigRational::from_float(value).unwrap();
     let intercept = design.readout()?.intercept;
     let unknowns = subset.len() + usize::from(intercept);
@@ -44,15 +44,15 @@ pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, l
             let predictions: Vec<BigRational> =
                 (0..outputs).map(|o| (0..unknowns).map(|k| &a[k][unknowns + o] * &x[j][k]).sum()).collect();
             let target = |o: usize| fraction(design.targets()[[o, j]]);
-            match loss {
-                Loss::Squared | Loss::Absolute => {
+            match loss.measure() {
+                Measure::Squared | Measure::Absolute => {
                     for (o, prediction) in predictions.iter().enumerate() {
                         let error = target(o) - prediction;
-                        of_row += if loss == Loss::Squared { &error * &error } else { error.abs() };
+                        of_row += if loss.measure() == Measure::Squared { &error * &error } else { error.abs() };
                     }
                     of_row /= fraction(outputs as f64);
                 }
-                Loss::ZeroOne if outputs == 1 => {
+                Measure::ZeroOne if outputs == 1 => {
                     let is_error = !(target(0) * &predictions[0]).is_positive();
                     of_row = fraction(f64::from(u8::from(is_error)));
                 }

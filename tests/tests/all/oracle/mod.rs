@@ -11,7 +11,7 @@ use draw::Drawn;
 use linfa::ParamGuard;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use vaglio::core::{Column, Design, Error, Feature, HeldOut, Loss, Path, Silent};
+use vaglio::core::{Column, Design, Error, Feature, HeldOut, Measure, Path, Silent};
 use vaglio::{Selector, ValidSelector};
 
 /// The most that a score may be off, as a part of it.
@@ -63,7 +63,8 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
         let is_near = (loss - plain).abs() <= MOST * plain.abs().max(NO_LOSS);
         return (!is_near).then(|| format!("{loss:e} for {subset:?}, by definition {plain:e}"));
     }
-    let left = if drawn.criterion.loss() == Some(Loss::Absolute) { ROUNDING.sqrt() * 1e-3 } else { ROUNDING };
+    let is_absolute = drawn.criterion.loss().is_some_and(|loss| loss.measure() == Measure::Absolute);
+    let left = if is_absolute { ROUNDING.sqrt() * 1e-3 } else { ROUNDING };
     let near = |defined: f64| loss == defined || (loss - defined).abs() <= MOST * defined.abs().max(left * empty);
     let plain = drawn.criterion.evaluate(design, subset);
     if plain.as_ref().is_ok_and(|plain| near(plain.loss)) {
@@ -71,10 +72,10 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
     }
     let kind = drawn.criterion.loss().unwrap();
     let folds = folds(drawn, design);
-    let of_lambda = |&lambda: &f64| exact::loss(design, &folds, subset, lambda, kind);
+    let of_lambda = |&lambda: &f64| exact::loss(design, &folds, subset, lambda, &*kind);
     let all: Vec<f64> = design.readout().unwrap().lambdas.iter().map(of_lambda).collect::<Option<_>>()?;
     let exact = all.into_iter().fold(f64::INFINITY, f64::min);
-    if kind == Loss::ZeroOne && plain.as_ref().is_ok_and(|plain| plain.loss != exact) {
+    if kind.measure() == Measure::ZeroOne && plain.as_ref().is_ok_and(|plain| plain.loss != exact) {
         // Signs of predictions that are nothing but rounding.
         return None;
     }
@@ -131,11 +132,8 @@ fn broken(seed: u64) -> Option<String> {
 fn other_units(drawn: &Drawn, base: &Path, other: &Path) -> Option<String> {
     let is_regression = *drawn.problem.task() == vaglio::core::Task::Regression;
     let unit = 2f64.powi(if is_regression { drawn.powers.1 } else { 0 });
-    let scaled = |loss: f64| match drawn.criterion.loss() {
-        Some(Loss::Squared) => loss * unit * unit,
-        Some(Loss::Absolute) => loss * unit,
-        _ => loss,
-    };
+    let degree = drawn.criterion.loss().and_then(|loss| loss.degree()).unwrap_or(0);
+    let scaled = |loss: f64| loss * unit.powi(degree);
     let subsets = |path: &Path| -> Vec<(Vec<Feature>, f64)> {
         path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss)).collect()
     };

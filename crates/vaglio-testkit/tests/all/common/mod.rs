@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, Learner, LinearForm, Loss, Model,
     ModelData, Outline, Parts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchContext,
-    SearchStrategy, Step, StopReason, Subset, ridge,
+    SearchStrategy, Squared, Step, StopReason, Subset, ridge,
 };
 use vaglio_testkit::{Broken, data};
 
@@ -50,7 +50,7 @@ impl Criterion for ByDefinition {
                 let one = design.retrain(&others, &[row], subset, lambda)?;
                 predictions.column_mut(row).assign(&one.column(0));
             }
-            let loss = Loss::Squared.mean(design.targets(), predictions.view(), design.weights());
+            let loss = Squared.mean(design.targets(), predictions.view(), design.weights());
             if loss < best.loss {
                 best = Score { loss, lambda };
             }

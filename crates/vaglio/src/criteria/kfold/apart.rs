@@ -23,7 +23,7 @@ pub(super) fn of_designs<'d>(
     if !design.is_mapped_in_folds() {
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
-    if !is_mean_of_folds(criterion.loss, design) {
+    if !is_mean_of_folds(&*criterion.loss, design) {
         return Ok(None);
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
@@ -38,12 +38,12 @@ pub(super) fn of_designs<'d>(
     let total: f64 = weights.iter().sum();
     let shares = weights.iter().map(|weight| weight / total).collect();
     let each = designs.iter().zip(rounds.iter().flat_map(Round::each_fold)).collect();
-    let whole = |round: Round| Fits::of_folds(design, criterion.loss, round, Vec::new());
+    let whole = |round: Round| Fits::of_folds(design, &criterion.loss, round, Vec::new());
     let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
     Ok(Some((each, Some(Apart { shares, rounds }))))
 }
 
 /// Whether the loss of all rows is the mean of the losses of folds.
-pub(super) fn is_mean_of_folds(loss: Loss, design: &Design) -> bool {
-    !matches!(loss, Loss::BalancedError | Loss::Auc) && design.decisions().is_none()
+pub(super) fn is_mean_of_folds(loss: &dyn Loss, design: &Design) -> bool {
+    loss.measure().is_of_rows() && design.decisions().is_none()
 }

@@ -5,7 +5,7 @@ use super::{Engine, KFold, moments};
 use crate::criteria::balance;
 use crate::criteria::fits::are_decomposed;
 use crate::criteria::round::Round;
-use vaglio_core::{Design, Estimate, Loss, Outline};
+use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
 
 /// What a search works on.
@@ -45,12 +45,13 @@ const GATHERED: f64 = 16.0;
 const MOST: f64 = (1u64 << 28) as f64;
 
 /// Flops that take as long as the loss of a row: comparisons are not done eight at a time, and AUC sorts.
-fn of_loss(loss: Loss, rows: f64) -> f64 {
-    match loss {
-        Loss::Squared => 0.0,
-        Loss::Absolute => 3.0,
-        Loss::ZeroOne | Loss::BalancedError => 8.0,
-        Loss::Auc => 16.0 * rows.max(2.0).log2(),
+fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
+    match loss.measure() {
+        Measure::Squared => 0.0,
+        Measure::Absolute => 3.0,
+        Measure::ZeroOne | Measure::BalancedError => 8.0,
+        Measure::Rows => 16.0,
+        Measure::Auc | Measure::Whole => 16.0 * rows.max(2.0).log2(),
     }
 }
 
@@ -83,7 +84,7 @@ pub(super) fn choose(
         is_decomposed: !is_light
             && !design.is_made_in_folds()
             && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
-        loss: of_loss(criterion.loss, design.planned_rows() as f64),
+        loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
         pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
     };
     if design.readout().is_some_and(|readout| readout.refine) {
@@ -102,7 +103,7 @@ pub(super) fn choose(
     let of_primal =
         |reason: &str| (Kind::Moments, Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() });
     // Moments know the squared errors of rows alone.
-    let squared = criterion.loss == Loss::Squared && design.decisions().is_none();
+    let squared = criterion.loss.measure() == Measure::Squared && design.decisions().is_none();
     if is_balanced && extent.is_standardized {
         return extent.decomposition(
             outline,

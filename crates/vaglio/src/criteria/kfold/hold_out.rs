@@ -6,7 +6,7 @@ use crate::criteria::kernel::scorer;
 use crate::criteria::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{Design, Feature, Loss, Result};
+use vaglio_core::{AnyLoss, Design, Feature, Result};
 use vaglio_kernels::kfold::Rows;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
@@ -30,7 +30,7 @@ struct Parts<'d> {
 }
 
 impl<'d> Parts<'d> {
-    fn new(design: &Design, loss: Loss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
+    fn new(design: &Design, loss: &AnyLoss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
         let order = fits.rows.folds().order();
         let permuted = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
         let parts = fits.parts.iter().map(|part| {
@@ -96,7 +96,7 @@ pub(super) struct HoldOutEngine<'d> {
 }
 
 impl<'d> HoldOutEngine<'d> {
-    pub fn new(design: &Design, loss: Loss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
+    pub fn new(design: &Design, loss: &AnyLoss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
         HoldOutEngine { parts: Parts::new(design, loss, fits, lambdas), states: Vec::new() }
     }
 

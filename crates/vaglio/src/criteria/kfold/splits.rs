@@ -4,7 +4,7 @@ use super::KFold;
 use crate::shuffle::{shuffled, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Classes, Design, Error, Loss, Result};
+use vaglio_core::{Classes, Design, Error, Measure, Result};
 
 /// Which rows are held out, and how often.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -112,7 +112,7 @@ fn check_given(criterion: &KFold, design: &Design, classes: Option<&Classes>, of
         if !has(false, class) && has(true, class) {
             return Err(Error::setting("column", format!("every row of class `{name}` is `{}`", WORDS[1])));
         }
-        if criterion.loss == Loss::Auc && !has(true, class) {
+        if criterion.loss.measure() == Measure::Auc && !has(true, class) {
             let message = format!("no row of class `{name}` is `{}`, and `auc` needs rows of both", WORDS[1]);
             return Err(Error::setting("column", message));
         }

@@ -4,7 +4,7 @@ use crate::criteria::balance;
 use crate::criteria::fits::{self, FOLDS_A_PART, Fits};
 use crate::criteria::round::Round;
 use std::sync::Arc;
-use vaglio_core::{Design, Loss, Watch};
+use vaglio_core::{AnyLoss, Design, Measure, Watch};
 use vaglio_kernels::loo::Basis;
 use vaglio_kernels::{Data, Scorer};
 
@@ -44,11 +44,11 @@ pub(super) fn parts_of(design: &Design) -> Option<Vec<balance::Part>> {
 
 impl<'d> Common<'d> {
     /// What evaluators with states of the parts of `fits` share.
-    pub fn new(design: &Design, loss: Loss, fits: Fits<'d>, lambdas: &[f64]) -> Self {
+    pub fn new(design: &Design, loss: &AnyLoss, fits: Fits<'d>, lambdas: &[f64]) -> Self {
         let part = |part: &fits::Part<'d>| Part { data: Arc::clone(part.rows.data()), scorer: part.scorer.clone() };
         let parts = fits.parts.iter().map(part).collect();
         let is_whole = fits.are_whole();
-        let bounded = is_whole && loss == Loss::Squared && design.decisions().is_none();
+        let bounded = is_whole && loss.measure() == Measure::Squared && design.decisions().is_none();
         Common {
             parts,
             scorer: fits.scorer.clone(),

@@ -3,7 +3,7 @@
 use super::common::parts_of;
 use crate::criteria::fits::Fits;
 use ndarray::Array2;
-use vaglio_core::{Design, Feature, Loss, Result};
+use vaglio_core::{Design, Feature, Result, Squared};
 
 /// The prediction of every row by the readout of a subset trained on all others, outputs × rows; `None` where there is no
 /// readout. Cost that of decomposing the subset once.
@@ -17,7 +17,7 @@ pub(crate) fn predicted_left_out(
 ) -> Result<Option<Array2<f64>>> {
     let Some(readout) = design.readout() else { return Ok(None) };
     let lambda = lambda.unwrap_or(readout.lambdas[0]);
-    let fits = Fits::of_rows(design, Loss::Squared, parts_of(design).unwrap_or_default())?;
+    let fits = Fits::of_rows(design, &Squared.into(), parts_of(design).unwrap_or_default())?;
     let residuals = fits.fit(subset)?.residuals(lambda)?;
     let root = |row: usize| design.weights().map_or(1.0, |weights| weights[row].sqrt());
     let targets = design.targets();

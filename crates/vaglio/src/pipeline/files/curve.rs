@@ -3,7 +3,7 @@
 use super::Prepared;
 use crate::record::{EntryRecord, SizePoint};
 use crate::resample::{Held, predictions_along};
-use vaglio_core::{Design, Loss, Path, Result, Task};
+use vaglio_core::{Design, Loss, Measure, Path, Result, Task, ZeroOne};
 
 /// Multiply-adds that predicting training rows by every model may take.
 const MOST_WORK: f64 = 1e11;
@@ -16,10 +16,10 @@ pub(super) fn curve(
     design: &Design,
     prepared: &Prepared,
     path: &Path,
-    loss: Loss,
+    loss: &dyn Loss,
     records: &mut [EntryRecord],
 ) -> Result<Vec<SizePoint>> {
-    let classes = *prepared.train.task() != Task::Regression && loss != Loss::ZeroOne;
+    let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];
     let train = super::data::in_users_units(&prepared.train, prepared.target_scales.as_deref())?;
@@ -29,14 +29,14 @@ pub(super) fn curve(
         let held = Held { problem, scales: prepared.target_scales.as_deref() };
         predictions_along(design, &path.entries, path.empty, &held, |index, model, predictions| {
             let Some(index) = index else { return Ok(()) };
-            let of = |loss: Loss| {
+            let of = |loss: &dyn Loss| {
                 let mean = held.compare(model, &predictions, |c| loss.mean(c.targets, c.predictions, c.weights));
                 mean.is_finite().then_some(mean)
             };
             let size = path.entries[index].subset.len();
             let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
             points[index].size = size;
-            let rate = if classes { of(Loss::ZeroOne) } else { None };
+            let rate = if classes { of(&ZeroOne) } else { None };
             match is_test {
                 true => (record.test, points[index].test_error) = (of(loss), rate),
                 false => (record.train, points[index].train_error) = (of(loss), rate),

@@ -182,7 +182,7 @@ impl Evaluated {
     }
 
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
-    pub fn figures(&self, prepared: &Prepared, loss: Loss) -> Option<Figures> {
+    pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
         let (targets, predictions) = (pooled.targets.view(), pooled.predictions.view());
         Some(Figures::of(prepared.train.task(), loss, targets, predictions, Some(&pooled.weights)))

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{Cells, Error, FittedMap, Loss, Model, Result, Table, TargetScale, Task};
+use vaglio_core::{AnyLoss, Cells, Error, FittedMap, Model, Result, Squared, Table, TargetScale, Task, ZeroOne};
 
 /// The version of the format that this program writes and reads.
 const SCHEMA: &str = "vaglio.model/1";
@@ -59,7 +59,7 @@ pub struct SavedModel {
 }
 
 /// What predictions are compared with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observed {
     /// The columns of the targets.
@@ -67,7 +67,7 @@ pub struct Observed {
     /// The column of row weights, if the training rows had one.
     pub weights: Option<String>,
     /// The loss by which the selection was made.
-    pub loss: Loss,
+    pub loss: AnyLoss,
 }
 
 #[derive(Deserialize)]
@@ -195,8 +195,8 @@ impl SavedModel {
             return Ok(observed.clone());
         }
         let loss = match self.task {
-            Task::Regression => Loss::Squared,
-            Task::Binary { .. } => Loss::ZeroOne,
+            Task::Regression => AnyLoss::from(Squared),
+            Task::Binary { .. } => ZeroOne.into(),
             Task::Multiclass { .. } => {
                 let message =
                     "the model was saved by an earlier version and does not name its target; run the pipeline again";

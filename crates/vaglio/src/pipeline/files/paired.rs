@@ -1,7 +1,7 @@
 //! What pairs the outer figures of two runs.
 
 use crate::record::Paired;
-use crate::resample::{Outer, is_by_rows};
+use crate::resample::Outer;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use vaglio_core::Loss;
@@ -10,7 +10,7 @@ use vaglio_core::Loss;
 const MOST: usize = 2000;
 
 /// The digest of rows and folds, and the losses of rows where they are few.
-pub(super) fn paired(outer: &[Outer], loss: Loss) -> Paired {
+pub(super) fn paired(outer: &[Outer], loss: &dyn Loss) -> Paired {
     let mut digest = Sha256::new();
     for fold in outer {
         for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {
@@ -21,8 +21,8 @@ pub(super) fn paired(outer: &[Outer], loss: Loss) -> Paired {
         (0..fold.targets.ncols()).for_each(|row| digest.update(weight(row).to_le_bytes()));
     }
     let sha256 = format!("{:x}", digest.finalize());
-    let few =
-        is_by_rows(loss) && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
+    let few = loss.measure().is_of_rows()
+        && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
     let units = if few { by_row(outer, loss) } else { None };
     let Some(units) = units else { return Paired { sha256, losses: None, weights: None } };
     let is_weighted = units.windows(2).any(|pair| pair[0].1 != pair[1].1);
@@ -34,7 +34,7 @@ pub(super) fn paired(outer: &[Outer], loss: Loss) -> Paired {
 }
 
 /// The mean loss over repeats of each row, or unit of rows, that counts, with its weight; `None` where maps dropped rows.
-fn by_row(outer: &[Outer], loss: Loss) -> Option<Vec<(f64, f64)>> {
+fn by_row(outer: &[Outer], loss: &dyn Loss) -> Option<Vec<(f64, f64)>> {
     let mut rows: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
     for fold in outer {
         for unit in fold.units(loss)? {

@@ -6,11 +6,11 @@ use super::intervals::Bounds;
 use super::predicting::Predicted;
 use super::targets::encode;
 use crate::read::{ColumnFilter, Hint, Source, Survey, Wanted};
-use crate::record::Figures;
+use crate::record::{Figures, LossName};
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Cells, Error, Loss, Result, Table, Task};
+use vaglio_core::{Cells, Error, Result, Table, Task};
 
 /// What is written beside predictions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -62,7 +62,7 @@ pub struct Judged {
     /// The figures.
     pub figures: Figures,
     /// The loss among them.
-    pub loss: Loss,
+    pub loss: LossName,
     /// The labels of classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
     /// The share of rows whose target lies in its interval, for each output.
@@ -254,8 +254,8 @@ impl SavedModel {
         }
         let values = predicted.values.view();
         Ok(Judged {
-            figures: Figures::of(&self.task, observed.loss, targets.view(), values, counting),
-            loss: observed.loss,
+            figures: Figures::of(&self.task, &*observed.loss, targets.view(), values, counting),
+            loss: LossName::from(&*observed.loss),
             classes: classes(&self.task),
             coverage: intervals.map(|bounds| bounds.coverage(&targets, counting)),
         })
@@ -312,7 +312,7 @@ impl Predictions {
     /// The figures as a short table for people, where predictions were compared with targets.
     pub fn table(&self) -> Option<String> {
         let Judged { figures, loss, classes, coverage } = self.judged.as_ref()?;
-        let mut text = figures.table(*loss, classes);
+        let mut text = figures.table(loss, classes);
         if let (Some(bounds), Some(coverage)) = (&self.intervals, coverage) {
             for ((name, share), width) in self.outputs.iter().zip(coverage).zip(bounds.median_widths()) {
                 let which = if self.outputs.len() == 1 { String::new() } else { format!(" of {name}") };

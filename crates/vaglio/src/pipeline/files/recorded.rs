@@ -8,7 +8,7 @@ use super::worth::{Worth, worth};
 use crate::budget;
 use crate::pipeline::ValidPipeline;
 use crate::record::{
-    ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, Parts, PerOutput, Record, SCHEMA, Seconds,
+    ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, LossName, Parts, PerOutput, Record, SCHEMA, Seconds,
     SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, recorded,
 };
 use crate::resample::{Cell, Held, Warning, WarningKind};
@@ -32,7 +32,7 @@ pub(super) fn record(
     let subset = path.result().map_or(&[][..], |entry| &entry.subset);
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);
-    let points = curve(design, prepared, path, loss, &mut entries)?;
+    let points = curve(design, prepared, path, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
     let correlations = Correlations::new(design, subset);
@@ -51,7 +51,7 @@ pub(super) fn record(
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
         seed: pipeline.0.seed,
-        warnings: warnings(pipeline, design, selection, &steps, loss),
+        warnings: warnings(pipeline, design, selection, &steps, &*loss),
         pipeline: parts(pipeline, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         data: data(prepared, design),
@@ -80,7 +80,7 @@ pub(super) fn record(
         redundancy: correlations.redundancy().filter(|_| is_geometric),
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
         numerics: path.health,
-        test: test(prepared, design, selection, loss)?,
+        test: test(prepared, design, selection, &*loss)?,
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),
         stability: evaluated.stability.clone(),
@@ -91,7 +91,7 @@ pub(super) fn record(
             curve: points,
             table: chosen.table.clone(),
             predictions: evaluated.shown(prepared, model)?,
-            figures: evaluated.figures(prepared, loss).filter(|_| prepared.test.is_none()),
+            figures: evaluated.figures(prepared, &*loss).filter(|_| prepared.test.is_none()),
             correlations: correlations.shown(),
             tuning: tuned,
         },
@@ -130,7 +130,7 @@ fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<Parts> {
         learner: settings.learner.typetag_name().into(),
         criterion: settings.criterion.typetag_name().into(),
         search: settings.search.typetag_name().into(),
-        loss: settings.criterion.loss(),
+        loss: settings.criterion.loss().map(|loss| LossName::from(&*loss)),
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),
         settings: serde_json::json!({
@@ -202,7 +202,7 @@ fn warnings(
     design: &Design,
     selection: &Selection,
     steps: &[StepRecord],
-    loss: Loss,
+    loss: &dyn Loss,
 ) -> Vec<Warning> {
     let mut warnings = selection.warnings.clone();
     if let Some(times) = design.spared() {
@@ -243,7 +243,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
-    pub fn figures(&self, model: &Model, loss: Loss) -> Result<Option<Figures>> {
+    pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
         let Some(test) = &self.test else { return Ok(None) };
         let held = Held { problem: test, scales: self.target_scales.as_deref() };
         let predictions = held.predicted(model)?;
@@ -262,7 +262,7 @@ impl Prepared {
 }
 
 /// The figures on test rows, beside the loss without columns.
-fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: Loss) -> Result<Option<Figures>> {
+fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
     let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
     let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());

@@ -17,7 +17,7 @@ const HALVES: u64 = 4;
 /// # Errors
 /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
 pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: &[String]) -> Result<Nested> {
-    let loss = whole.selector.loss(sample.task());
+    let loss = &*whole.selector.loss(sample.task());
     let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
     let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>())?;

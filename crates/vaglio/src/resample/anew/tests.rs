@@ -10,8 +10,8 @@ use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    Cells, Columns, Design, Feature, HeldOut, Loss, Map, Numbers, Outline, Problem, Readout, Score, Silent, Subset,
-    Table, Task,
+    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Outline, Problem, Readout, Score,
+    Silent, Subset, Table, Task, ZeroOne,
 };
 use vaglio_testkit::Random;
 
@@ -76,7 +76,7 @@ fn loops(
     whole: &Problem,
     rounds: &[Vec<Option<u32>>],
     readout: &Readout,
-    loss: Loss,
+    loss: AnyLoss,
 ) -> impl Fn(&[Feature], f64) -> f64 {
     let weights = whole.weights().map(|weights| weights.to_vec());
     let (whole, readout, sample, rounds) = (whole.clone(), readout.clone(), sample.clone(), rounds.to_vec());
@@ -135,8 +135,8 @@ fn engines_and_definition_are_plain_loops_over_folds() {
         for (criterion, task, weighted) in [
             (KFold { folds: Some(5), ..KFold::default() }, Task::Regression, false),
             (KFold { folds: Some(4), ..KFold::default() }, Task::Regression, true),
-            (KFold { folds: Some(4), loss: Loss::ZeroOne, ..KFold::default() }, binary.clone(), false),
-            (KFold { folds: Some(4), loss: Loss::BalancedError, ..KFold::default() }, binary.clone(), true),
+            (KFold { folds: Some(4), loss: ZeroOne.into(), ..KFold::default() }, binary.clone(), false),
+            (KFold { folds: Some(4), loss: BalancedError.into(), ..KFold::default() }, binary.clone(), true),
             (KFold { splits: twice.clone(), ..KFold::default() }, Task::Regression, false),
         ] {
             let on = format!("maps {case}, {:?}, weighted {weighted}", criterion.loss);

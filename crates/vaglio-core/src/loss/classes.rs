@@ -1,0 +1,203 @@
+//! Losses of classes, coded ±1; with several classes each has its own output.
+
+use super::{Loss, Measure, each_row, spread};
+use crate::{Error, Result, Task};
+use ndarray::ArrayView2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Share of rows on the wrong side: y·p ≤ 0; with several classes, the own class is not the only largest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZeroOne;
+
+/// Mean over the classes of the share of their rows that [`ZeroOne`] counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BalancedError;
+
+/// 1 − area under the ROC curve, for two classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Auc;
+
+crate::describe!(
+    Loss,
+    ZeroOne,
+    "zero_one",
+    "share of rows on the wrong side (several classes: not the largest output)",
+    "criterion: {kind: loo, loss: zero_one}",
+    "error rate"
+);
+crate::describe!(
+    Loss,
+    BalancedError,
+    "balanced_error",
+    "mean over classes of each class's share of errors",
+    "criterion: {kind: loo, loss: balanced_error}",
+    "balanced error rate"
+);
+crate::describe!(
+    Loss,
+    Auc,
+    "auc",
+    "1 - area under the ROC curve (two classes)",
+    "criterion: {kind: loo, loss: auc}",
+    "1 − AUC"
+);
+
+#[typetag::serde(name = "zero_one")]
+impl Loss for ZeroOne {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        f64::from(u8::from(is_wrong(targets, predictions)))
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::ZeroOne
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn needs_classes(&self) -> bool {
+        true
+    }
+}
+
+#[typetag::serde(name = "balanced_error")]
+impl Loss for BalancedError {
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        let classes = targets.nrows().max(2);
+        let (mut wrong, mut all) = (vec![0.0; classes], vec![0.0; classes]);
+        for (y, p, weight) in each_row(targets, predictions, weights) {
+            let class = class_of(&y);
+            all[class] += weight;
+            if is_wrong(&y, &p) {
+                wrong[class] += weight;
+            }
+        }
+        let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
+        wrong.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(w, a)| w / a).sum::<f64>() / present
+    }
+
+    /// Cost O(rows · outputs).
+    fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
+        spread::of_classes(y, p, weights)
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::BalancedError
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn needs_classes(&self) -> bool {
+        true
+    }
+}
+
+#[typetag::serde(name = "auc")]
+impl Loss for Auc {
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        wrong_pairs(&targets.row(0).to_vec(), &predictions.row(0).to_vec(), weight)
+    }
+
+    /// Cost O(rows · log rows).
+    fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
+        spread::of_pairs(y, p, weights)
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Auc
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn needs_classes(&self) -> bool {
+        true
+    }
+
+    fn check(&self, task: &Task) -> Result<()> {
+        match task {
+            Task::Binary { .. } => Ok(()),
+            Task::Multiclass { .. } => {
+                Err(Error::setting("", "`auc` is for two classes; use `zero_one` or `balanced_error`"))
+            }
+            Task::Regression => Err(Error::setting(
+                "",
+                "`auc` is of classes and the task is regression; use `squared` or `absolute`",
+            )),
+        }
+    }
+
+    fn told(&self) -> &'static str {
+        "1 - auc"
+    }
+}
+
+/// The class of a row's targets: with one output 1 for the positive class and 0 for the other.
+pub(super) fn class_of(targets: &[f64]) -> usize {
+    if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
+}
+
+/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding.
+const TIE: f64 = 1e-12;
+
+/// Whether a row is on the wrong side; a tie is wrong.
+pub(super) fn is_wrong(targets: &[f64], predictions: &[f64]) -> bool {
+    if targets.len() == 1 {
+        return targets[0] * predictions[0] <= TIE;
+    }
+    let own = class_of(targets);
+    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own] - TIE)
+}
+
+/// One minus the area under the ROC curve: the share of (positive, negative) pairs in the wrong order, ties counted half.
+fn wrong_pairs(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
+    let (mut pairs, mut positives_below, mut negatives) = (0.0, 0.0, 0.0);
+    let (order, starts) = tied(predictions);
+    for group in starts.windows(2) {
+        let (mut plus, mut minus) = (0.0, 0.0);
+        for &row in &order[group[0]..group[1]] {
+            if targets[row] > 0.0 { plus += weight(row) } else { minus += weight(row) }
+        }
+        pairs += minus * (positives_below + 0.5 * plus);
+        positives_below += plus;
+        negatives += minus;
+    }
+    pairs / (positives_below * negatives)
+}
+
+/// The rows from the lowest prediction to the highest, and where those that tie begin and end.
+pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..predictions.len()).collect();
+    order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+    let mut starts = vec![0];
+    let mut rest = &order[..];
+    while let Some(&first) = rest.first() {
+        let tie = rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIE).count().max(1);
+        rest = &rest[tie..];
+        starts.push(order.len() - rest.len());
+    }
+    (order, starts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn auc_is_the_same_for_targets_in_any_layout() {
+        let every_second = array![[1.0, 9.0, -1.0, 9.0, 1.0]];
+        let targets = every_second.slice(ndarray::s![.., ..;2]);
+        let predictions = array![[0.9, 0.5, 0.1]];
+        assert_eq!(Auc.mean(targets, predictions.view(), None), 0.5);
+    }
+}

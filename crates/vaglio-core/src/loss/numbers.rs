@@ -1,0 +1,224 @@
+//! Losses of numbers, over rows and outputs.
+
+use super::{Loss, Measure};
+use crate::{Error, Result};
+use ndarray::ArrayView2;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Mean of (y − p)² over rows and outputs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Squared;
+
+/// Mean of |y − p| over rows and outputs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Absolute;
+
+/// Mean over rows and outputs of ½e² for errors e up to `delta` in size, and of δ(|e| − ½δ) beyond.
+///
+/// # Reference
+/// P. Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics 35, 1964.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Huber {
+    /// Where errors begin to count by their size, in the units of the target.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub delta: f64,
+}
+
+/// Mean over rows and outputs of τ·e for errors e = y − p above 0, and of (τ − 1)·e below: the loss of which the quantile τ
+/// is the least.
+///
+/// # Reference
+/// R. Koenker, G. Bassett, *Regression quantiles*, Econometrica 46, 1978.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pinball {
+    /// τ, between 0 and 1.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub quantile: f64,
+}
+
+crate::describe!(
+    Loss,
+    Squared,
+    "squared",
+    "mean squared error over rows and outputs",
+    "criterion: {kind: loo, loss: squared}",
+    "squared error"
+);
+crate::describe!(
+    Loss,
+    Absolute,
+    "absolute",
+    "mean absolute error over rows and outputs",
+    "criterion: {kind: loo, loss: absolute}",
+    "absolute error"
+);
+crate::describe!(
+    Loss,
+    Huber,
+    "huber",
+    "half of the squared error up to delta, and linear beyond, over rows and outputs",
+    "criterion: {kind: loo, loss: {kind: huber, delta: 1.35}}",
+    "Huber loss"
+);
+crate::describe!(
+    Loss,
+    Pinball,
+    "pinball",
+    "error of a quantile over rows and outputs",
+    "criterion: {kind: loo, loss: {kind: pinball, quantile: 0.9}}",
+    "pinball loss"
+);
+
+impl Default for Huber {
+    fn default() -> Self {
+        Huber { delta: 1.35 }
+    }
+}
+
+impl Default for Pinball {
+    fn default() -> Self {
+        Pinball { quantile: 0.5 }
+    }
+}
+
+/// The mean over outputs.
+fn over_outputs(targets: &[f64], predictions: &[f64], of_error: impl Fn(f64) -> f64) -> f64 {
+    targets.iter().zip(predictions).map(|(y, p)| of_error(y - p)).sum::<f64>() / targets.len() as f64
+}
+
+/// The mean over rows and outputs, added up in the order of the rows.
+fn over_all(
+    targets: ArrayView2<f64>,
+    predictions: ArrayView2<f64>,
+    weights: Option<&[f64]>,
+    of_error: impl Fn(f64) -> f64,
+) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (row, (y, p)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
+        let weight = weights.map_or(1.0, |w| w[row]);
+        y.iter().zip(p).for_each(|(y, p)| sum += weight * of_error(y - p));
+        total += weight;
+    }
+    sum / (total * targets.nrows() as f64)
+}
+
+#[typetag::serde(name = "squared")]
+impl Loss for Squared {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        over_outputs(targets, predictions, |e| e * e)
+    }
+
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        over_all(targets, predictions, weights, |e| e * e)
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Squared
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(2)
+    }
+
+    fn is_over_outputs(&self) -> bool {
+        true
+    }
+}
+
+#[typetag::serde(name = "absolute")]
+impl Loss for Absolute {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        over_outputs(targets, predictions, f64::abs)
+    }
+
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        over_all(targets, predictions, weights, f64::abs)
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Absolute
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(1)
+    }
+
+    fn is_over_outputs(&self) -> bool {
+        true
+    }
+}
+
+#[typetag::serde(name = "huber")]
+impl Loss for Huber {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        let delta = self.delta;
+        let of_error = |e: f64| if e.abs() <= delta { 0.5 * e * e } else { delta * (e.abs() - 0.5 * delta) };
+        over_outputs(targets, predictions, of_error)
+    }
+
+    fn is_over_outputs(&self) -> bool {
+        true
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        match self.delta > 0.0 && self.delta.is_finite() {
+            true => Ok(()),
+            false => Err(Error::setting("delta", format!("expected a finite number above 0, found {}", self.delta))),
+        }
+    }
+}
+
+#[typetag::serde(name = "pinball")]
+impl Loss for Pinball {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        over_outputs(targets, predictions, |e| (self.quantile * e).max((self.quantile - 1.0) * e))
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(1)
+    }
+
+    fn is_over_outputs(&self) -> bool {
+        true
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        match self.quantile > 0.0 && self.quantile < 1.0 {
+            true => Ok(()),
+            false => {
+                Err(Error::setting("quantile", format!("expected a number between 0 and 1, found {}", self.quantile)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AnyLoss;
+
+    #[test]
+    fn errors_count_as_their_losses_say() {
+        let (targets, predictions) = (ndarray::array![[0.0, 0.0, 0.0]], ndarray::array![[-1.0, 0.5, 3.0]]);
+        let mean = |loss: AnyLoss| loss.mean(targets.view(), predictions.view(), Some(&[1.0, 2.0, 1.0]));
+        assert_eq!(mean(Squared.into()), (1.0 + 2.0 * 0.25 + 9.0) / 4.0);
+        assert_eq!(mean(Absolute.into()), (1.0 + 2.0 * 0.5 + 3.0) / 4.0);
+        assert_eq!(mean(Huber { delta: 2.0 }.into()), (0.5 + 2.0 * 0.125 + 2.0 * (3.0 - 1.0)) / 4.0);
+        assert_eq!(mean(Pinball { quantile: 0.75 }.into()), (0.75 + 2.0 * 0.125 + 0.25 * 3.0) / 4.0);
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_refused() {
+        for delta in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert!(Huber { delta }.check_settings().is_err(), "{delta}");
+        }
+        for quantile in [0.0, 1.0, f64::NAN] {
+            assert!(Pinball { quantile }.check_settings().is_err(), "{quantile}");
+        }
+    }
+}

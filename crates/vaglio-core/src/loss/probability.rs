@@ -1,0 +1,82 @@
+//! The loss of probabilities.
+
+use super::Loss;
+use super::classes::class_of;
+use crate::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Mean over rows of −ln of the probability that predictions give the row's class.
+///
+/// A readout trained on classes coded ±1 estimates 2P − 1, so the probability of a class is (1 + p)/2, kept at least `clip`
+/// from 0 and from 1; of several classes these are divided by their sum. It is that of the readout: the probabilities that
+/// `vaglio predict --proba` writes are calibrated afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogLoss {
+    /// The least probability; a row that is certain to be of another class costs −ln of it.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 0.5))]
+    pub clip: f64,
+}
+
+crate::describe!(
+    Loss,
+    LogLoss,
+    "log_loss",
+    "mean of minus the logarithm of the probability of each row's class",
+    "criterion: {kind: loo, loss: log_loss}",
+    "log loss"
+);
+
+impl Default for LogLoss {
+    fn default() -> Self {
+        LogLoss { clip: 1e-3 }
+    }
+}
+
+impl LogLoss {
+    fn probability(&self, prediction: f64) -> f64 {
+        (0.5 * (1.0 + prediction)).clamp(self.clip, 1.0 - self.clip)
+    }
+}
+
+#[typetag::serde(name = "log_loss")]
+impl Loss for LogLoss {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        if let ([target], [prediction]) = (targets, predictions) {
+            return -self.probability(if *target > 0.0 { *prediction } else { -prediction }).ln();
+        }
+        let total: f64 = predictions.iter().map(|&p| self.probability(p)).sum();
+        -(self.probability(predictions[class_of(targets)]) / total).ln()
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn needs_classes(&self) -> bool {
+        true
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        match self.clip > 0.0 && self.clip < 0.5 {
+            true => Ok(()),
+            false => Err(Error::setting("clip", format!("expected a number between 0 and 0.5, found {}", self.clip))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_are_halfway_between_codes() {
+        let loss = LogLoss { clip: 0.1 };
+        let close = |found: f64, probability: f64| assert!((found + f64::ln(probability)).abs() < 1e-15, "{found}");
+        close(loss.of_row(&[1.0], &[0.2]), 0.6);
+        close(loss.of_row(&[-1.0], &[0.2]), 0.4);
+        close(loss.of_row(&[-1.0], &[7.0]), 0.1);
+        close(loss.of_row(&[1.0, -1.0, -1.0], &[0.0, -0.2, -3.0]), 0.5 / (0.5 + 0.4 + 0.1));
+    }
+}

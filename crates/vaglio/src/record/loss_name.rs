@@ -1,0 +1,41 @@
+//! Losses by what results call them.
+
+use super::Record;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Loss, Role, Squared, ZeroOne, title};
+
+/// A loss by what it is called in results: its word, or of AUC, which is a figure, `1 - auc`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LossName(String);
+
+impl From<&dyn Loss> for LossName {
+    fn from(loss: &dyn Loss) -> Self {
+        LossName(loss.told().into())
+    }
+}
+
+impl LossName {
+    /// Whether it is that of a loss.
+    pub fn is(&self, loss: &dyn Loss) -> bool {
+        self.0 == loss.told()
+    }
+
+    /// As results have it.
+    pub fn told(&self) -> &str {
+        &self.0
+    }
+
+    /// What people call it.
+    pub fn title(&self) -> &str {
+        title(Role::Loss, self.0.strip_prefix("1 - ").unwrap_or(&self.0))
+    }
+}
+
+impl Record {
+    /// The loss by which the run was made, or judged where its criterion has none: the squared error, or the error rate.
+    pub fn loss(&self) -> LossName {
+        let own: &dyn Loss = if self.data.classes.is_some() { &ZeroOne } else { &Squared };
+        self.pipeline.loss.clone().unwrap_or_else(|| own.into())
+    }
+}

@@ -1,0 +1,142 @@
+//! Losses that the kernels have no way of their own for: every engine that holds rows out takes them.
+
+use ndarray::{Array2, ArrayView2};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio::core::{
+    Absolute, AnyLoss, Auc, BalancedError, Criterion, Huber, LogLoss, Loss, Measure, Outline, Pinball, Squared, Subset,
+    ZeroOne, describe,
+};
+use vaglio::criteria::{Engine, KFold, Loo};
+use vaglio_testkit::data;
+use vaglio_testkit::{Broken, check_criterion};
+
+/// √ of the mean squared error: of all rows together.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RootSquared {}
+
+describe!(
+    Loss,
+    RootSquared,
+    "root_squared",
+    "root of the mean squared error",
+    "criterion: {kind: loo, loss: root_squared}"
+);
+
+#[typetag::serde(name = "root_squared")]
+impl Loss for RootSquared {
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        Squared.mean(targets, predictions, weights).sqrt()
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Whole
+    }
+}
+
+/// Mean over rows of |e|³, added up over outputs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Cubed {}
+
+describe!(Loss, Cubed, "cubed", "mean of cubed errors", "criterion: {kind: loo, loss: cubed}");
+
+#[typetag::serde(name = "cubed")]
+impl Loss for Cubed {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        targets.iter().zip(predictions).map(|(y, p)| (y - p).abs().powi(3)).sum()
+    }
+}
+
+/// Those of classes; `auc` is for two.
+pub fn all() -> Vec<AnyLoss> {
+    let known = [Squared.into(), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()];
+    known.into_iter().chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
+}
+
+fn of_numbers() -> [AnyLoss; 4] {
+    [Huber { delta: 0.3 }.into(), Pinball { quantile: 0.8 }.into(), Cubed {}.into(), RootSquared {}.into()]
+}
+
+#[test]
+fn engines_agree_with_the_definition() -> Result<(), Broken> {
+    crate::on_one_thread(|| {
+        let recipes = [
+            data::regression(22, 6, 71),
+            data::regression(22, 6, 72).weighted().outputs(2).bytes(),
+            data::regression(9, 12, 73),
+            data::regression(24, 6, 74).collinear(1e-4).duplicates(1),
+        ];
+        for (recipe, loss) in recipes.iter().flat_map(|recipe| of_numbers().map(|loss| (recipe, loss))) {
+            let within = |broken: Broken| broken.within(loss.name());
+            let design = recipe.design(&[1e-3, 1.0], true);
+            check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9).map_err(within)?;
+            for engine in [Engine::Auto, Engine::Dual] {
+                let folds = KFold { folds: Some(4), loss: loss.clone(), engine, ..KFold::default() };
+                check_criterion(&folds, &design, 1e-9).map_err(within)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn targets_of_any_unit_are_seen_as_they_are() {
+    for exponent in [-180, 180] {
+        let unit = 2f64.powi(exponent);
+        let problem = data::regression(20, 5, 75).weighted().problem();
+        let problem = problem.with_targets(problem.targets().mapv(|y| y * unit)).unwrap();
+        let design = vaglio::core::Design::identity(&problem, vaglio::core::Readout::new(vec![0.1], true).unwrap());
+        for loss in [AnyLoss::from(Huber { delta: 0.3 * unit }), RootSquared {}.into()] {
+            let criteria: [&dyn Criterion; 2] =
+                [&Loo { loss: loss.clone(), ..Loo::default() }, &KFold { folds: Some(4), loss, ..KFold::default() }];
+            for criterion in criteria {
+                let expected = by_hand(criterion, &design);
+                let mut subset = Subset::open(criterion, &design, &Outline::forward(5, 3)).unwrap();
+                subset.add(1).unwrap();
+                let found = subset.score().unwrap().loss;
+                assert!((found / expected - 1.0).abs() < 1e-9, "{criterion:?}: {found:e}, not {expected:e}");
+                assert!((criterion.evaluate(&design, &[1]).unwrap().loss / expected - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+/// The loss of the second column by retraining in the units of the data.
+fn by_hand(criterion: &dyn Criterion, design: &vaglio::core::Design) -> f64 {
+    let rows = design.rows();
+    let folds: Vec<Vec<usize>> = match criterion.folds(design).unwrap() {
+        vaglio::core::HeldOut::Folds(rounds) => {
+            (0..4).map(|fold| (0..rows).filter(|&row| rounds[0][row] == Some(fold)).collect()).collect()
+        }
+        _ => (0..rows).map(|row| vec![row]).collect(),
+    };
+    let mut predictions = Array2::zeros((1, rows));
+    for held_out in folds {
+        let training: Vec<usize> = (0..rows).filter(|row| !held_out.contains(row)).collect();
+        let predicted = design.retrain(&training, &held_out, &[1], None).unwrap();
+        held_out.iter().zip(predicted.row(0)).for_each(|(&row, p)| predictions[[0, row]] = *p);
+    }
+    criterion.loss().unwrap().mean(design.targets(), predictions.view(), design.weights())
+}
+
+#[test]
+fn losses_are_written_as_they_are_read() {
+    for text in ["\"squared\"", "\"auc\"", "{\"kind\":\"huber\",\"delta\":2.5}", "\"root_squared\""] {
+        let loss: AnyLoss = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&loss).unwrap(), text);
+    }
+    let huber: AnyLoss = serde_json::from_str("\"huber\"").unwrap();
+    assert_eq!(huber, Huber::default().into());
+    assert_ne!(huber, Huber { delta: 1.0 }.into());
+    for (text, expected) in [
+        ("\"hubber\"", "hubber"),
+        ("{\"kind\":\"squared\",\"delta\":1.0}", "trailing"),
+        ("{\"kind\":\"huber\",\"dleta\":1.0}", "dleta"),
+        ("3", "a loss"),
+    ] {
+        let error = serde_json::from_str::<AnyLoss>(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}

@@ -182,6 +182,29 @@ fn licences_are_there_and_named() {
     }
 }
 
+/// What a registry shows of a crate, and what it builds its documentation by.
+#[test]
+fn crates_are_ready_to_be_published() {
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    for folder in ["crates", "plugins"] {
+        for (path, text) in files(folder, "Cargo.toml") {
+            if text.contains("publish = false") {
+                continue;
+            }
+            let shown = ["version", "edition", "rust-version", "license", "keywords", "categories", "description"];
+            for key in shown {
+                assert!(text.contains(&format!("\n{key}")), "{}: {key}", path.display());
+            }
+            let readme = root().join(&path).with_file_name("README.md").is_file();
+            assert!(readme || text.contains("readme.workspace = true"), "{}: readme", path.display());
+            let name = text.split("name = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+            let listed =
+                workspace.lines().any(|l| l.starts_with(&format!("{name} = {{ path = ")) && l.contains("version"));
+            assert!(listed, "{name}: the workspace gives no version");
+        }
+    }
+}
+
 #[test]
 fn documents_hold_no_paths_of_one_machine() {
     let endings = [".md", ".yaml", ".toml", ".rs"];

@@ -8,3 +8,4 @@ mod matrix;
 mod pages;
 mod peers;
 mod pipelines;
+mod reference;

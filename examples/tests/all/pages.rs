@@ -77,3 +77,14 @@ pub fn blocks(text: &str) -> Vec<Block> {
     assert!(open.is_none(), "a block is not closed");
     all
 }
+
+/// A file is as it is made; with `VAGLIO_BLESS` it becomes so.
+pub fn blessed(path: &Path, made: &str) {
+    if std::env::var_os("VAGLIO_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        return std::fs::write(path, made).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    let first = found.lines().zip(made.lines()).find(|(found, made)| found != made);
+    assert!(found == made, "{}: run the tests with VAGLIO_BLESS=1; it differs first in {first:#?}", name(path));
+}

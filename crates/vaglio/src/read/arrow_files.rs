@@ -274,7 +274,7 @@ fn append_batches(
         let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
         taken += std::mem::size_of::<f64>() * batch.num_rows() * columns.len();
         if taken > ASK {
-            let what = format_args!("{}, while it is read,", path.display());
+            let what = format!("{}, while it is read,", path.display());
             budget.need(taken as f64, what, "leave columns out by data.exclude, or raise the limit")?;
             taken = 0;
         }

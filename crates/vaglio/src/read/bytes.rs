@@ -104,7 +104,7 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget)
             not_text(path, error.as_bytes(), valid, spec)
         });
     }
-    let what = format_args!("{}, as text in UTF-8,", path.display());
+    let what = format!("{}, as text in UTF-8,", path.display());
     budget.need(1.5 * bytes.len() as f64, what, "read a smaller file, or raise the limit")?;
     let (text, _, has_errors) = encoding.decode(&bytes);
     match has_errors {

@@ -66,27 +66,29 @@ fn shown_again(block: &Block, place: &Path, name: &str) -> String {
     again
 }
 
+/// Runs the commands of a page in their order, and gives the number of its blocks.
+fn run(page: &Path) -> usize {
+    let name = pages::name(page);
+    let text = std::fs::read_to_string(page).unwrap();
+    let is_run = |block: &Block| block.language.starts_with("console") && block.text.starts_with("$ vaglio ");
+    let run: Vec<Block> = blocks(&text).into_iter().filter(is_run).collect();
+    if !run.is_empty() {
+        let place = workplace(&name.replace(['/', '.'], "-"));
+        let again = |text: String, block: &Block| text.replacen(&block.text, &shown_again(block, &place, &name), 1);
+        pages::blessed(page, &run.iter().fold(text, again));
+    }
+    run.len()
+}
+
 /// Blocks of `console` that start with `$ vaglio` are run in the order of the page; `console,fails` shows standard
 /// error and a command that ends with another code than 0. `VAGLIO_BLESS=1` writes what they print.
 #[test]
 fn every_command_prints_what_the_page_shows() {
-    let mut run = 0;
-    for page in pages() {
-        let name = pages::name(&page);
-        let place = workplace(&name.replace(['/', '.'], "-"));
-        let text = std::fs::read_to_string(&page).unwrap();
-        let mut right = text.clone();
-        for block in blocks(&text) {
-            let is_run =
-                ["console", "console,fails"].contains(&&*block.language) && block.text.starts_with("$ vaglio ");
-            if is_run {
-                right = right.replacen(&block.text, &shown_again(&block, &place, &name), 1);
-                run += 1;
-            }
-        }
-        pages::blessed(&page, &right);
-    }
-    assert!(run >= 5, "only {run} blocks were found");
+    let blocks: usize = std::thread::scope(|scope| {
+        let pages: Vec<_> = pages().into_iter().map(|page| scope.spawn(move || run(&page))).collect();
+        pages.into_iter().map(|page| page.join().unwrap()).sum()
+    });
+    assert!(blocks >= 5, "only {blocks} blocks were found");
 }
 
 /// The part of an example between `ANCHOR: name` and `ANCHOR_END: name`.

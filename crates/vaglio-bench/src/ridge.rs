@@ -92,7 +92,7 @@ fn lambda_alone(bench: &Bench<'_>) -> Result<String> {
         let selector = pipeline.selector();
         let design = selector.design(&prepared.train)?;
         let vaglio_core::HeldOut::Folds(rounds) = selector.criterion().folds(&design)? else { continue };
-        let of_row: Vec<usize> = rounds[0].iter().map(|fold| fold.map_or(0, |fold| fold as usize)).collect();
+        let of_row: Vec<usize> = rounds[0].of_row().iter().map(|fold| fold.map_or(0, |fold| fold as usize)).collect();
         let (x, y) = (design.columns().matrix(&design.candidates()), design.targets().row(0).to_owned());
         let lambdas: Vec<f64> = design.lambdas().into_iter().flatten().collect();
         let mut times = Vec::new();

@@ -1,6 +1,6 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{AnyLoss, Correlation, Design, Feature, Geometry, Outline, Result, Score, Shortcut};
+use crate::{AnyLoss, Correlation, Design, Feature, Geometry, Outline, Result, Round, Score, Shortcut};
 use std::fmt::Debug;
 
 /// A measure of how good a subset is; its fields are its settings.
@@ -103,8 +103,8 @@ pub enum HeldOut {
     Nothing,
     /// Every row alone.
     EachRow,
-    /// The rows of each fold, in every round: the fold of each row, counted from 0, or none where it is trained on alone.
-    Folds(Vec<Vec<Option<u32>>>),
+    /// The rows of each fold, in every round.
+    Folds(Vec<Round>),
 }
 
 impl Estimate {

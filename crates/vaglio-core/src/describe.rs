@@ -15,6 +15,8 @@ pub enum Role {
     Map,
     /// `loss:` of a criterion.
     Loss,
+    /// `splits:` of a criterion.
+    Resampling,
 }
 
 impl Role {
@@ -26,11 +28,12 @@ impl Role {
             Role::Learner => "learner",
             Role::Map => "map",
             Role::Loss => "loss",
+            Role::Resampling => "resampling",
         }
     }
 
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Role; 5] = [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::Loss];
+    pub const ALL: [Role; 6] = [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::Loss, Role::Resampling];
 }
 
 /// A component that is linked in; made by [`describe!`](crate::describe).

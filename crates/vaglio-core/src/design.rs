@@ -33,6 +33,8 @@ pub struct Design {
     pub(crate) weights: Option<Arc<[f64]>>,
     groups: Option<Arc<[u32]>>,
     assignment: Option<Arc<[u32]>>,
+    series: Option<Arc<[u32]>>,
+    time: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
     pub(crate) decisions: Option<Arc<Decisions>>,
     seed: u64,
@@ -128,6 +130,8 @@ impl Design {
             task: problem.task().clone(),
             weights: problem.weights().cloned(),
             groups: problem.groups().cloned(),
+            series: problem.series().cloned(),
+            time: problem.time().cloned(),
             assignment: problem.assignment().cloned(),
             blocks: Arc::clone(problem.blocks()),
             decisions: None,
@@ -276,6 +280,16 @@ impl Design {
     /// The fold that the user gave each row, if any.
     pub fn assignment(&self) -> Option<&[u32]> {
         self.assignment.as_deref()
+    }
+
+    /// The series of each row, if given; the rows of one stand together, in the order of time.
+    pub fn series(&self) -> Option<&[u32]> {
+        self.series.as_deref()
+    }
+
+    /// The place of each row's time among all times, from 0, if given.
+    pub fn time(&self) -> Option<&[u32]> {
+        self.time.as_deref()
     }
 
     /// Columns that a map made of one, such as the levels of a text column.

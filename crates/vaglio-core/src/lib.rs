@@ -13,6 +13,7 @@
 //! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
 
 mod anew;
+mod any;
 mod bias;
 mod choose;
 mod classes;
@@ -41,16 +42,20 @@ mod penalty;
 mod planned;
 mod problem;
 mod readout;
+mod resampling;
 pub mod ridge;
+mod round;
 mod score;
 mod search;
 mod shown;
 mod subset;
 mod table;
+mod task;
 mod training;
 mod units;
 
 pub use anew::InFolds;
+pub use any::{Any, AnyLoss, AnyResampling, Inner};
 pub use choose::{Choose, CrossValidation, Rule};
 pub use classes::Classes;
 pub use criterion::{Criterion, Estimate, HeldOut};
@@ -65,21 +70,24 @@ pub use health::{Health, Watch};
 pub use in_fold::MadeAnew;
 pub use journal::{Journal, Keeper, StopSign, exact};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
-pub use loss::{Absolute, AnyLoss, Auc, BalancedError, Huber, LogLoss, Loss, Measure, Pinball, Squared, ZeroOne};
+pub use loss::{Absolute, Auc, BalancedError, Huber, LogLoss, Loss, Measure, Pinball, Squared, ZeroOne};
 pub use map::{FittedMap, Map, TargetScale, TrainingRows};
 pub use model::{Model, ModelData, Parts, Predict, Predictor, ReadoutMap};
 pub use outline::Outline;
 pub use outputs::mean_over_outputs;
 pub use path::{Action, Certificate, EntryFit, Knot, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{Lambda, Per};
-pub use problem::{Block, Problem, Task};
+pub use problem::{Block, Problem};
 pub use readout::Readout;
+pub use resampling::{Resampling, Split};
 pub use ridge::Coefficients;
+pub use round::Round;
 pub use score::{Score, Winner};
 pub use search::{Answer, FeatureRef, Observer, SearchContext, SearchStrategy, Silent, Under};
 pub use shown::{acts, clip, shown};
 pub use subset::Subset;
 pub use table::{Cells, Missing, Table};
+pub use task::Task;
 pub use units::{Units, times_power};
 pub use vaglio_columns::{Column, Columns, Numbers};
 

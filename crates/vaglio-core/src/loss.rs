@@ -1,6 +1,5 @@
 //! Losses of predictions, as means over rows; lower is better.
 
-mod any;
 mod classes;
 mod design;
 mod numbers;
@@ -8,7 +7,6 @@ mod probability;
 mod spread;
 
 use crate::{Error, Result, Task};
-pub use any::AnyLoss;
 pub use classes::{Auc, BalancedError, ZeroOne};
 use ndarray::{ArrayView2, Axis};
 pub use numbers::{Absolute, Huber, Pinball, Squared};

@@ -1,41 +1,9 @@
 //! What the user gave, checked once.
 
 use crate::units::largest;
-use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result};
+use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result, Task};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// What is to be predicted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Task {
-    /// Numbers.
-    Regression,
-    /// One of two classes, coded −1 and +1.
-    Binary {
-        /// The label coded −1; `None` stands for every label but the positive one.
-        negative: Option<String>,
-        /// The label coded +1.
-        positive: String,
-    },
-    /// One of several classes; output `k` is +1 for label `k` and −1 for the others.
-    Multiclass {
-        /// The labels in the order of the outputs.
-        labels: Vec<String>,
-    },
-}
-
-impl Task {
-    /// Its identifier in pipeline files.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Task::Regression => "regression",
-            Task::Binary { .. } => "binary",
-            Task::Multiclass { .. } => "multiclass",
-        }
-    }
-}
 
 /// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.
 ///
@@ -54,6 +22,7 @@ pub struct Problem {
     groups: Option<Arc<[u32]>>,
     assignment: Option<Arc<[u32]>>,
     series: Option<Arc<[u32]>>,
+    time: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
     in_folds: Option<InFolds>,
     gaps: Option<(InFolds, Arc<Gaps>)>,
@@ -139,6 +108,7 @@ impl Problem {
             groups: None,
             assignment: None,
             series: None,
+            time: None,
             blocks: Arc::from([]),
             in_folds: None,
             gaps: None,
@@ -205,6 +175,18 @@ impl Problem {
             }
         }
         Ok(Problem { series: Some(series.into()), ..self })
+    }
+
+    /// The same rows with the time of each of them: the place of its time among all times, from 0. To be given before
+    /// weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length.
+    pub fn with_time(self, time: Vec<u32>) -> Result<Self> {
+        if time.len() != self.rows() {
+            return Err(Error::Shape(format!("{} times for {} rows", time.len(), self.rows())));
+        }
+        Ok(Problem { time: Some(time.into()), ..self })
     }
 
     /// The same with the seed from which every random choice follows.
@@ -281,6 +263,7 @@ impl Problem {
             groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
             assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
             series: self.series.as_ref().map(|s| rows.iter().map(|&r| s[r]).collect()),
+            time: self.time.as_ref().map(|t| rows.iter().map(|&r| t[r]).collect()),
             gaps: self.gaps.as_ref().map(|(how, gaps)| (*how, Arc::new(gaps.select_rows(rows)))),
             anew: None,
             ..self.clone()
@@ -335,6 +318,11 @@ impl Problem {
     /// The series of each row, if given; the rows of one stand together, in the order of time.
     pub fn series(&self) -> Option<&Arc<[u32]>> {
         self.series.as_ref()
+    }
+
+    /// The place of each row's time among all times, from 0, if given.
+    pub fn time(&self) -> Option<&Arc<[u32]>> {
+        self.time.as_ref()
     }
 
     /// The seed from which every random choice follows.

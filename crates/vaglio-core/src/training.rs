@@ -1,8 +1,9 @@
 //! Plain training, from which every criterion defines itself.
 
 use crate::design::Training;
-use crate::{Design, Feature, Model, Result, Squared, Trained, ridge};
+use crate::{Columns, Design, Feature, Model, Problem, Result, Squared, Trained, ridge};
 use ndarray::Array2;
+use std::sync::Arc;
 
 impl Design {
     /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`: outputs × held out.
@@ -44,11 +45,32 @@ impl Design {
                 Ok(fitted.predict(held.view()))
             }
             Training::Learner(learner, problem) => {
+                let problem = match self.is_standardized_in_folds() {
+                    true => &self.standardized_by(problem, training, subset),
+                    false => &**problem,
+                };
                 let model = learner.fit(&problem.select_rows(training), subset, lambda)?;
                 let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
                 model.predict(&problem.columns().select(model.inputs()).select_rows(held_out), series.as_deref())
             }
         }
+    }
+
+    /// The problem with the columns of `subset` standardized by the rows `training`. Cost O(rows · columns).
+    fn standardized_by(&self, problem: &Problem, training: &[usize], subset: &[Feature]) -> Problem {
+        let every: Vec<usize> = (0..self.rows()).collect();
+        let (mut x, mut all) = (self.gather(subset, training), self.gather(subset, &every));
+        let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&row| w[row]).collect());
+        let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
+        standardize(&mut x, &mut all, weights.as_deref(), &rounding);
+        let mut columns = Columns::new(self.rows());
+        for feature in 0..self.features() {
+            columns.push(match subset.iter().position(|own| *own == feature) {
+                Some(at) => all.row(at).to_vec(),
+                None => problem.columns().column(feature).values().into_owned(),
+            });
+        }
+        problem.clone().with_columns(Arc::new(columns))
     }
 
     /// The weight that each of `rows` has in training on them alone: r_j, or with a balanced readout r_j / Σ r over the

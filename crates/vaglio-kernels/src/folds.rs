@@ -1,12 +1,34 @@
 //! Which rows are held out together, or left out one by one.
 
-/// A partition of the rows into folds, each with its rows in increasing order.
+use std::collections::HashMap;
+
+/// A partition of the rows into folds, each with its rows in increasing order. A fold is predicted from all others, or
+/// from rows of its own: [`Folds::training_on`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
     /// Rows, fold after fold.
     order: Vec<usize>,
     /// Where each fold starts in `order`, and its end at last.
     starts: Vec<usize>,
+    trained: Option<Trained>,
+}
+
+/// The rows that each of the first folds is predicted from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Trained {
+    rows: Vec<Vec<usize>>,
+    blocks: Blocks,
+}
+
+/// A partition of the rows finer than folds and training rows: each of these is a union of blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    /// The blocks, as folds.
+    pub rows: Box<Folds>,
+    /// The blocks that each fold is predicted from.
+    pub training: Vec<Vec<usize>>,
+    /// The blocks of each fold.
+    pub held_out: Vec<Vec<usize>>,
 }
 
 impl Folds {
@@ -21,12 +43,12 @@ impl Folds {
             order[next[fold as usize]] = row;
             next[fold as usize] += 1;
         }
-        Folds { order, starts }
+        Folds { order, starts, trained: None }
     }
 
     /// A fold for each row.
     pub fn single(rows: usize) -> Self {
-        Folds { order: (0..rows).collect(), starts: (0..=rows).collect() }
+        Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), trained: None }
     }
 
     /// Whether every fold is one row, so that rows are left out one by one.
@@ -59,8 +81,57 @@ impl Folds {
         &self.order[self.range(fold)]
     }
 
-    /// The rows of all other folds, in increasing order.
+    /// The same, where fold k is predicted from `rows[k]` alone, which are in increasing order and none of its own; folds
+    /// without an entry are never held out. Cost O(m · folds).
+    #[must_use]
+    pub fn training_on(self, rows: Vec<Vec<usize>>) -> Self {
+        let blocks = self.blocks_of(&rows);
+        Folds { trained: Some(Trained { rows, blocks }), ..self }
+    }
+
+    /// Rows that are in the same fold, and are trained on with the same folds, are a block.
+    fn blocks_of(&self, training: &[Vec<usize>]) -> Blocks {
+        let mut of_row = vec![0u32; self.rows()];
+        for fold in 0..self.count() {
+            self.held_out(fold).iter().for_each(|&row| of_row[row] = fold as u32);
+        }
+        for rows in training {
+            let mut numbers = HashMap::new();
+            let mut is_in = vec![false; of_row.len()];
+            rows.iter().for_each(|&row| is_in[row] = true);
+            for (label, is_in) in of_row.iter_mut().zip(is_in) {
+                let next = numbers.len() as u32;
+                *label = *numbers.entry((*label, is_in)).or_insert(next);
+            }
+        }
+        let of = |rows: &[usize]| {
+            let mut blocks: Vec<usize> = rows.iter().map(|&row| of_row[row] as usize).collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            blocks
+        };
+        Blocks {
+            training: training.iter().map(|rows| of(rows)).collect(),
+            held_out: (0..training.len()).map(|fold| of(self.held_out(fold))).collect(),
+            rows: Box::new(Folds::new(&of_row)),
+        }
+    }
+
+    /// The blocks of rows that folds and their training rows are made of, where these are not all other folds.
+    pub(crate) fn blocks(&self) -> Option<&Blocks> {
+        self.trained.as_ref().map(|trained| &trained.blocks)
+    }
+
+    /// Whether every fold is predicted from all others.
+    pub fn is_of_others(&self) -> bool {
+        self.trained.is_none()
+    }
+
+    /// The rows that a fold is predicted from, in increasing order: those of all other folds, unless it was given others.
     pub fn training(&self, fold: usize) -> Vec<usize> {
+        if let Some(trained) = &self.trained {
+            return trained.rows.get(fold).cloned().unwrap_or_default();
+        }
         let range = self.range(fold);
         let mut rows: Vec<usize> = self.order[..range.start].iter().chain(&self.order[range.end..]).copied().collect();
         rows.sort_unstable();
@@ -80,5 +151,23 @@ mod tests {
         assert_eq!(folds.held_out(2), [0, 4]);
         assert_eq!(folds.training(1), [0, 1, 3, 4]);
         assert_eq!(Folds::new(&[1, 1]).held_out(0), [0usize; 0]);
+    }
+
+    #[test]
+    fn training_rows_and_folds_are_unions_of_blocks() {
+        // The second fold is predicted from the first but for its last row.
+        let folds = Folds::new(&[2, 2, 0, 0, 1, 1]).training_on(vec![vec![0, 1], vec![1, 2]]);
+        assert_eq!((folds.training(0), folds.training(1)), (vec![0, 1], vec![1, 2]));
+        let blocks = folds.blocks().unwrap();
+        let rows = |some: &[usize]| {
+            let mut rows: Vec<usize> = some.iter().flat_map(|&block| blocks.rows.held_out(block)).copied().collect();
+            rows.sort_unstable();
+            rows
+        };
+        for fold in 0..2 {
+            assert_eq!(rows(&blocks.training[fold]), folds.training(fold));
+            assert_eq!(rows(&blocks.held_out[fold]), folds.held_out(fold));
+        }
+        assert_eq!(blocks.rows.count(), 5);
     }
 }

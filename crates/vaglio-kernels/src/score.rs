@@ -37,6 +37,11 @@ impl Targets {
         self.scaled.len()
     }
 
+    /// Σ_j r_j.
+    pub fn weight_of_all(&self) -> f64 {
+        self.total_weight
+    }
+
     /// √r_j.
     pub(crate) fn root(&self, row: usize) -> f64 {
         self.root.as_ref().map_or(1.0, |r| r[row])

@@ -6,7 +6,7 @@
 use crate::Broken;
 use crate::broken::Law;
 use serde_json::{Value, json};
-use vaglio_core::{Criterion, Description, Learner, Loss, Map, Role, SearchStrategy, descriptions};
+use vaglio_core::{Criterion, Description, Learner, Loss, Map, Resampling, Role, SearchStrategy, descriptions};
 
 /// The components of one role, with the identifier of each.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
@@ -103,5 +103,6 @@ fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
         Role::Learner => serde_json::to_value(&*serde_json::from_value::<Box<dyn Learner>>(value)?),
         Role::Map => serde_json::to_value(&*serde_json::from_value::<Box<dyn Map>>(value)?),
         Role::Loss => serde_json::to_value(&*serde_json::from_value::<Box<dyn Loss>>(value)?),
+        Role::Resampling => serde_json::to_value(&*serde_json::from_value::<Box<dyn Resampling>>(value)?),
     }
 }

@@ -28,7 +28,7 @@
 //! |---|---|
 //! | [`Selector`] | criterion, search and learner as linfa parameters |
 //! | [`Pipeline`] | the same with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
-//! | [`criteria`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
+//! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
 //! | [`pipeline`] | a run from files to files: [`pipeline::run`], [`pipeline::plan`], [`pipeline::SavedModel`] |
@@ -64,6 +64,7 @@ pub mod report;
 #[cfg_attr(not(feature = "files"), allow(dead_code, unused_imports))]
 mod resample;
 mod selector;
+pub mod splits;
 mod train;
 pub mod tune;
 

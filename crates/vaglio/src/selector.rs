@@ -197,10 +197,14 @@ impl ValidSelector {
         };
         let lacks = |feature: &Feature| {
             let Some(mask) = gaps.mask(*feature) else { return false };
-            rounds.iter().any(|folds| {
-                let mut values = (0..mask.len()).filter(|&row| mask.get(row) == 0.0).map(|row| folds[row]);
-                let first = values.next().flatten();
-                first.is_some() && values.all(|fold| fold == first)
+            let has_value = |row: usize| mask.get(row) == 0.0;
+            rounds.iter().any(|round| match round.trainings() {
+                Some(trainings) => trainings.iter().any(|training| !training.iter().any(|&row| has_value(row))),
+                None => {
+                    let mut values = (0..mask.len()).filter(|&row| has_value(row)).map(|row| round.of_row()[row]);
+                    let first = values.next().flatten();
+                    first.is_some() && values.all(|fold| fold == first)
+                }
             })
         };
         Ok(gaps.features().iter().copied().find(lacks))
@@ -213,6 +217,10 @@ impl ValidSelector {
         Ok(match self.anew(&design, problem, how, "standardize", Design::standardizing_in_folds)? {
             Some((_, times)) if how == InFolds::Possible && times > MOST_TIMES => design.standardizing_once(times),
             Some((anew, _)) => anew,
+            // What a criterion without folds of its own holds out by retraining is not learned from.
+            None if self.criterion.folds(&design)? == HeldOut::Nothing && design.is_of(problem) => {
+                design.standardizing_in_folds()
+            }
             None => design,
         })
     }
@@ -229,7 +237,9 @@ impl ValidSelector {
     ) -> Result<Option<(Design, f64)>> {
         let folds = self.criterion.folds(design).map_err(|e| e.under("criterion"))?;
         let has_folds = matches!(folds, HeldOut::Folds(_));
-        let what = match (has_folds, design.is_of(problem) && design.readout().is_some()) {
+        // A learner without a readout is retrained on the problem's own columns.
+        let is_refitted = map == "standardize" && design.readout().is_none();
+        let what = match (has_folds, design.is_of(problem) && (design.readout().is_some() || is_refitted)) {
             (true, true) => {
                 let anew = anew(design.clone());
                 // At one λ, so that a grid and each of its values are treated alike.

@@ -124,21 +124,30 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
     let positive = |row: usize, y: f64| (y.abs() + row as f64).to_string();
     let (width, height) = (|row: usize, _: f64| (row % 7).to_string(), |row: usize, _: f64| (row * 5 % 11).to_string());
     let size = |row: usize, _: f64| ["low", "mid", "high"][row % 3].to_owned();
-    let extra: [crate::common::Made<'_>; 5] =
-        [("class", &class), ("price", &positive), ("width", &width), ("height", &height), ("size", &size)];
+    let part = |row: usize, _: f64| if row % 5 < 2 { "validation".to_owned() } else { "train".to_owned() };
+    let extra: [crate::common::Made<'_>; 6] = [
+        ("class", &class),
+        ("price", &positive),
+        ("width", &width),
+        ("height", &height),
+        ("size", &size),
+        ("part", &part),
+    ];
     folder.write("train.csv", table(30, 12, &extra));
     let schema = schema(&folder);
     let list: Value = serde_json::from_str(&folder.vaglio(&["list", "--json"]).out).unwrap();
     for component in list.as_array().unwrap() {
         let example = component["example"].as_str().unwrap();
-        for target in ["target: y, exclude: [class, size]", "target: class, exclude: [y, size]"] {
+        for target in ["target: y, exclude: [class, size, part]", "target: class, exclude: [y, size, part]"] {
             // Text is there for those that take it.
-            let target = if example.contains("size") { target.replace(", size", "") } else { target.to_owned() };
+            let named = ["size", "part"].into_iter().filter(|name| example.contains(name));
+            let target = named.fold(target.to_owned(), |target, name| target.replace(&format!(", {name}"), ""));
             let yaml = pipeline(example).replace("target: y", &target);
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-            let classes = ["zero_one", "balanced_error", "auc", "log_loss", "crrr"].contains(&component["kind"].as_str().unwrap());
+            let classes = ["zero_one", "balanced_error", "auc", "log_loss", "crrr"]
+                .contains(&component["kind"].as_str().unwrap());
             let refused = classes && target.starts_with("target: y");
             assert_eq!(ran.code, Some(if refused { 2 } else { 0 }), "{yaml}\n{}", ran.err);
         }
@@ -150,7 +159,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode".split(' ') {
+    for kind in "loo kfold information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode huber pinball log_loss given repeated forward monte_carlo".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {
@@ -191,10 +200,7 @@ fn the_schema_names_the_words_that_there_are() {
         ("search: 3", "search: 3 is not of type"),
         ("learner: rsl", "learner: \"rsl\" is not one of ["),
         ("criterion: {kind: kflod}", "criterion: kind: \"kflod\" is not one of ["),
-        (
-            "criterion: {kind: loo, loss: square}",
-            "criterion: loss: \"square\" is not one of [\"absolute\",\"auc\",",
-        ),
+        ("criterion: {kind: loo, loss: square}", "criterion: loss: \"square\" is not one of [\"absolute\",\"auc\","),
         ("criterion: {kind: kfold, splits: {kind: given}}", "criterion: splits: "),
         ("preprocess: [{kind: standardise}]", "preprocess: kind: \"standardise\" is not one of ["),
         ("tune: {method: x, parameters: {}}", "tune: method: \"x\" is not one of [\"nelder_mead\","),

@@ -5,25 +5,6 @@ use crate::common::{Folder, pipeline, table};
 #[test]
 fn what_is_not_available_says_so() {
     let folder = Folder::new("later");
-    folder.write("train.csv", table(20, 4, &[("class", &crate::common::side)]));
-    let settings = [
-        "criterion: {kind: kfold, splits: {kind: forward, folds: 5}}",
-        "criterion: {kind: kfold, splits: {kind: monte_carlo}}",
-    ];
-    let all: Vec<String> =
-        settings.iter().map(|s| pipeline(s).replace("target: y", "target: class, exclude: [y]")).collect();
-    for yaml in all {
-        folder.write("p.yaml", &yaml);
-        for command in [&["run", "p.yaml", "--out", "out"][..], &["plan", "p.yaml"]] {
-            let ran = folder.vaglio(command);
-            assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{yaml}\n{ran:?}");
-            assert!(ran.err.contains(" is not available in this version; "), "{yaml}\n{}", ran.err);
-            assert!(ran.err.starts_with("error: p.yaml:"), "{yaml}\n{}", ran.err);
-        }
-        assert!(!folder.path("out/selection.json").exists(), "{yaml}");
-    }
-    folder.write("p.yaml", pipeline("").replace("target: y", "target: y, exclude: [class]"));
-    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
     for arguments in [&["new-plugin", "vaglio-mine"][..], &["new-plugin", "vaglio-mine", "--kind", "search"]] {
         let ran = folder.vaglio(arguments);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}\n{ran:?}");

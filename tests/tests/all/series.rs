@@ -140,6 +140,46 @@ fn folds_and_test_rows_keep_series_together() {
 }
 
 #[test]
+fn what_is_later_is_predicted_from_what_came_before() {
+    let folder = Folder::new("later-rows");
+    folder.write("train.csv", file(&shuffled(&lines("s", 9, 1))));
+    let of = |data: &str, splits: &str| {
+        let criterion = format!("criterion: {{kind: kfold, splits: {{kind: forward, {splits}}}}}");
+        yaml(&format!("{VALUE}{data}"), &format!("{WINDOW}\n{criterion}"))
+    };
+    folder.write("p.yaml", of(", test_last: 0.25", "folds: 3, gap: 1, window: 5"));
+    let plan = folder.vaglio(&["plan", "p.yaml"]);
+    assert_eq!(plan.code, Some(0), "{}", plan.err);
+    // 14 steps of nine series, of which the last four are test rows and the first has no step before it: nine are left.
+    for line in [
+        "fold 1   18 rows held out, 18 to train on",
+        "fold 2   18 rows held out, 36 to train on",
+        "fold 3   18 rows held out, 45 to train on",
+    ] {
+        assert!(plan.out.contains(line), "{line}\n{}", plan.out);
+    }
+    let done = folder.run(&of(", test_last: 0.25", "folds: 3, gap: 1, window: 5"));
+    assert_eq!(done["data"]["rows"], 81);
+    assert_eq!(done["data"]["test_rows"].as_array().unwrap().len(), 36);
+    let verified = folder.vaglio(&["run", "p.yaml", "--out", "verified", "--verify", "3"]);
+    assert_eq!(verified.code, Some(0), "{}", verified.err);
+    let refused = |yaml: String, expected: &str| {
+        folder.write("p.yaml", yaml);
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", "refused"]);
+        assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);
+    };
+    refused(of(", test_last: 0.01", "folds: 3"), "`data.test_last`: 0.01 of 126 rows leaves one side empty");
+    refused(of(", test_last: 1.5", "folds: 3"), "`data.test_last`: it must lie between 0 and 1");
+    refused(of(", test_last: 0.2, test_fraction: 0.2", "folds: 3"), "cannot be combined with `test_fraction`");
+    refused(of("", "folds: 13"), "`criterion.splits.folds`: 13 folds need 14 points in time, and there are 13");
+    refused(of("", "fold: 3"), "did you mean `folds`?");
+    refused(
+        of("", "folds: 3").replace("forward", "foward"),
+        "there is no resampling `foward`; did you mean `forward`?",
+    );
+}
+
+#[test]
 fn one_series_by_time_alone_numbers_its_rows() {
     let folder = Folder::new("single");
     let one = lines("s", 1, 3);

@@ -129,10 +129,9 @@ impl Loss for Auc {
             Task::Multiclass { .. } => {
                 Err(Error::setting("", "`auc` is for two classes; use `zero_one` or `balanced_error`"))
             }
-            Task::Regression => Err(Error::setting(
-                "",
-                "`auc` is of classes and the task is regression; use `squared` or `absolute`",
-            )),
+            Task::Regression => {
+                Err(Error::setting("", "`auc` is of classes and the task is regression; use `squared` or `absolute`"))
+            }
         }
     }
 

@@ -39,7 +39,7 @@ impl Cells {
     /// # Errors
     /// [`Failure::Stopped`].
     pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
-        let (sums, side) = sums(rows, &rows.active())?;
+        let (sums, side) = sums(rows, &rows.folds, &rows.active())?;
         Ok(Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) })
     }
 

@@ -4,7 +4,7 @@
 
 use super::imputed::Imputed;
 use super::products::{Sums, sums};
-use super::training::{Split, Totals, ranges};
+use super::training::{Split, Totals, range, ranges};
 use super::{Cells, Rows};
 use crate::distinct::first_equal;
 use crate::linalg::Failure;
@@ -55,7 +55,8 @@ impl Moments {
     pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let (sums, side) = sums(rows, &features)?;
+        let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
+        let (sums, side) = sums(rows, folds, &features)?;
         Moments::of_sums(rows, features, duplicates, &sums, side)
     }
 
@@ -67,7 +68,7 @@ impl Moments {
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow.
     pub fn of_cells(rows: &Rows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
-        if !rows.gaps.is_empty() {
+        if !rows.gaps.is_empty() || !rows.folds.is_of_others() {
             return Ok(None);
         }
         let features = rows.active();
@@ -88,24 +89,40 @@ impl Moments {
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
         let imputed = Imputed::new(rows, &features, side);
+        let blocks = rows.folds.blocks();
         let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| imputed.ones() * (side + 1)));
         let whole = Whole {
             rows,
-            totals: &totals,
             imputed: &imputed,
             side: imputed.side(),
             columns,
             stride,
             outputs,
-            ranges: ranges(sums),
+            ranges: match blocks {
+                Some(blocks) => blocks.training.iter().map(|some| range(sums, some.iter().copied())).collect(),
+                None => ranges(sums),
+            },
             rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
         };
-        let folds: Vec<Fold> = sums.par_iter().enumerate().map(|(k, sums)| whole.fold(k, sums)).collect();
+        let split = |k: usize| match blocks {
+            Some(blocks) => {
+                let of = |some: &[usize]| some.iter().map(|&block| &sums[block][..]).collect::<Vec<_>>();
+                totals.split_of(&of(&blocks.training[k]), &of(&blocks.held_out[k]))
+            }
+            None => totals.split(&sums[k]),
+        };
+        let count = blocks.map_or(sums.len(), |blocks| blocks.training.len());
+        let folds: Vec<Fold> = (0..count).into_par_iter().map(|k| whole.fold(k, split(k))).collect();
         let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
             return Err(Failure::NoConvergence);
         }
-        let divisor = data.targets().total_weight * outputs as f64;
+        let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
+        let held_out = match blocks {
+            Some(_) => (0..count).map(weight).sum(),
+            None => data.targets().total_weight,
+        };
+        let divisor = held_out * outputs as f64;
         let places = rows.places();
         Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor })
     }
@@ -159,10 +176,9 @@ impl Moments {
     }
 }
 
-/// The products of all rows, for folds to take theirs off.
+/// What the moments of all folds are made with.
 struct Whole<'w> {
     rows: &'w Rows<'w>,
-    totals: &'w Totals,
     imputed: &'w Imputed,
     side: usize,
     columns: usize,
@@ -195,9 +211,9 @@ struct Frame {
 }
 
 impl Whole<'_> {
-    fn fold(&self, fold: usize, sums: &[Sums]) -> Fold {
+    fn fold(&self, fold: usize, split: Split) -> Fold {
         let (n, stride, side) = (self.columns, self.stride, self.side);
-        let Split { training, held_out, from } = self.imputed.filled(self.totals.split(sums), &self.ranges[fold]);
+        let Split { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
         let frame = self.frame(fold, &training, &held_out);
         let mut out = Fold {
             training: vec![0.0; n * stride],

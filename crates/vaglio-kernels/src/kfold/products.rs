@@ -7,7 +7,7 @@ use super::gram::{SIDE, add_gram};
 use crate::linalg::Failure;
 use crate::sums::product;
 use crate::wide::{Entry, Wide};
-use crate::{Column, Level};
+use crate::{Column, Folds, Level};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 
@@ -26,22 +26,22 @@ pub(super) struct Sums {
     pub range: Vec<(f64, f64)>,
 }
 
-/// The sums of every class in every fold, and their side; all rows are one class where none count alike.
+/// The sums of every class in every one of `folds`, and their side; all rows are one class where none count alike.
 ///
 /// The rows of a class in a fold are added up in chunks that depend on their number alone, in order; without rows there
 /// are no products. Cost O(m·n²).
 ///
 /// # Errors
 /// [`Failure::Stopped`].
-pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> Result<(Vec<Vec<Sums>>, usize), Failure> {
+pub(super) fn sums(rows: &Rows<'_>, folds: &Folds, columns: &[usize]) -> Result<(Vec<Vec<Sums>>, usize), Failure> {
     let gaps = columns.iter().filter(|&&column| rows.gaps_of(column).is_some()).count();
     let side = (columns.len() + gaps + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
     let classes = rows.classes.as_ref().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
     let class = |row: usize| rows.classes.as_ref().map_or(0, |c| c[row]);
-    let groups: Vec<Vec<usize>> = (0..rows.folds.count() * classes)
+    let groups: Vec<Vec<usize>> = (0..folds.count() * classes)
         .map(|group| {
-            let members = rows.folds.held_out(group / classes).iter().copied();
+            let members = folds.held_out(group / classes).iter().copied();
             members.filter(|&row| class(row) == group % classes).collect()
         })
         .collect();
@@ -50,12 +50,12 @@ pub(super) fn sums(rows: &Rows<'_>, columns: &[usize]) -> Result<(Vec<Vec<Sums>>
     let of_chunk = |(_, members): &(usize, &[usize])| rows.halt.check().map(|()| reader.sums(members));
     let of_chunks: Vec<Sums> = chunks.par_iter().map(of_chunk).collect::<Result<_, _>>()?;
     let empty = Sums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
-    let mut folds = vec![vec![empty; classes]; rows.folds.count()];
+    let mut of_folds = vec![vec![empty; classes]; folds.count()];
     for ((group, _), sums) in chunks.iter().zip(of_chunks) {
-        let so_far = &mut folds[group / classes][group % classes];
+        let so_far = &mut of_folds[group / classes][group % classes];
         if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
     }
-    Ok((folds, side))
+    Ok((of_folds, side))
 }
 
 impl Sums {

@@ -69,21 +69,43 @@ impl Totals {
     }
 }
 
+impl Totals {
+    /// The same of a fold that is predicted from some blocks of rows: sums, and no differences. Each block has the sums of its
+    /// classes.
+    pub fn split_of(&self, training: &[&[Sums]], held_out: &[&[Sums]]) -> Split {
+        let size = self.of_classes.first().map_or(0, Vec::len);
+        let mut out = Split { training: vec![0.0; size], held_out: vec![0.0; size], from: Vec::new() };
+        held_out.iter().flat_map(|block| *block).for_each(|own| add(&mut out.held_out, &own.products));
+        for class in 0..self.of_classes.len() {
+            let products = || training.iter().map(|block| &block[class].products).filter(|all| !all.is_empty());
+            let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());
+            for all in products() {
+                out.training.iter_mut().zip(all).for_each(|(sum, x)| *sum += x / weight);
+            }
+        }
+        out.from.clone_from(&out.training);
+        out
+    }
+}
+
 fn add(sum: &mut [f64], other: &[f64]) {
     sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
 }
 
 /// The least and greatest entry of each column in all other folds, by fold.
 pub(super) fn ranges(sums: &[Vec<Sums>]) -> Vec<Vec<(f64, f64)>> {
-    let others = |fold: usize| {
-        let columns = sums.first().and_then(|fold| fold.first()).map_or(0, |s| s.range.len());
-        let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
-        for sums in sums.iter().enumerate().filter(|(k, _)| *k != fold).flat_map(|(_, classes)| classes) {
-            for (out, range) in out.iter_mut().zip(&sums.range) {
-                *out = (out.0.min(range.0), out.1.max(range.1));
-            }
-        }
-        out
-    };
+    let others = |fold: usize| range(sums, (0..sums.len()).filter(|&other| other != fold));
     (0..sums.len()).map(others).collect()
+}
+
+/// The least and greatest entry of each column in some of the folds or blocks that have these sums.
+pub(super) fn range(sums: &[Vec<Sums>], some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
+    let columns = sums.first().and_then(|fold| fold.first()).map_or(0, |s| s.range.len());
+    let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
+    for sums in some.flat_map(|at| &sums[at]) {
+        for (out, range) in out.iter_mut().zip(&sums.range) {
+            *out = (out.0.min(range.0), out.1.max(range.1));
+        }
+    }
+    out
 }

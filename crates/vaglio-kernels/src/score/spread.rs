@@ -47,7 +47,9 @@ impl Scorer {
             Some(units) => units.share(row),
             None => (row, 1.0),
         };
-        let parts = (0..folds.count()).map(|fold| folds.held_out(fold).iter().map(|&row| goes(row)));
+        // A fold that is never held out has no weight.
+        let counts = |fold: &usize| folds.held_out(*fold).iter().any(|&row| self.targets.weight(row) > 0.0);
+        let parts = (0..folds.count()).filter(counts).map(|fold| folds.held_out(fold).iter().map(|&row| goes(row)));
         if scorer.is_pooled() {
             let weigh = |(row, share): (usize, f64)| (row, share * scorer.targets.weight(row));
             return scorer.jackknife(residuals, &parts.map(|part| part.map(weigh).collect()).collect::<Vec<Part>>());

@@ -174,6 +174,11 @@ impl<'d> Fits<'d> {
         matches!(&self.parts[..], [part] if part.is_whole) && !self.rows.is_made_in_folds()
     }
 
+    /// The weight of the rows held out.
+    pub fn weight(&self) -> f64 {
+        self.counted.weight_of_all()
+    }
+
     /// Whether the losses of rows tell the standard error, not those of folds.
     pub fn is_of_rows(&self) -> bool {
         self.are_independent

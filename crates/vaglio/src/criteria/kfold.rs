@@ -8,7 +8,6 @@ mod evaluator;
 mod folds;
 mod hold_out;
 mod moments;
-mod splits;
 
 use super::balance;
 use super::decomposed::Decomposed;
@@ -25,10 +24,9 @@ use moments::MomentEngine;
 use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub use splits::Splits;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result, Score, Shortcut,
-    Watch, mean_over_outputs,
+    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result,
+    Score, Shortcut, Watch, mean_over_outputs,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -56,7 +54,7 @@ pub struct KFold {
     /// The column of the data that gives every row its fold.
     pub assignment: Option<String>,
     /// Rows that are held out otherwise than once each, in place of all the above but `stratified`.
-    pub splits: Option<Splits>,
+    pub splits: Option<AnyResampling>,
     /// What is averaged over the rows held out.
     pub loss: AnyLoss,
     /// How the scores are computed; it changes none of them.
@@ -148,8 +146,10 @@ impl Criterion for KFold {
         let lambdas = readout.lambdas.clone();
         for ((design, round), parts) in each.into_iter().zip(parts) {
             let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
-            let are_refitted =
-                design.is_made_in_folds() || !are_decomposed(parts.len(), held_out) || is_light(design, &round);
+            let are_refitted = design.is_made_in_folds()
+                || !round.folds.is_of_others()
+                || !are_decomposed(parts.len(), held_out)
+                || is_light(design, &round);
             if kind != Kind::HoldOut && are_refitted {
                 parts.clear();
             }
@@ -164,11 +164,11 @@ impl Criterion for KFold {
             engines.extend(engine);
             fits.push(own);
         }
-        let shares = apart.as_ref().map(|apart| apart.shares.clone());
         let rounds = match apart {
             None => Rounds::new(design, fits),
             Some(apart) => Rounds::of_folds(design, fits, apart),
         };
+        let shares = rounds.shares().map(<[f64]>::to_vec);
         let engine: Box<dyn FoldEngine + 'd> = match engines.len() {
             0 => return Ok(Some(Decomposed::shortcut(rounds))),
             1 if shares.is_none() => engines.remove(0),
@@ -189,14 +189,11 @@ impl Criterion for KFold {
     }
 
     fn assignment(&self) -> Option<&str> {
-        match &self.splits {
-            Some(Splits::Given { column }) => Some(column),
-            _ => self.assignment.as_deref(),
-        }
+        self.splits.as_ref().map_or(self.assignment.as_deref(), |splits| splits.assignment())
     }
 
     fn assignment_words(&self) -> &'static [&'static str] {
-        if matches!(self.splits, Some(Splits::Given { .. })) { &splits::WORDS } else { &[] }
+        self.splits.as_ref().map_or(&[], |splits| splits.assignment_words())
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -283,9 +280,12 @@ impl KFold {
         Ok(self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect())
     }
 
-    /// Whether the loss of several rounds is the mean of theirs, as it is of rows and not of their order.
+    /// Whether the loss of several rounds is the mean of theirs, each by the weight of what it holds out: as it is of rows, and
+    /// not of their order, and of classes where every round has all rows.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
-        rounds.len() == 1 || !matches!(self.loss.measure(), Measure::Auc | Measure::Whole)
+        let measure = self.loss.measure();
+        let are_whole = || measure == Measure::BalancedError && rounds.iter().all(Round::is_partition);
+        rounds.len() == 1 || measure.is_of_rows() || are_whole()
     }
 
     /// The loss of the rows held out in all rounds together.

@@ -14,7 +14,7 @@ mod rounds;
 mod settle;
 mod units;
 
-pub use kfold::{By, Engine, KFold, Splits};
+pub use kfold::{By, Engine, KFold};
 pub use loo::Loo;
 #[cfg(feature = "files")]
 pub(crate) use loo::predicted_left_out;

@@ -1,5 +1,6 @@
 //! Penalties that are nothing beside the columns.
 
+use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
 
@@ -47,12 +48,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outlin
 /// The least number of rows that are trained on.
 fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
     let HeldOut::Folds(rounds) = criterion.folds(design)? else { return Ok(design.rows().saturating_sub(1)) };
-    let most_held_out = |round: &Vec<Option<u32>>| {
-        let mut counts = std::collections::HashMap::<u32, usize>::new();
-        round.iter().flatten().for_each(|fold| *counts.entry(*fold).or_default() += 1);
-        counts.into_values().max().unwrap_or(0)
-    };
-    Ok(design.rows() - rounds.iter().map(most_held_out).max().unwrap_or(0))
+    Ok(rounds.iter().map(|round| Round::new(round).least_training()).min().unwrap_or(0))
 }
 
 /// The weight of each row where all are trained on.

@@ -12,11 +12,16 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// From the fold of each row, counted from 0; rows without one are the rest.
-    pub fn new(of_row: &[Option<u32>]) -> Self {
-        let held_out = of_row.iter().flatten().max().map_or(0, |fold| fold + 1);
-        let folds = Folds::new(&of_row.iter().map(|fold| fold.unwrap_or(held_out)).collect::<Vec<_>>());
-        Round { folds, held_out: held_out as usize }
+    /// Rows that are held out in no fold are the rest.
+    pub fn new(round: &vaglio_core::Round) -> Self {
+        let held_out = round.count();
+        let of_row: Vec<u32> = round.of_row().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
+        let folds = Folds::new(&of_row);
+        let folds = match round.trainings() {
+            Some(training) => folds.training_on(training.to_vec()),
+            None => folds,
+        };
+        Round { folds, held_out }
     }
 
     /// Every row held out by itself.
@@ -32,14 +37,26 @@ impl Round {
     /// Each fold that is held out as a round by itself.
     pub fn each_fold(&self) -> impl Iterator<Item = Round> {
         (0..self.held_out).map(|fold| {
-            let is_held_out = is_held_out(&[fold], &self.folds);
-            Round::new(&is_held_out.iter().map(|&is_in| is_in.then_some(0)).collect::<Vec<_>>())
+            let of_row: Vec<u32> = is_held_out(&[fold], &self.folds).iter().map(|&is_in| u32::from(!is_in)).collect();
+            let folds = Folds::new(&of_row);
+            match self.folds.is_of_others() {
+                true => Round { folds, held_out: 1 },
+                false => Round { folds: folds.training_on(vec![self.folds.training(fold)]), held_out: 1 },
+            }
         })
     }
 
     /// Whether every row is held out.
     pub fn is_partition(&self) -> bool {
         self.folds.count() == self.held_out
+    }
+
+    /// The least number of rows that a fold is trained on.
+    pub fn least_training(&self) -> usize {
+        let others = |fold: usize| self.folds.rows() - self.folds.held_out(fold).len();
+        let of_fold =
+            |fold: usize| if self.folds.is_of_others() { others(fold) } else { self.folds.training(fold).len() };
+        (0..self.held_out).map(of_fold).min().unwrap_or(0)
     }
 
     /// Whether each row is held out.

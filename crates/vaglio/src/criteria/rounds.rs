@@ -8,6 +8,8 @@ use vaglio_core::{Design, Feature, Result, StopSign};
 pub(super) struct Rounds<'d> {
     design: &'d Design,
     rounds: Vec<Fits<'d>>,
+    /// The part of the weight of all rows held out that each round has, where these are not alike.
+    shares: Option<Vec<f64>>,
     apart: Option<Apart<'d>>,
 }
 
@@ -22,16 +24,21 @@ pub(super) struct Apart<'d> {
 impl<'d> Rounds<'d> {
     /// There is at least one round.
     pub fn new(design: &'d Design, rounds: Vec<Fits<'d>>) -> Self {
-        Rounds { design, rounds, apart: None }
+        let weights: Vec<f64> = rounds.iter().map(Fits::weight).collect();
+        let all: f64 = weights.iter().sum();
+        let are_alike = weights.iter().all(|weight| *weight == weights[0]);
+        let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
+        Rounds { design, rounds, shares, apart: None }
     }
 
     /// Rounds that are the folds of others.
     pub fn of_folds(design: &'d Design, rounds: Vec<Fits<'d>>, apart: Apart<'d>) -> Self {
-        Rounds { design, rounds, apart: Some(apart) }
+        Rounds { design, rounds, shares: Some(apart.shares.clone()), apart: Some(apart) }
     }
 
-    fn shares(&self) -> Option<&[f64]> {
-        self.apart.as_ref().map(|apart| &apart.shares[..])
+    /// The part of the weight of all rows held out that each round has, where these are not alike.
+    pub fn shares(&self) -> Option<&[f64]> {
+        self.shares.as_deref()
     }
 
     /// What loops over many subsets ask before each.

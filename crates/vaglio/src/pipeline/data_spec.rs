@@ -23,6 +23,11 @@ pub struct DataSpec {
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_fraction: Option<f64>,
+    /// Share of the training rows that is set aside as test rows, the last ones, by `time` where it is given; instead of
+    /// `test`.
+    #[serde(default)]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub test_last: Option<f64>,
     /// The column, or columns, to predict.
     pub target: Target,
     /// What kind of target it is; inferred when absent.
@@ -161,11 +166,20 @@ impl DataSpec {
     /// # Errors
     /// [`Error::Setting`] with the field's path in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
-        if self.test.is_some() && self.test_fraction.is_some() {
-            return Err(Error::setting("data.test_fraction", "it cannot be combined with `test`; give one of them"));
+        for (field, share) in [("data.test_fraction", self.test_fraction), ("data.test_last", self.test_last)] {
+            let Some(share) = share else { continue };
+            if self.test.is_some() {
+                return Err(Error::setting(field, "it cannot be combined with `test`; give one of them"));
+            }
+            if !(share > 0.0 && share < 1.0) {
+                return Err(Error::setting(field, "it must lie between 0 and 1"));
+            }
         }
-        if self.test_fraction.is_some_and(|f| !(f > 0.0 && f < 1.0)) {
-            return Err(Error::setting("data.test_fraction", "it must lie between 0 and 1"));
+        if self.test_fraction.is_some() && self.test_last.is_some() {
+            return Err(Error::setting(
+                "data.test_last",
+                "it cannot be combined with `test_fraction`; give one of them",
+            ));
         }
         self.read.check()?;
         if self.train.names().is_empty() {

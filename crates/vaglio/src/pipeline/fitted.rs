@@ -42,6 +42,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
             weights,
             groups: None,
             assignment: None,
+            time: None,
         };
         let rows_before = raw.rows();
         let recipe = self.recipe(raw.task().clone(), raw.target_names().to_vec())?;

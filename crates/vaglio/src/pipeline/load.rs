@@ -5,9 +5,6 @@ use crate::document::Document;
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
-/// Kinds of `criterion.splits` that the format names and this version does not do.
-const LATER_SPLITS: [&str; 2] = ["forward", "monte_carlo"];
-
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
 
@@ -25,7 +22,6 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
         }
         document.set(assignment)?;
     }
-    refuse_later(&document)?;
     let pipeline: Pipeline = document.read()?;
     let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
     if pipeline.0.data.is_none() {
@@ -39,16 +35,4 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
 /// The parts that the pipeline of a document has by default, since nothing names them.
 pub fn by_default(document: &Document) -> Vec<(&'static str, &'static str)> {
     DEFAULT_KINDS.into_iter().filter(|(part, _)| document.get(part).is_none()).collect()
-}
-
-fn refuse_later(document: &Document) -> Result<()> {
-    let splits = document.kind("criterion.splits");
-    if let Some((kind, place)) = splits.filter(|(kind, _)| LATER_SPLITS.contains(kind)) {
-        return Err(Error::NotAvailable {
-            what: format!("`splits: {{kind: {kind}}}`"),
-            instead: "`repeated` and `given` are, and `assignment` takes any folds".into(),
-            place: Some(place),
-        });
-    }
-    Ok(())
 }

@@ -20,6 +20,8 @@ pub(crate) struct Rows {
     pub weights: Option<Vec<f64>>,
     pub groups: Option<Vec<u32>>,
     pub assignment: Option<Vec<u32>>,
+    /// The place of each row's time among all times.
+    pub time: Option<Vec<u32>>,
 }
 
 impl Rows {
@@ -41,6 +43,7 @@ impl Rows {
         };
         numbers(&mut self.groups);
         numbers(&mut self.assignment);
+        numbers(&mut self.time);
         self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
         Ok(())
     }
@@ -55,6 +58,7 @@ impl Rows {
             weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             groups: take(&self.groups),
             assignment: take(&self.assignment),
+            time: take(&self.time),
         }
     }
 
@@ -65,6 +69,9 @@ impl Rows {
         }
         if let Some(folds) = &self.assignment {
             problem = problem.with_assignment(folds.clone())?;
+        }
+        if let Some(time) = &self.time {
+            problem = problem.with_time(time.clone())?;
         }
         if let Some(series) = self.table.series() {
             problem = problem.with_series(series.to_vec())?;

@@ -5,9 +5,10 @@ use vaglio::core::{
     Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, SearchStrategy, Silent, Subset,
     Task, ZeroOne,
 };
-use vaglio::criteria::{By, Engine, KFold, Loo, Splits};
+use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
+use vaglio::splits::Repeated;
 use vaglio_testkit::{Broken, check_criterion, criterion, data};
 
 type Kept = Result<(), Broken>;
@@ -28,7 +29,7 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
         Box::new(kfold(Engine::Primal)),
         Box::new(kfold(Engine::Dual)),
         Box::new(KFold { by: Some(By::Groups), loss: Absolute.into(), ..KFold::default() }),
-        Box::new(KFold { splits: Some(Splits::Repeated { folds: 3, repeats: 2 }), ..KFold::default() }),
+        Box::new(KFold { splits: Some(Repeated { folds: 3, repeats: 2 }.into()), ..KFold::default() }),
     ]
 }
 

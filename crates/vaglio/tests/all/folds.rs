@@ -6,7 +6,7 @@ use vaglio_testkit::data;
 
 fn folds(criterion: &KFold, design: &Design) -> Vec<u32> {
     match criterion.folds(design).unwrap() {
-        HeldOut::Folds(rounds) => rounds[0].iter().map(|fold| fold.unwrap()).collect(),
+        HeldOut::Folds(rounds) => rounds[0].of_row().iter().map(|fold| fold.unwrap()).collect(),
         other => panic!("{criterion:?} holds out {other:?}"),
     }
 }

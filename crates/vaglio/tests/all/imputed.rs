@@ -91,7 +91,7 @@ impl Torn {
 
 fn folds_of(criterion: &KFold, design: &Design) -> Vec<usize> {
     match criterion.folds(design).unwrap() {
-        HeldOut::Folds(rounds) => rounds[0].iter().map(|fold| fold.unwrap() as usize).collect(),
+        HeldOut::Folds(rounds) => rounds[0].of_row().iter().map(|fold| fold.unwrap() as usize).collect(),
         other => panic!("{other:?}"),
     }
 }

@@ -107,9 +107,7 @@ fn targets_of_any_unit_are_seen_as_they_are() {
 fn by_hand(criterion: &dyn Criterion, design: &vaglio::core::Design) -> f64 {
     let rows = design.rows();
     let folds: Vec<Vec<usize>> = match criterion.folds(design).unwrap() {
-        vaglio::core::HeldOut::Folds(rounds) => {
-            (0..4).map(|fold| (0..rows).filter(|&row| rounds[0][row] == Some(fold)).collect()).collect()
-        }
+        vaglio::core::HeldOut::Folds(rounds) => (0..4).map(|fold| rounds[0].held_out(fold).collect()).collect(),
         _ => (0..rows).map(|row| vec![row]).collect(),
     };
     let mut predictions = Array2::zeros((1, rows));

@@ -8,6 +8,7 @@ mod decisions;
 mod each_output;
 mod exactness;
 mod folds;
+mod forward;
 mod hard_cells;
 mod imputed;
 mod kfold_laws;

@@ -45,7 +45,7 @@ fn found(drawn: &Drawn) -> Result<Found, Error> {
 /// The fold of each row.
 fn folds(drawn: &Drawn, design: &Design) -> Vec<usize> {
     match drawn.criterion.folds(design).unwrap() {
-        HeldOut::Folds(rounds) => rounds[0].iter().map(|fold| fold.unwrap() as usize).collect(),
+        HeldOut::Folds(rounds) => rounds[0].of_row().iter().map(|fold| fold.unwrap() as usize).collect(),
         _ => (0..design.rows()).collect(),
     }
 }

@@ -1,9 +1,9 @@
 //! Moments of parts of the rows from cells that they have in common: a cell lies in one fold of every part, or outside.
 
-use super::folds::renumbered;
 use super::{By, KFold};
 use crate::criteria::balance;
 use crate::criteria::fits::failed_or_stopped;
+use crate::splits::dealt::renumbered;
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
@@ -38,7 +38,9 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Re
         }
     };
     let Some(of_row) = criterion.cells(whole) else { return Ok(None) };
-    let Some(folds) = folds(&of_row, own, rows.folds()) else { return Ok(None) };
+    let Some(folds) = folds(&of_row, own, rows.folds()).filter(|_| rows.folds().is_of_others()) else {
+        return Ok(None);
+    };
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
@@ -112,8 +114,9 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::criteria::kfold::{Engine, Splits};
+    use crate::criteria::kfold::Engine;
     use crate::criteria::round::Round;
+    use crate::splits::Given;
     use vaglio_core::{Outline, Problem, Readout, Score, Subset};
     use vaglio_testkit::data::{binary, regression};
 
@@ -153,7 +156,7 @@ mod tests {
         let by_groups = KFold { by: Some(By::Groups), ..KFold::default() };
         let few = KFold { folds: Some(3), ..by_groups.clone() };
         let given = KFold { assignment: Some("part".into()), ..KFold::default() };
-        let validation = KFold { splits: Some(Splits::Given { column: "part".into() }), ..KFold::default() };
+        let validation = KFold { splits: Some(Given { column: "part".into() }.into()), ..KFold::default() };
         let recipe = regression(200, 7, 3).groups(8).outputs(2).duplicates(2).constants(1).bytes();
         let folds: Vec<u32> = (0..200).map(|row| row % 5).collect();
         for (weighted, intercept, anew) in (0..8).map(|k| (k & 1 > 0, k & 2 > 0, k & 4 > 0)) {

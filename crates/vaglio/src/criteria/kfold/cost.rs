@@ -64,7 +64,6 @@ pub(super) fn choose(
     outline: &Outline,
 ) -> (Kind, Estimate) {
     let folds = &round.folds;
-    let largest = (0..round.held_out).map(|fold| folds.held_out(fold).len()).max().unwrap_or(0);
     let classes = balance::classes_of(design);
     let is_balanced = classes.is_some();
     let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
@@ -76,13 +75,14 @@ pub(super) fn choose(
         lambdas: design.lambdas().len() as f64,
         outputs: design.targets().nrows() as f64,
         // Of a sample, its share.
-        training: (design.rows() - largest) * design.planned_rows() / design.rows().max(1),
+        training: round.least_training() * design.planned_rows() / design.rows().max(1),
         parts: parts.unwrap_or(round.held_out) as f64,
         pairs: pairs as f64,
         gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
         is_standardized: design.is_standardized_in_folds(),
         is_decomposed: !is_light
             && !design.is_made_in_folds()
+            && folds.is_of_others()
             && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
         pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
@@ -123,12 +123,16 @@ pub(super) fn choose(
             false => decomposed,
         };
     }
+    let parts = parts.filter(|_| folds.is_of_others());
     let of_dual = |reason: &str| {
         match extent.has_states(parts, outline) {
         true => (Kind::HoldOut, Estimate { reason: format!("{}, {reason}", dual.reason), ..dual.clone() }),
         false => extent.decomposition(
             outline,
-            "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
+            match folds.is_of_others() {
+                true => "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
+                false => "the folds of every subset are refitted, since each is trained on rows of its own",
+            },
         ),
     }
     };
@@ -160,8 +164,11 @@ pub(super) fn is_light(design: &Design, round: &Round) -> bool {
     let classes = balance::classes_of(design);
     let all = balance::totals(design, classes.as_ref(), 0..design.rows());
     (0..round.held_out).any(|fold| {
-        let held_out = balance::totals(design, classes.as_ref(), round.folds.held_out(fold).iter().copied());
-        all.iter().zip(held_out).any(|(all, held_out)| all - held_out < LIGHT * all)
+        let of_others = round.folds.is_of_others();
+        let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
+        let some = balance::totals(design, classes.as_ref(), some.into_iter());
+        let left = |all: f64, some: f64| if of_others { all - some } else { some };
+        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT * all)
     })
 }
 

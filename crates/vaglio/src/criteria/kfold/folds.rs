@@ -1,11 +1,9 @@
 //! Which rows are held out together.
 
-use super::splits::Splits;
 use super::{By, KFold};
 use crate::shuffle::shuffled;
-use std::collections::HashMap;
-use std::hash::Hash;
-use vaglio_core::{Classes, Design, Error, Result, Task};
+use crate::splits::dealt::{self, renumbered};
+use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
 
 /// Folds by default, when neither groups nor an assignment say how many.
 const FOLDS: usize = 10;
@@ -16,18 +14,28 @@ impl KFold {
     ///
     /// # Errors
     /// [`Error::Setting`] on the setting that is at fault, with fold and class; folds count from 1 in messages.
-    pub(super) fn rounds_of(&self, design: &Design) -> Result<Vec<Vec<Option<u32>>>> {
+    pub(super) fn rounds_of(&self, design: &Design) -> Result<Vec<Round>> {
         self.check_settings_alone()?;
         self.check_against(design)?;
         let classes = design.classes();
         let rounds = match &self.splits {
-            Some(splits) => splits.rounds(self, design, classes.as_ref())?,
-            None => vec![self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect()],
+            Some(splits) => splits
+                .splits(design, classes.as_ref().filter(|_| self.stratified))
+                .and_then(|splits| Round::of_splits(design.rows(), splits))
+                .map_err(|error| error.under("splits"))?,
+            None => vec![Round::new(self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect())],
         };
         if let Some(classes) = &classes {
-            for folds in rounds.iter().filter_map(|round| round.iter().copied().collect::<Option<Vec<u32>>>()) {
-                self.check_classes(&folds, classes)?;
+            let mut before = 0;
+            for round in &rounds {
+                let folds = round.of_row().iter().copied().collect::<Option<Vec<u32>>>();
+                match folds.filter(|_| round.trainings().is_none()) {
+                    Some(folds) => self.check_classes(&folds, classes)?,
+                    None => check_trained(round, classes, before)?,
+                }
+                before += round.count();
             }
+            self.check_held_out(&rounds, classes)?;
         }
         Ok(rounds)
     }
@@ -38,9 +46,12 @@ impl KFold {
             (Some(name), _) => given(design, name),
             (None, Some(By::Groups)) => {
                 let no_groups = || Error::setting("by", "the data have no groups; name their column in `data.groups`");
-                self.of_groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
+                dealt::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
             }
-            (None, None) => self.of_rows(design, classes, self.folds.unwrap_or(FOLDS), order),
+            (None, None) => {
+                let classes = classes.filter(|_| self.stratified);
+                dealt::rows(design.rows(), classes, self.folds.unwrap_or(FOLDS), order)
+            }
         }
     }
 
@@ -64,14 +75,14 @@ impl KFold {
                 }
             }
         }
-        if self.splits.is_some() {
-            let repeats = matches!(self.splits, Some(Splits::Repeated { .. }));
+        if let Some(splits) = &self.splits {
+            splits.check_settings().map_err(|error| error.under("splits"))?;
             for (field, given) in [
                 ("assignment", self.assignment.is_some()),
                 ("by", self.by.is_some()),
                 ("folds", self.folds.is_some()),
                 ("shuffle", self.shuffle),
-                ("stratified", self.stratified && !repeats),
+                ("stratified", self.stratified && !splits.can_stratify()),
             ] {
                 if given {
                     return clash(field, "splits");
@@ -96,6 +107,15 @@ impl KFold {
     }
 
     fn check_against(&self, design: &Design) -> Result<()> {
+        if let Some(splits) = self.splits.as_ref().filter(|splits| splits.name() != "repeated")
+            && design.decisions().is_some()
+        {
+            let what = splits.name();
+            return Err(Error::setting(
+                "splits.kind",
+                format!("`{what}` parts single rows, and predictions are averaged over several; use `by: groups`"),
+            ));
+        }
         if self.splits.is_some() && self.stratified && design.groups().is_some() {
             return Err(Error::setting(
                 "stratified",
@@ -111,58 +131,23 @@ impl KFold {
         Ok(())
     }
 
-    /// Folds of rows, dealt in an order that is made for a number of them.
-    pub(super) fn of_rows(
-        &self,
-        design: &Design,
-        classes: Option<&Classes>,
-        count: usize,
-        order: impl Fn(usize) -> Vec<usize>,
-    ) -> Result<Vec<u32>> {
-        let rows = design.rows();
-        if count > rows {
-            return Err(Error::setting(
-                "folds",
-                format!("{count} folds of {rows} rows leave fold {} empty; use at most {rows} folds", rows + 1),
-            ));
+    /// Refuses rows held out that lack a class which the loss cannot do without.
+    fn check_held_out(&self, rounds: &[Round], classes: &Classes) -> Result<()> {
+        if self.loss.measure() != Measure::Auc {
+            return Ok(());
         }
-        let order = order(rows);
-        let mut folds = vec![0; rows];
-        let Some(classes) = classes.filter(|_| self.stratified) else {
-            deal(&order, count, 0, &mut folds);
-            return Ok(folds);
+        let is_held_out = |class: usize| {
+            let held_out = rounds.iter().flat_map(|round| round.of_row().iter().zip(&classes.of_row));
+            held_out.into_iter().any(|(fold, own)| fold.is_some() && *own == class)
         };
-        let mut first = 0;
-        for class in 0..classes.names.len() {
-            let members: Vec<usize> = order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
-            deal(&members, count, first, &mut folds);
-            // The next class starts where this one stopped, so that folds differ by one row at most.
-            first = (first + members.len()) % count;
+        match (0..classes.names.len()).find(|&class| !is_held_out(class)) {
+            None => Ok(()),
+            Some(class) => {
+                let name = &classes.names[class];
+                let message = format!("no row of class `{name}` is held out, and `auc` needs rows of both");
+                Err(Error::setting("splits", message))
+            }
         }
-        Ok(folds)
-    }
-
-    /// Folds of whole groups, likewise; by default one for each.
-    pub(super) fn of_groups(
-        &self,
-        groups: &[u32],
-        count: Option<usize>,
-        order: impl Fn(usize) -> Vec<usize>,
-    ) -> Result<Vec<u32>> {
-        let (groups, there) = renumbered(groups);
-        let count = count.unwrap_or(there);
-        if count > there {
-            return Err(Error::setting(
-                "folds",
-                format!("{count} folds of {there} groups leave fold {} empty; use at most {there} folds", there + 1),
-            ));
-        }
-        if there < 2 {
-            return Err(Error::setting("by", "all rows are in one group, so no rows are left to train on"));
-        }
-        let mut of_group = vec![0; there];
-        deal(&order(there), count, 0, &mut of_group);
-        Ok(groups.iter().map(|&g| of_group[g as usize]).collect())
     }
 
     fn check_classes(&self, folds: &[u32], classes: &Classes) -> Result<()> {
@@ -208,16 +193,21 @@ impl KFold {
     }
 }
 
-/// Gives contiguous parts of `members` to `count` folds, the longer parts to the folds from `first` on.
-fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
-    let (least, more) = (members.len() / count, members.len() % count);
-    let mut start = 0;
-    for fold in 0..count {
-        let is_longer = (fold + count - first) % count < more;
-        let end = start + least + usize::from(is_longer);
-        members[start..end].iter().for_each(|&member| folds[member] = fold as u32);
-        start = end;
+/// Refuses a fold that is trained on no row of a class that it holds rows of; so many folds came before those of the round.
+fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> {
+    for fold in 0..round.count() {
+        let mut trained = vec![false; classes.names.len()];
+        round.training(fold).iter().for_each(|&row| trained[classes.of_row[row]] = true);
+        if let Some(row) = round.held_out(fold).find(|&row| !trained[classes.of_row[row]]) {
+            let name = &classes.names[classes.of_row[row]];
+            let message = format!(
+                "split {} is trained on no row of class `{name}`, of which it holds some out",
+                before + fold + 1
+            );
+            return Err(Error::setting("splits", message));
+        }
     }
+    Ok(())
 }
 
 /// The folds of the assignment, numbered from 0 in the order in which they first appear.
@@ -236,16 +226,4 @@ fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
         ));
     }
     Ok(folds)
-}
-
-/// Labels numbered from 0 in the order in which they first appear, and how many there are: rows of weight 0 are gone,
-/// and with them perhaps whole groups.
-pub(super) fn renumbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
-    let mut numbers = HashMap::new();
-    let mut renumbered = Vec::new();
-    for label in labels {
-        let next = numbers.len() as u32;
-        renumbered.push(*numbers.entry(label).or_insert(next));
-    }
-    (renumbered, numbers.len())
 }

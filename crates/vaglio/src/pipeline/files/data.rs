@@ -3,15 +3,15 @@
 use super::intervals;
 use super::reading::Reading;
 use super::roles::{Roles, check_weights};
-use super::series::numbers_of;
+use super::series::{numbers_of, places_of};
+use super::set_aside::set_aside;
 use super::taken;
-use super::targets::{encode, same_label, task};
+use super::targets::{encode, task};
 use crate::budget::Budget;
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
 use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
 use crate::record::TakenColumns;
 use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
-use crate::shuffle::shuffled;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -95,22 +95,18 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let mut test_survey = survey.clone();
-    let (train, test) = match (&spec.test, spec.test_fraction) {
-        (Some(test), _) => {
+    let (train, test) = match &spec.test {
+        Some(test) => {
             let test_source = opened(test)?;
             let (test, of_test) = read_test(&roles, &test_source, &header, &survey)?;
             of_test_rows = test_source.times(&of_test);
             test_survey = of_test;
             (table, Some(test))
         }
-        (None, Some(fraction)) => {
-            let (train, test) = split(spec, &table, fraction, settings.seed)?;
-            (train, Some(test))
-        }
-        (None, None) => (table, None),
+        None => set_aside(spec, table, settings.seed)?,
     };
-    let rows = if spec.test_fraction.is_some() { train.rows() } else { rows };
-    let test_rows = test.as_ref().filter(|_| spec.test_fraction.is_some()).map(|test| {
+    let rows = if spec.test.is_none() { train.rows() } else { rows };
+    let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(|test| {
         let mut rows: Vec<usize> = (0..test.rows()).map(|row| test.origin(row) + 1).collect();
         rows.sort_unstable();
         rows
@@ -137,7 +133,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             // What gives rows their fold says nothing of test rows.
             let roles = Roles { words: &[], ..roles };
             let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
-            let alone = |rows: Rows| Rows { groups: None, assignment: None, ..rows };
+            let alone = |rows: Rows| Rows { groups: None, assignment: None, time: None, ..rows };
             let problem = rows.and_then(|rows| {
                 let rows = alone(rows);
                 test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
@@ -215,6 +211,7 @@ struct Parts {
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
     assignment: Option<Vec<u32>>,
+    time: Option<Vec<u32>>,
     rest: Table,
 }
 
@@ -224,6 +221,7 @@ impl Parts {
         // A column may give the series, the groups and the folds alike.
         let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
         let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
+        let time = spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of);
         let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
         let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
             Some((name, cells)) => match cells.numbers() {
@@ -244,14 +242,14 @@ impl Parts {
         for name in spec.target.names() {
             targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
         }
-        Ok(Parts { targets, weights, groups, assignment, rest: table })
+        Ok(Parts { targets, weights, groups, assignment, time, rest: table })
     }
 
     /// The rows with coded targets.
     fn rows(self, task: &Task, field: &str) -> Result<Rows> {
-        let Parts { targets, weights, groups, assignment, rest: table } = self;
+        let Parts { targets, weights, groups, assignment, time, rest: table } = self;
         let targets = encode(task, &targets, field, |row| table.origin(row))?;
-        Ok(Rows { table, targets, weights, groups, assignment })
+        Ok(Rows { table, targets, weights, groups, assignment, time })
     }
 }
 
@@ -264,78 +262,4 @@ fn weighing(spec: &DataSpec, table: Table) -> Table {
         return table;
     }
     table.select_rows(&kept)
-}
-
-/// The class of each row, where the target is of classes.
-fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
-    let target = spec.target.names().first()?;
-    let cells = vec![(target.clone(), table.get(target)?.clone())];
-    let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;
-    match (task, spec.positive.as_ref()) {
-        (Task::Regression, _) => None,
-        (Task::Binary { positive, .. }, Some(_)) => {
-            Some((0..table.rows()).map(|row| u32::from(same_label(&cells[0].1.label(row), &positive))).collect())
-        }
-        _ => Some(numbers_of(&cells[0].1)),
-    }
-}
-
-/// As many rows as `aside`, the first of each class in `order`: classes have their share, to the nearest row, and each
-/// keeps a row.
-fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iterator<Item = usize> + 'a {
-    let mut sizes = vec![0usize; classes.iter().max().map_or(0, |most| *most as usize + 1)];
-    classes.iter().for_each(|&class| sizes[class as usize] += 1);
-    let share = |size: usize| (aside * size) as f64 / classes.len() as f64;
-    let mut left: Vec<usize> = sizes.iter().map(|&size| (share(size) as usize).min(size.saturating_sub(1))).collect();
-    let mut by_rest: Vec<usize> = (0..sizes.len()).filter(|&class| left[class] + 1 < sizes[class]).collect();
-    by_rest.sort_by(|&a, &b| share(sizes[b]).fract().total_cmp(&share(sizes[a]).fract()));
-    let missing = aside.saturating_sub(left.iter().sum());
-    by_rest.into_iter().take(missing).for_each(|class| left[class] += 1);
-    order.iter().copied().filter(move |&row| {
-        let left = &mut left[classes[row] as usize];
-        let is_taken = *left > 0;
-        *left -= usize::from(is_taken);
-        is_taken
-    })
-}
-
-/// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together, and classes have their
-/// share of both sides.
-fn split(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
-    let rows = table.rows();
-    let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
-        (Some(cells), series) => (numbers_of(cells), if series.is_some() { "groups of series" } else { "groups" }),
-        (None, Some(series)) => (series.to_vec(), "series"),
-        (None, None) if spec.time.is_some() => (vec![0; rows], "series"),
-        (None, None) => ((0..rows as u32).collect(), "rows"),
-    };
-    let series = table.series().unwrap_or_default();
-    if let Some(row) = (1..series.len()).find(|&row| series[row] == series[row - 1] && groups[row] != groups[row - 1]) {
-        return Err(Error::setting(
-            "data.groups",
-            format!(
-                "row {} is of another group than other rows of its series, and test rows are taken by groups; leave it out",
-                table.origin(row) + 1
-            ),
-        ));
-    }
-    let count = groups.iter().max().map_or(0, |g| *g as usize + 1);
-    let order = shuffled(count, seed);
-    let aside = (fraction * count as f64).round() as usize;
-    if aside == 0 || aside >= count {
-        return Err(Error::setting(
-            "data.test_fraction",
-            format!("{fraction} of {count} {what} leaves one side empty"),
-        ));
-    }
-    let mut is_test = vec![false; count];
-    match classes_of_rows(spec, table).filter(|_| what == "rows") {
-        Some(classes) => evenly(&order, &classes, aside).for_each(|row| is_test[row] = true),
-        None => order[..aside].iter().for_each(|&g| is_test[g] = true),
-    }
-    let side = |test: bool| {
-        let rows: Vec<usize> = (0..rows).filter(|&r| is_test[groups[r] as usize] == test).collect();
-        table.select_rows(&rows)
-    };
-    Ok((side(false), side(true)))
 }

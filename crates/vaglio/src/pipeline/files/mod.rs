@@ -27,6 +27,7 @@ mod repetition;
 mod roles;
 mod run;
 mod series;
+mod set_aside;
 mod streamed;
 mod taken;
 mod targets;

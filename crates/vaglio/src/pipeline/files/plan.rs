@@ -151,7 +151,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<
         }
         HeldOut::Folds(rounds) => rounds,
     };
-    let first = rounds.first().map_or(&[][..], |round| &round[..]);
+    let first = rounds.first().map_or(&[][..], |round| round.of_row());
     let held_out = |fold: usize| first.iter().enumerate().filter(move |(_, own)| **own == Some(fold as u32));
     let folds = first.iter().flatten().max().map_or(0, |fold| *fold as usize + 1);
     let sizes: Vec<usize> = (0..folds).map(|fold| held_out(fold).count()).collect();
@@ -165,7 +165,8 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<
     }
     let classes = design.classes();
     for (fold, size) in sizes.iter().enumerate() {
-        let mut text = format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, design.rows() - size);
+        let mut text =
+            format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, rounds[0].training(fold).len());
         for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
             let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
             let members = held_out(fold).filter(|(row, _)| is_member(*row)).count();

@@ -43,10 +43,7 @@ impl Order<'_> {
                 )));
             }
             Some(dated @ (Cells::Numbers(_) | Cells::Dates(_))) => {
-                let times: Cow<'_, [f64]> = match dated {
-                    Cells::Dates(dates) => Cow::Borrowed(dates),
-                    numbers => numbers.numbers().map_or(Cow::Borrowed(&[]), |column| column.values()),
-                };
+                let times = numbers_of_times(dated).unwrap_or_default();
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 if let Some(pair) = order.windows(2).find(twice) {
@@ -66,6 +63,22 @@ impl Order<'_> {
             Some(_) => ordered.with_series(order.iter().map(|&row| series[row]).collect()),
             None => Ok(ordered),
         }
+    }
+}
+
+/// The place of each time among all of them, from 0; `None` for text.
+pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
+    let times = numbers_of_times(times)?;
+    let mut all = times.to_vec();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    Some(times.iter().map(|time| all.partition_point(|other| other < time) as u32).collect())
+}
+
+fn numbers_of_times(times: &Cells) -> Option<Cow<'_, [f64]>> {
+    match times {
+        Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
+        times => times.numbers().map(|numbers| numbers.values()),
     }
 }
 

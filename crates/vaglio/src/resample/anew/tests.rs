@@ -1,17 +1,18 @@
 //! Against plain loops: every map fitted on the training rows of a fold, and ridge regression on what it makes.
 
-use crate::criteria::{KFold, Loo, Splits};
+use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
 use crate::maps::{Clip, How, Impute, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
 use crate::resample::{Recipe, Rows, Sample};
 use crate::search::Greedy;
+use crate::splits::{Forward, Repeated};
 use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Outline, Problem, Readout, Score,
-    Silent, Subset, Table, Task, ZeroOne,
+    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Outline, Problem, Readout, Round,
+    Score, Silent, Subset, Table, Task, ZeroOne,
 };
 use vaglio_testkit::Random;
 
@@ -48,7 +49,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         ("t".into(), Cells::Text((0..ROWS).map(|row| level(row).to_owned()).collect())),
     ]);
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
-    let rows = Rows { table: table.unwrap(), targets, weights, groups: None, assignment: None };
+    let rows = Rows { table: table.unwrap(), targets, weights, groups: None, assignment: None, time: None };
     let recipe = Recipe::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()
 }
@@ -74,18 +75,18 @@ fn maps() -> Vec<Vec<Arc<dyn Map>>> {
 fn loops(
     sample: &Sample,
     whole: &Problem,
-    rounds: &[Vec<Option<u32>>],
+    rounds: &[Round],
     readout: &Readout,
     loss: AnyLoss,
 ) -> impl Fn(&[Feature], f64) -> f64 {
     let weights = whole.weights().map(|weights| weights.to_vec());
     let (whole, readout, sample, rounds) = (whole.clone(), readout.clone(), sample.clone(), rounds.to_vec());
     move |subset, lambda| {
-        let of_round = |folds: &Vec<Option<u32>>| {
-            let mut predictions = Array2::zeros(whole.targets().dim());
-            for fold in 0..=folds.iter().flatten().copied().max().unwrap() {
+        let (mut all, mut predictions) = (Vec::new(), Vec::new());
+        for round in &rounds {
+            for fold in 0..round.count() {
                 let (held_out, training): (Vec<usize>, Vec<usize>) =
-                    (0..folds.len()).partition(|&row| folds[row] == Some(fold));
+                    (round.held_out(fold).collect(), round.training(fold));
                 let fitted = sample.select(&training).unwrap().fitted().unwrap();
                 let held = sample.select(&held_out).unwrap().apply(&fitted).unwrap();
                 let place = |name: &String| fitted.problem.names().iter().position(|other| other == name);
@@ -107,15 +108,17 @@ fn loops(
                     Some(w) => both.with_weights(order.iter().map(|&row| w[row]).collect()).unwrap(),
                     None => both,
                 };
-                let all: Vec<usize> = (0..order.len()).collect();
-                let (first, last) = all.split_at(training.len());
-                let predicted =
-                    Design::identity(&both, readout.clone()).retrain(first, last, subset, Some(lambda)).unwrap();
-                held_out.iter().zip(predicted.columns()).for_each(|(&row, p)| predictions.column_mut(row).assign(&p));
+                let places: Vec<usize> = (0..order.len()).collect();
+                let (first, last) = places.split_at(training.len());
+                let design = Design::identity(&both, readout.clone());
+                predictions.push(design.retrain(first, last, subset, Some(lambda)).unwrap());
+                all.extend(held_out);
             }
-            loss.mean(whole.targets().view(), predictions.view(), weights.as_deref())
-        };
-        rounds.iter().map(of_round).sum::<f64>() / rounds.len() as f64
+        }
+        let views: Vec<_> = predictions.iter().map(|of_fold| of_fold.view()).collect();
+        let weights: Option<Vec<f64>> = weights.as_ref().map(|w| all.iter().map(|&row| w[row]).collect());
+        let targets = whole.targets().select(Axis(1), &all);
+        loss.mean(targets.view(), concatenate(Axis(1), &views).unwrap().view(), weights.as_deref())
     }
 }
 
@@ -130,7 +133,8 @@ fn near(expected: f64, found: f64, on: &str) {
 #[test]
 fn engines_and_definition_are_plain_loops_over_folds() {
     let binary = Task::Binary { negative: None, positive: "yes".into() };
-    let twice = Some(Splits::Repeated { folds: 3, repeats: 2 });
+    let twice = Some(Repeated { folds: 3, repeats: 2 }.into());
+    let later = Some(Forward { folds: 3, gap: 1, window: None }.into());
     for (case, chain) in maps().into_iter().enumerate() {
         for (criterion, task, weighted) in [
             (KFold { folds: Some(5), ..KFold::default() }, Task::Regression, false),
@@ -138,6 +142,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             (KFold { folds: Some(4), loss: ZeroOne.into(), ..KFold::default() }, binary.clone(), false),
             (KFold { folds: Some(4), loss: BalancedError.into(), ..KFold::default() }, binary.clone(), true),
             (KFold { splits: twice.clone(), ..KFold::default() }, Task::Regression, false),
+            (KFold { splits: later.clone(), ..KFold::default() }, Task::Regression, true),
         ] {
             let on = format!("maps {case}, {:?}, weighted {weighted}", criterion.loss);
             let sample = sample(chain.clone(), task, weighted, case as u64);

@@ -1,0 +1,160 @@
+//! Parts inside of parts, as settings.
+
+use crate::{Loss, Resampling, Role, Squared, title};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A part as a setting of another: in files a bare word, or its `kind` with its settings.
+///
+/// Two are the same where they are written alike.
+pub struct Any<P: ?Sized>(Arc<P>);
+
+/// Any loss, by default [`Squared`].
+pub type AnyLoss = Any<dyn Loss>;
+
+/// Any way to hold rows out.
+pub type AnyResampling = Any<dyn Resampling>;
+
+/// A trait whose implementations are settings of others.
+pub trait Inner: fmt::Debug + Serialize {
+    /// The place that they take.
+    const ROLE: Role;
+
+    /// The identifier in files.
+    fn word(&self) -> &'static str;
+}
+
+impl Inner for dyn Loss {
+    const ROLE: Role = Role::Loss;
+
+    fn word(&self) -> &'static str {
+        self.typetag_name()
+    }
+}
+
+impl Inner for dyn Resampling {
+    const ROLE: Role = Role::Resampling;
+
+    fn word(&self) -> &'static str {
+        self.typetag_name()
+    }
+}
+
+impl<L: Loss + 'static> From<L> for AnyLoss {
+    fn from(loss: L) -> Self {
+        Any(Arc::new(loss))
+    }
+}
+
+impl<R: Resampling + 'static> From<R> for AnyResampling {
+    fn from(resampling: R) -> Self {
+        Any(Arc::new(resampling))
+    }
+}
+
+impl Default for AnyLoss {
+    fn default() -> Self {
+        Squared.into()
+    }
+}
+
+impl<P: Inner + ?Sized> Any<P> {
+    /// Its identifier in pipeline files.
+    pub fn name(&self) -> &'static str {
+        self.0.word()
+    }
+
+    /// What people call it.
+    pub fn title(&self) -> &'static str {
+        title(P::ROLE, self.name())
+    }
+
+    /// As it is written.
+    fn written(&self) -> serde_json::Value {
+        serde_json::to_value(&*self.0).unwrap_or_default()
+    }
+}
+
+impl<P: ?Sized> Clone for Any<P> {
+    fn clone(&self) -> Self {
+        Any(Arc::clone(&self.0))
+    }
+}
+
+impl<P: ?Sized> Deref for Any<P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        &self.0
+    }
+}
+
+impl<P: Inner + ?Sized> PartialEq for Any<P> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.written() == other.written()
+    }
+}
+
+impl<P: Inner + ?Sized> fmt::Debug for Any<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<P: Inner + ?Sized> Serialize for Any<P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.written().as_object() {
+            Some(settings) if settings.len() > 1 => self.0.serialize(serializer),
+            _ => serializer.serialize_str(self.name()),
+        }
+    }
+}
+
+impl<'de, P: Inner + ?Sized> Deserialize<'de> for Any<P>
+where
+    Box<P>: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Words(PhantomData)).map(|part: Box<P>| Any(part.into()))
+    }
+}
+
+/// Takes a word for a map with a `kind` alone.
+struct Words<P: ?Sized>(PhantomData<Box<P>>);
+
+impl<'de, P: Inner + ?Sized> de::Visitor<'de> for Words<P>
+where
+    Box<P>: Deserialize<'de>,
+{
+    type Value = Box<P>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {}: a word, or a map with its `kind`", P::ROLE.name())
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+        Deserialize::deserialize(MapDeserializer::new([("kind", word)].into_iter()))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+impl<P: Inner + ?Sized> schemars::JsonSchema for Any<P> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("{:?}", P::ROLE).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"$ref": format!("#/$defs/{:?}", P::ROLE)})
+    }
+}

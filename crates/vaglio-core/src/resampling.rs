@@ -1,0 +1,87 @@
+//! Resampling: which rows are held out, and which are trained on meanwhile.
+
+use crate::{Classes, Design, Result};
+use std::fmt::Debug;
+
+/// A way to hold rows out; its fields are its settings.
+///
+/// # Example
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use vaglio_core::{Classes, Design, Resampling, Result, Split};
+///
+/// /// The last rows are held out.
+/// #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
+/// #[serde(deny_unknown_fields)]
+/// struct Last {
+///     /// How many rows.
+///     rows: usize,
+/// }
+///
+/// #[typetag::serde(name = "last")]
+/// impl Resampling for Last {
+///     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
+///         let first = design.rows().saturating_sub(self.rows);
+///         Ok(vec![Split::holding_out((first..design.rows()).collect())])
+///     }
+/// }
+/// vaglio_core::describe!(
+///     Resampling, Last, "last", "the last rows", "criterion: {kind: kfold, splits: {kind: last, rows: 20}}"
+/// );
+/// ```
+#[typetag::serde(tag = "kind")]
+pub trait Resampling: Debug + Send + Sync {
+    /// The splits of the rows of a design. A loss is the mean over all rows that are held out, and a row that is held out
+    /// twice counts twice.
+    ///
+    /// Splits that follow each other and hold out rows of their own are worked on together. `classes` are those that rows
+    /// are to be spread by, where that is asked for: see [`Resampling::can_stratify`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] for splits that cannot be made, with the field's path inside this resampling.
+    fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>>;
+
+    /// Whether it spreads classes over splits where it is given them.
+    fn can_stratify(&self) -> bool {
+        false
+    }
+
+    /// The column of the data that it goes by, if a setting names one; it is no feature.
+    fn assignment(&self) -> Option<&str> {
+        None
+    }
+
+    /// The words that this column may have, in the order of the numbers that [`Design::assignment`] has for them. Without
+    /// any, its values are numbered as they come.
+    fn assignment_words(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Checks the settings before any data are read.
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] with the field's path inside this resampling.
+    fn check_settings(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Rows that are held out together, and those that are trained on meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    pub(crate) held_out: Vec<usize>,
+    pub(crate) training: Option<Vec<usize>>,
+}
+
+impl Split {
+    /// Rows, counted from 0, that are predicted from all others.
+    pub fn holding_out(rows: Vec<usize>) -> Self {
+        Split { held_out: rows, training: None }
+    }
+
+    /// The same rows, predicted from these alone.
+    #[must_use]
+    pub fn training_on(self, rows: Vec<usize>) -> Self {
+        Split { training: Some(rows), ..self }
+    }
+}

@@ -1,0 +1,145 @@
+//! Folds of rows, of which each is held out in turn.
+
+use crate::{Error, Result, Split};
+
+/// Rows that are held out once each, in folds; each fold is predicted from all other rows, or from rows of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    of_row: Vec<Option<u32>>,
+    training: Option<Vec<Vec<usize>>>,
+}
+
+impl Round {
+    /// From the fold of each row, counted from 0, or none where it is trained on in every fold.
+    pub fn new(of_row: Vec<Option<u32>>) -> Self {
+        Round { of_row, training: None }
+    }
+
+    /// The rounds of splits of so many rows: those that follow each other are one for as long as no row is held out twice, and
+    /// each is predicted from all other rows, or each from rows of its own.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a split without rows to hold out or to train on, or with a row in both, and for rows that there
+    /// are not. Splits count from 1 in messages.
+    pub fn of_splits(rows: usize, splits: Vec<Split>) -> Result<Vec<Round>> {
+        let mut rounds: Vec<Round> = Vec::new();
+        for (number, split) in splits.into_iter().enumerate() {
+            let Split { held_out, training } =
+                checked(split, rows).map_err(|why| Error::setting("", format!("split {} {why}", number + 1)))?;
+            let goes_on = rounds.last().is_some_and(|round| {
+                round.training.is_some() == training.is_some()
+                    && held_out.iter().all(|&row| round.of_row[row].is_none())
+            });
+            if !goes_on {
+                rounds.push(Round { of_row: vec![None; rows], training: training.as_ref().map(|_| Vec::new()) });
+            }
+            if let Some(round) = rounds.last_mut() {
+                let fold = round.count() as u32;
+                held_out.iter().for_each(|&row| round.of_row[row] = Some(fold));
+                round.training.iter_mut().zip(training).for_each(|(all, own)| all.push(own));
+            }
+        }
+        match rounds.is_empty() {
+            true => Err(Error::setting("", "no row is held out")),
+            false => Ok(rounds.into_iter().map(Round::without_lists_of_all).collect()),
+        }
+    }
+
+    /// The same; where every fold is predicted from all other rows, that is not listed.
+    fn without_lists_of_all(self) -> Self {
+        let is_of_others =
+            |(fold, rows): (usize, &Vec<usize>)| rows.len() + self.held_out(fold).count() == self.of_row.len();
+        match &self.training {
+            Some(training) if training.iter().enumerate().all(is_of_others) => Round { training: None, ..self },
+            _ => self,
+        }
+    }
+
+    /// The fold of each row, or none where it is not held out.
+    pub fn of_row(&self) -> &[Option<u32>] {
+        &self.of_row
+    }
+
+    /// How many folds are held out.
+    pub fn count(&self) -> usize {
+        self.of_row.iter().flatten().max().map_or(0, |fold| *fold as usize + 1)
+    }
+
+    /// The rows of a fold, in increasing order.
+    pub fn held_out(&self, fold: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.of_row.len()).filter(move |&row| self.of_row[row] == Some(fold as u32))
+    }
+
+    /// The rows that a fold is predicted from, in increasing order.
+    pub fn training(&self, fold: usize) -> Vec<usize> {
+        match &self.training {
+            Some(training) => training.get(fold).cloned().unwrap_or_default(),
+            None => (0..self.of_row.len()).filter(|&row| self.of_row[row] != Some(fold as u32)).collect(),
+        }
+    }
+
+    /// The rows that each fold is predicted from, where these are not all others.
+    pub fn trainings(&self) -> Option<&[Vec<usize>]> {
+        self.training.as_deref()
+    }
+}
+
+/// A split with rows in increasing order, or what is wrong with it.
+fn checked(mut split: Split, rows: usize) -> std::result::Result<Split, String> {
+    for (some, what) in [(Some(&mut split.held_out), "holds out"), (split.training.as_mut(), "is trained on")] {
+        let Some(some) = some else { continue };
+        some.sort_unstable();
+        some.dedup();
+        match some.last() {
+            None => return Err(format!("{what} no row")),
+            Some(&last) if last >= rows => return Err(format!("{what} row {} of {rows}", last + 1)),
+            _ => {}
+        }
+    }
+    let others = rows - split.held_out.len();
+    match &split.training {
+        None if others == 0 => Err("is trained on no row".into()),
+        None => Ok(split),
+        Some(training) => match split.held_out.iter().find(|row| training.binary_search(row).is_ok()) {
+            Some(row) => Err(format!("holds out row {} and is trained on it", row + 1)),
+            None => Ok(split),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_that_share_no_row_are_one_round() {
+        let folds = [vec![0, 1], vec![2], vec![1, 2], vec![0]].map(Split::holding_out);
+        let rounds = Round::of_splits(3, folds.to_vec()).unwrap();
+        let expected =
+            [[Some(0), Some(0), Some(1)], [Some(1), Some(0), Some(0)]].map(|round| Round::new(round.to_vec()));
+        assert_eq!(rounds, expected);
+        assert_eq!(rounds[0].training(1), [0, 1]);
+    }
+
+    #[test]
+    fn what_is_predicted_from_rows_of_its_own_is_a_round_by_itself() {
+        let later = |row: usize| Split::holding_out(vec![row]).training_on((0..row).rev().collect());
+        let rounds = Round::of_splits(4, vec![later(1), later(2), Split::holding_out(vec![0])]).unwrap();
+        assert_eq!(rounds.len(), 2);
+        assert_eq!(rounds[0].trainings().unwrap(), [vec![0], vec![0, 1]]);
+        assert_eq!(rounds[0].of_row(), [None, Some(0), Some(1), None]);
+        // All other rows.
+        assert_eq!(Round::of_splits(4, vec![later(3)]).unwrap()[0].trainings(), None);
+    }
+
+    #[test]
+    fn splits_that_cannot_be_say_which_and_why() {
+        let refused = |split: Split| Round::of_splits(3, vec![split]).unwrap_err().to_string();
+        assert!(refused(Split::holding_out(vec![])).contains("split 1 holds out no row"));
+        assert!(refused(Split::holding_out(vec![3])).contains("holds out row 4 of 3"));
+        assert!(refused(Split::holding_out(vec![0, 1, 2])).contains("is trained on no row"));
+        assert!(refused(Split::holding_out(vec![1]).training_on(vec![0, 1])).contains("row 2 and is trained on it"));
+        assert!(refused(Split::holding_out(vec![1]).training_on(vec![])).contains("is trained on no row"));
+        assert!(Round::of_splits(3, vec![]).unwrap_err().to_string().contains("no row is held out"));
+    }
+}

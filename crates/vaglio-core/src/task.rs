@@ -1,0 +1,34 @@
+//! What is to be predicted.
+
+use serde::{Deserialize, Serialize};
+
+/// What is to be predicted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Numbers.
+    Regression,
+    /// One of two classes, coded −1 and +1.
+    Binary {
+        /// The label coded −1; `None` stands for every label but the positive one.
+        negative: Option<String>,
+        /// The label coded +1.
+        positive: String,
+    },
+    /// One of several classes; output `k` is +1 for label `k` and −1 for the others.
+    Multiclass {
+        /// The labels in the order of the outputs.
+        labels: Vec<String>,
+    },
+}
+
+impl Task {
+    /// Its identifier in pipeline files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Task::Regression => "regression",
+            Task::Binary { .. } => "binary",
+            Task::Multiclass { .. } => "multiclass",
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Rows and groups dealt into folds.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use vaglio_core::{Classes, Error, Result};
+
+/// Folds of rows, dealt in an order that is made for a number of them; of each of `classes` by itself.
+///
+/// # Errors
+/// [`Error::Setting`] on `folds` for more folds than rows.
+pub(crate) fn rows(
+    rows: usize,
+    classes: Option<&Classes>,
+    count: usize,
+    order: impl Fn(usize) -> Vec<usize>,
+) -> Result<Vec<u32>> {
+    if count > rows {
+        return Err(Error::setting(
+            "folds",
+            format!("{count} folds of {rows} rows leave fold {} empty; use at most {rows} folds", rows + 1),
+        ));
+    }
+    let order = order(rows);
+    let mut folds = vec![0; rows];
+    let Some(classes) = classes else {
+        deal(&order, count, 0, &mut folds);
+        return Ok(folds);
+    };
+    let mut first = 0;
+    for class in 0..classes.names.len() {
+        let members: Vec<usize> = order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
+        deal(&members, count, first, &mut folds);
+        // The next class starts where this one stopped, so that folds differ by one row at most.
+        first = (first + members.len()) % count;
+    }
+    Ok(folds)
+}
+
+/// Folds of whole groups, likewise; by default one for each.
+///
+/// # Errors
+/// [`Error::Setting`] on `folds` for more folds than groups, on `by` for one group alone.
+pub(crate) fn groups(groups: &[u32], count: Option<usize>, order: impl Fn(usize) -> Vec<usize>) -> Result<Vec<u32>> {
+    let (groups, there) = renumbered(groups);
+    let count = count.unwrap_or(there);
+    if count > there {
+        return Err(Error::setting(
+            "folds",
+            format!("{count} folds of {there} groups leave fold {} empty; use at most {there} folds", there + 1),
+        ));
+    }
+    if there < 2 {
+        return Err(Error::setting("by", "all rows are in one group, so no rows are left to train on"));
+    }
+    let mut of_group = vec![0; there];
+    deal(&order(there), count, 0, &mut of_group);
+    Ok(groups.iter().map(|&g| of_group[g as usize]).collect())
+}
+
+/// The rows of each fold.
+pub(super) fn members(folds: &[u32]) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); folds.iter().max().map_or(0, |&fold| fold as usize + 1)];
+    folds.iter().enumerate().for_each(|(row, &fold)| members[fold as usize].push(row));
+    members
+}
+
+/// Gives contiguous parts of `members` to `count` folds, the longer parts to the folds from `first` on.
+fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
+    let (least, more) = (members.len() / count, members.len() % count);
+    let mut start = 0;
+    for fold in 0..count {
+        let is_longer = (fold + count - first) % count < more;
+        let end = start + least + usize::from(is_longer);
+        members[start..end].iter().for_each(|&member| folds[member] = fold as u32);
+        start = end;
+    }
+}
+
+/// Labels numbered from 0 in the order in which they first appear, and how many there are: rows of weight 0 are gone,
+/// and with them perhaps whole groups.
+pub(crate) fn renumbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
+    let mut numbers = HashMap::new();
+    let mut renumbered = Vec::new();
+    for label in labels {
+        let next = numbers.len() as u32;
+        renumbered.push(*numbers.entry(label).or_insert(next));
+    }
+    (renumbered, numbers.len())
+}

@@ -1,0 +1,99 @@
+//! Later rows from earlier ones.
+
+use super::dealt::renumbered;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
+
+/// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
+/// from what came before it.
+///
+/// The points in time are those of `data.time`; without it, the places of rows in their series, or in the file. All blocks
+/// but the first have ⌊points / (folds + 1)⌋ points, which are whole: rows of one time, in several series, stay together.
+///
+/// # Reference
+/// L. Tashman, *Out-of-sample tests of forecasting accuracy: an analysis and review*, International Journal of Forecasting
+/// 16, 2000.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Forward {
+    /// How many blocks are predicted.
+    #[schemars(extend("minimum" = 1))]
+    pub folds: usize,
+    /// How many points in time just before a block are not trained on.
+    pub gap: usize,
+    /// How many points in time are trained on at most, the last ones; all by default.
+    #[schemars(extend("minimum" = 1))]
+    pub window: Option<usize>,
+}
+
+vaglio_core::describe!(
+    Resampling,
+    Forward,
+    "forward",
+    "blocks of later rows, each predicted from those before it",
+    "criterion: {kind: kfold, splits: {kind: forward, folds: 5, gap: 0}}"
+);
+
+impl Default for Forward {
+    fn default() -> Self {
+        Forward { folds: 5, gap: 0, window: None }
+    }
+}
+
+#[typetag::serde(name = "forward")]
+impl Resampling for Forward {
+    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
+        if design.groups().is_some_and(|groups| !are_series(groups, design.series())) {
+            let why = "rows of one group stay together, and `forward` goes by time; leave data.groups out";
+            return Err(Error::setting("kind", why));
+        }
+        let of_row = points(design);
+        let count = of_row.iter().max().map_or(0, |&last| last + 1);
+        let size = count / (self.folds + 1);
+        if size == 0 {
+            let message = format!("{} folds need {} points in time, and there are {count}", self.folds, self.folds + 1);
+            return Err(Error::setting("folds", message));
+        }
+        let between =
+            |from: usize, to: usize| (0..of_row.len()).filter(|&row| (from..to).contains(&of_row[row])).collect();
+        let split = |fold: usize| {
+            let start = count - (self.folds - fold) * size;
+            let end = start.saturating_sub(self.gap);
+            if end == 0 {
+                let message = format!("with it fold {} has nothing before it to be trained on", fold + 1);
+                return Err(Error::setting("gap", message));
+            }
+            let first = self.window.map_or(0, |window| end.saturating_sub(window));
+            Ok(Split::holding_out(between(start, start + size)).training_on(between(first, end)))
+        };
+        (0..self.folds).map(split).collect()
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        match self {
+            Forward { folds: 0, .. } => Err(Error::setting("folds", "0 folds; 1 is the least")),
+            Forward { window: Some(0), .. } => Err(Error::setting("window", "0 points in time; 1 is the least")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The point in time of each row, from 0 and without gaps.
+fn points(design: &Design) -> Vec<usize> {
+    match (design.time(), design.series()) {
+        (Some(times), _) => {
+            let mut all = times.to_vec();
+            all.sort_unstable();
+            all.dedup();
+            times.iter().map(|time| all.partition_point(|other| other < time)).collect()
+        }
+        (None, Some(series)) => series.chunk_by(|a, b| a == b).flat_map(|rows| 0..rows.len()).collect(),
+        (None, None) => (0..design.rows()).collect(),
+    }
+}
+
+/// Whether groups are the series, which they are unless others are given.
+fn are_series(groups: &[u32], series: Option<&[u32]>) -> bool {
+    series.is_some_and(|series| renumbered(groups) == renumbered(series))
+}

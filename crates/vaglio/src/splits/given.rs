@@ -1,0 +1,61 @@
+//! Rows for validation that the data name.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
+
+/// The rows that a column of the data calls `validation` are held out once and trained on never; those that it calls
+/// `train` are trained on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// The column.
+    pub column: String,
+}
+
+vaglio_core::describe!(
+    Resampling,
+    Given,
+    "given",
+    "rows for validation, by a column of the data",
+    "criterion: {kind: kfold, splits: {kind: given, column: part}}"
+);
+
+/// The words of the column, in the order of their numbers.
+const WORDS: [&str; 2] = ["train", "validation"];
+/// The number of rows that are held out.
+const VALIDATION: u32 = 1;
+
+#[typetag::serde(name = "given")]
+impl Resampling for Given {
+    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
+        let Some(words) = design.assignment() else {
+            let message = format!("the data have no column `{}` that says which rows are for validation", self.column);
+            return Err(Error::setting("column", message));
+        };
+        let rows = |held_out: bool| (0..words.len()).filter(move |&row| (words[row] == VALIDATION) == held_out);
+        for (held_out, word) in [(false, WORDS[0]), (true, WORDS[1])] {
+            if rows(held_out).next().is_none() {
+                return Err(Error::setting("column", format!("no row is `{word}`")));
+            }
+        }
+        let classes = design.classes();
+        let names = classes.iter().flat_map(|classes| classes.names.iter().enumerate());
+        for (class, name) in names {
+            let has =
+                |held_out: bool| rows(held_out).any(|row| classes.as_ref().is_some_and(|c| c.of_row[row] == class));
+            if !has(false) && has(true) {
+                return Err(Error::setting("column", format!("every row of class `{name}` is `{}`", WORDS[1])));
+            }
+        }
+        Ok(vec![Split::holding_out(rows(true).collect())])
+    }
+
+    fn assignment(&self) -> Option<&str> {
+        Some(&self.column)
+    }
+
+    fn assignment_words(&self) -> &'static [&'static str] {
+        &WORDS
+    }
+}

@@ -1,4 +1,4 @@
-"""Makes decoy.csv, wide.csv, rare.csv and visits.csv: python made.py"""
+"""Makes decoy.csv, wide.csv, rare.csv, visits.csv and drift.csv: python made.py"""
 import random
 
 
@@ -47,7 +47,19 @@ def visits():
             yield f"p{patient + 1}", dose, pulse, *once, level + 1.5 * dose + random.gauss(0, 0.5)
 
 
+def drift():
+    """Ten years of months: y wanders and follows `price`; nine other columns wander by themselves."""
+    random.seed(13)
+    level, walks = 0.0, [0.0] * 9
+    for month in range(120):
+        price = random.gauss(0, 1)
+        level += random.gauss(0, 0.6)
+        walks = [walk + random.gauss(0, 1) for walk in walks]
+        yield f"{2015 + month // 12}-{month % 12 + 1:02d}-01", price, *walks, level - 1.2 * price + random.gauss(0, 0.3)
+
+
 table("decoy.csv", ["a", "b", "both", *(f"n{k}" for k in range(1, 10)), "y"], decoy())
 table("wide.csv", [*(f"x{k}" for k in range(1, 301)), "y"], wide())
 table("rare.csv", [*(f"x{k}" for k in range(1, 13)), "state"], rare())
 table("visits.csv", ["patient", "dose", "pulse", *(f"m{k}" for k in range(1, 21)), "y"], visits())
+table("drift.csv", ["month", "price", *(f"w{k}" for k in range(1, 10)), "y"], drift())

@@ -2,7 +2,7 @@
 
 use super::schema::own_schema;
 use serde_json::{Map, Value, json};
-use vaglio_core::descriptions;
+use vaglio_core::{Role, descriptions};
 
 /// The settings of a component: name, type, default, whether it is required, and what it does; `None` where nothing of
 /// that role and kind has settings.
@@ -49,6 +49,9 @@ fn told(schema: &Value, definitions: &Map<String, Value>) -> String {
 
 fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if let Some(role) = role(schema) {
+        return descriptions().into_iter().filter(|d| d.role == role).map(|d| d.kind.to_owned()).collect();
+    }
     if let Some(word) = schema.get("const") {
         return vec![plain(word)];
     }
@@ -73,6 +76,12 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
             other => other.to_owned(),
         })
         .collect()
+}
+
+/// The role of the parts of which a setting is one.
+fn role(schema: &Value) -> Option<Role> {
+    let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
+    Role::ALL.into_iter().find(|role| format!("{role:?}") == name)
 }
 
 /// The bounds of a number, where 0 is not the only one.

@@ -83,16 +83,9 @@ pub trait Criterion: Debug + Send + Sync {
         self.loss().is_some()
     }
 
-    /// What a search would use and cost, for `plan`.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        let Outline { largest, trials, .. } = *outline;
-        Estimate {
-            engine: "refit",
-            reason: "the criterion has no shortcut for this learner: every subset is evaluated by its definition"
-                .into(),
-            flops: trials * design.planned_rows() as f64 * (largest * largest) as f64,
-            bytes: 0.0,
-        }
+    /// What a search would use and cost, for `plan`. By default the cost is not known.
+    fn estimate(&self, _design: &Design, _outline: &Outline) -> Estimate {
+        Estimate::unknown("refit", "every subset is evaluated by the criterion's definition")
     }
 }
 
@@ -108,6 +101,16 @@ pub enum HeldOut {
 }
 
 impl Estimate {
+    /// Of work of which nothing is known.
+    pub fn unknown(engine: &'static str, reason: impl Into<String>) -> Self {
+        Estimate { engine, reason: reason.into(), flops: f64::NAN, bytes: f64::NAN }
+    }
+
+    /// Whether anything is known of the work.
+    pub fn is_known(&self) -> bool {
+        !(self.flops.is_nan() && self.bytes.is_nan())
+    }
+
     /// The same work so many times.
     #[must_use]
     pub fn times(self, times: usize) -> Self {
@@ -122,7 +125,7 @@ pub struct Estimate {
     pub engine: &'static str,
     /// Why it was chosen.
     pub reason: String,
-    /// Floating-point operations of the search.
+    /// Floating-point operations of the search; NaN, as bytes are, where nothing is known.
     pub flops: f64,
     /// Bytes beside the data.
     pub bytes: f64,

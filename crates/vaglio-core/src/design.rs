@@ -69,9 +69,10 @@ impl Design {
     /// The design of a learner on a problem: by its linear form where it has one, else by refitting it.
     ///
     /// # Errors
-    /// Those of the learner's linear form; [`Error::Setting`] for a problem with a bias and a learner that has another
+    /// Those of [`Learner::check_problem`] and of the learner's linear form; [`Error::Setting`] for a problem with a bias and a learner that has another
     /// intercept, or none to be selected.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
+        learner.check_problem(problem)?;
         if let Form::Linear(form) = learner.form() {
             let design = form.design(problem)?;
             design.refuse_bias(problem)?;

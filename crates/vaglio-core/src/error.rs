@@ -1,6 +1,6 @@
 //! Errors that name the place, say what was expected, and suggest what was meant.
 
-use crate::StopReason;
+use crate::{Role, StopReason};
 use std::path::{Path, PathBuf};
 
 /// The result of everything in vaglio that can fail.
@@ -52,6 +52,8 @@ pub enum Error {
         message: String,
         /// Where the setting stands, when it came from a file.
         place: Option<Place>,
+        /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
+        from_root: bool,
     },
     /// A name that nothing bears.
     #[error("{}`{field}`: there is no {what} `{name}`{}", at(place), did_you_mean(suggestion, known))]
@@ -68,6 +70,8 @@ pub enum Error {
         known: Vec<String>,
         /// Where the name stands, when it came from a file.
         place: Option<Place>,
+        /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
+        from_root: bool,
     },
     /// The text of a configuration is not what its format asks for.
     #[error("{}{message}", at(place))]
@@ -141,6 +145,16 @@ pub enum Error {
     /// Over- or underflow, or a factorization that failed.
     #[error("{0}")]
     Numerical(String),
+    /// The same in the work of a part.
+    #[error("{part}{}: {message}", on(subset))]
+    Failed {
+        /// Role and kind of the part.
+        part: String,
+        /// The subset of columns on which it failed, in words, where that is known.
+        subset: Option<String>,
+        /// What failed.
+        message: String,
+    },
     /// Work that was stopped on the way; a search makes the end of its path of it.
     #[error("the run was stopped, since {}", .0.sentence())]
     Stopped(StopReason),
@@ -149,7 +163,7 @@ pub enum Error {
 impl Error {
     /// A setting that cannot have its value; the place is filled in by whoever knows the file.
     pub fn setting(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Error::Setting { field: field.into(), message: message.into(), place: None }
+        Error::Setting { field: field.into(), message: message.into(), place: None, from_root: false }
     }
 
     /// Refuses a setting that is not in a range.
@@ -179,7 +193,8 @@ impl Error {
         let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
         let suggestion = nearest(name, known.iter().map(String::as_str));
         let known = if known.len() <= 12 { known } else { Vec::new() };
-        Error::UnknownName { field: field.into(), what, name: name.to_owned(), suggestion, known, place: None }
+        let (field, name) = (field.into(), name.to_owned());
+        Error::UnknownName { field, what, name, suggestion, known, place: None, from_root: false }
     }
 
     /// What kind of failure this is, and so the exit code.
@@ -195,7 +210,7 @@ impl Error {
             | Error::NonFinite { .. }
             | Error::Shape(_)
             | Error::ModelRefused { .. } => ExitClass::Data,
-            Error::Numerical(_) | Error::Stopped(_) => ExitClass::Numerical,
+            Error::Numerical(_) | Error::Failed { .. } | Error::Stopped(_) => ExitClass::Numerical,
         }
     }
 
@@ -210,7 +225,9 @@ impl Error {
     /// The same error below `prefix`: field `lambda` becomes `learner.lambda`.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
-        if let Error::Setting { field, .. } | Error::UnknownName { field, .. } = &mut self {
+        if let Error::Setting { field, from_root: false, .. } | Error::UnknownName { field, from_root: false, .. } =
+            &mut self
+        {
             *field = match field.as_bytes().first() {
                 None => prefix.to_owned(),
                 // An item of a list.
@@ -219,6 +236,37 @@ impl Error {
             };
         }
         self
+    }
+
+    /// The same error as one of a criterion, search or learner, unless it is one of another part already: a setting below
+    /// the place of the part for good, a failure of arithmetic with its name.
+    #[must_use]
+    pub fn of(self, role: Role, kind: &str) -> Self {
+        let mut error = self.under(role.name()).named(role, kind);
+        if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut error {
+            *from_root = true;
+        }
+        error
+    }
+
+    /// A failure of arithmetic with the name of the part in which it was, unless it has one.
+    #[must_use]
+    pub fn named(self, role: Role, kind: &str) -> Self {
+        match self {
+            Error::Numerical(message) => {
+                Error::Failed { part: format!("{} `{kind}`", role.name()), subset: None, message }
+            }
+            other => other,
+        }
+    }
+
+    /// A failure of a part with the subset of columns on which it was, unless that is known.
+    #[must_use]
+    pub fn on(self, subset: impl FnOnce() -> String) -> Self {
+        match self {
+            Error::Failed { part, subset: None, message } => Error::Failed { part, subset: Some(subset()), message },
+            other => other,
+        }
     }
 
     /// The same error with its place, unless it has one.
@@ -272,6 +320,10 @@ fn inside(file: &Option<PathBuf>) -> String {
 
 fn remedied(remedy: &Option<String>) -> String {
     remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default()
+}
+
+fn on(subset: &Option<String>) -> String {
+    subset.as_ref().map(|subset| format!(" on {subset}")).unwrap_or_default()
 }
 
 fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {

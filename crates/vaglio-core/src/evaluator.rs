@@ -1,6 +1,6 @@
 //! Evaluators: what makes the trials of a search cheap.
 
-use crate::{Feature, Geometry, Result, Score, Watch, Winner};
+use crate::{Error, Feature, Geometry, Result, Score, Watch, Winner};
 
 /// Trials of the current subset, by the candidates that are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub trait Evaluator: Send {
     fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_additions(subset, candidates, &mut scores)?;
-        Ok(Winner::among(candidates, &scores))
+        winner(candidates, &scores, "added")
     }
 
     /// The removal that leaves the best subset, with its ties: exactly what [`Winner::among`] makes of
@@ -62,7 +62,7 @@ pub trait Evaluator: Send {
     fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_removals(subset, candidates, &mut scores)?;
-        Ok(Winner::among(candidates, &scores))
+        winner(candidates, &scores, "removed")
     }
 
     /// Whether the trials that were just made can be skipped by a later run that knows what they gave, with all that
@@ -116,6 +116,14 @@ pub trait Evaluator: Send {
     /// What bounds rest on, in a word; `None` where there are none.
     fn bound_by(&self) -> Option<&'static str> {
         None
+    }
+}
+
+/// The best of trials, refusing scores that are not numbers, which would silently lose every comparison.
+fn winner(candidates: &[Feature], scores: &[Score], done: &str) -> Result<Option<Winner>> {
+    match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
+        Some((feature, _)) => Err(Error::Numerical(format!("with column {feature} {done}, the score is not a number"))),
+        None => Ok(Winner::among(candidates, scores)),
     }
 }
 

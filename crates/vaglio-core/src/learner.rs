@@ -35,6 +35,14 @@ pub trait Learner: Debug + Send + Sync {
         }
     }
 
+    /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::of`] asks.
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] with the field's path inside this learner.
+    fn check_problem(&self, _problem: &Problem) -> Result<()> {
+        Ok(())
+    }
+
     /// Trains on all rows and the features `subset`: the definition of every model, slow and obviously right.
     ///
     /// `lambda` is the penalty that the criterion chose for this subset; with `None` the learner chooses, as

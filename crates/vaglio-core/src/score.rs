@@ -23,13 +23,13 @@ impl Score {
         Score { loss, lambda: None }
     }
 
-    /// Refuses NaN, which would silently lose every comparison.
+    /// Refuses NaN, for criteria whose arithmetic ends there when columns are too large.
     ///
     /// # Errors
     /// [`Error::Numerical`].
     pub fn checked(self) -> Result<Self> {
         if self.loss.is_nan() {
-            return Err(Error::Numerical("a score is not a number; rescale or standardize the columns".into()));
+            return Err(Error::Numerical("the score is not a number; rescale or standardize the columns".into()));
         }
         Ok(self)
     }

@@ -1,8 +1,8 @@
 //! The subset that a search changes, with its scores.
 
 use crate::{
-    Branch, Criterion, Design, Engine, EntryFit, Evaluator, Feature, Geometry, Health, Journal, Outline, PathEntry,
-    Result, Score, Shortcut, StopSign, Trials, Watch, Winner, larger, smaller,
+    Branch, Criterion, Design, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Health, Journal, Outline,
+    PathEntry, Result, Role, Score, Shortcut, StopSign, Trials, Watch, Winner, larger, smaller,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,8 @@ pub struct Subset<'d> {
     asked: usize,
     /// Of the answers so far.
     health: Option<Health>,
+    /// What scores, and the names of the columns, for errors.
+    blamed: Option<(&'d dyn Criterion, &'d [String])>,
 }
 
 /// What an evaluator was asked, in short, and its answer.
@@ -39,8 +41,9 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// Those of [`Criterion::accelerate`].
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
-        Ok(match criterion.accelerate(design, outline)? {
-            Some(shortcut) => Subset::new(shortcut),
+        let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
+        Ok(match criterion.accelerate(design, outline).map_err(failed)? {
+            Some(shortcut) => Subset { blamed: Some((criterion, design.names())), ..Subset::new(shortcut) },
             None => Subset::by_definition(criterion, design),
         })
     }
@@ -48,12 +51,36 @@ impl<'d> Subset<'d> {
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
-        Subset { selected: Vec::new(), shortcut, is_stale: false, journal, sign, asked: 0, health: None }
+        let selected = Vec::new();
+        Subset { selected, shortcut, is_stale: false, journal, sign, asked: 0, health: None, blamed: None }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        Subset::new(Shortcut::new("refit", ByDefinition { criterion, design }))
+        let blamed = Some((criterion, design.names()));
+        Subset { blamed, ..Subset::new(Shortcut::new("refit", ByDefinition { criterion, design })) }
+    }
+
+    /// An error of the criterion's evaluator as one of the criterion, on these columns.
+    pub fn blame(&self, error: Error, columns: &[Feature]) -> Error {
+        match self.blamed {
+            Some((criterion, names)) => of_criterion(error, criterion, names, columns),
+            None => error,
+        }
+    }
+
+    /// What the evaluator gives, or its error as one of the criterion on the current subset.
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>) -> Result<T> {
+        let answer = self.evaluator().and_then(|(evaluator, selected)| ask(evaluator, selected));
+        answer.map_err(|error| self.blame(error, &self.selected))
+    }
+
+    /// Refuses scores of trials that are not numbers, which would silently lose every comparison.
+    fn check(&self, scores: &[Score], trial: impl Fn(usize) -> Vec<Feature>) -> Result<()> {
+        match scores.iter().position(|score| score.loss.is_nan()) {
+            Some(place) => Err(self.blame(no_number(), &trial(place))),
+            None => Ok(()),
+        }
     }
 
     /// The evaluator, with caches of the subset.
@@ -74,8 +101,9 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// Those of [`Evaluator::score`], as of all methods.
     pub fn score(&mut self) -> Result<Score> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.score(selected)
+        let score = self.ask(|evaluator, selected| evaluator.score(selected))?;
+        self.check(&[score], |_| self.selected.clone())?;
+        Ok(score)
     }
 
     /// From now on answers are kept in a journal, or recalled from it, and the sign may end trials.
@@ -101,8 +129,7 @@ impl<'d> Subset<'d> {
         let (key, asked) = (format!("answer/{place}"), question(&self.selected, trials));
         let known: Option<Answered<T>> = self.journal.recall(&key);
         if let Some(known) = known.filter(|known| known.asked == asked && !known.again && fits(&known.answer)) {
-            let (evaluator, selected) = self.evaluator()?;
-            evaluator.skip(selected, trials)?;
+            self.ask(|evaluator, selected| evaluator.skip(selected, trials))?;
             self.note(known.health);
             return Ok(known.answer);
         }
@@ -122,12 +149,12 @@ impl<'d> Subset<'d> {
         &mut self,
         ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
     ) -> Result<(T, Option<Health>)> {
-        let (evaluator, selected) = self.evaluator()?;
-        let watch = evaluator.watch();
-        // What scores outside of answers note depends on what an earlier run has left to do.
-        watch.take();
-        let answer = ask(evaluator, selected)?;
-        let health = watch.take();
+        let (answer, health) = self.ask(|evaluator, selected| {
+            let watch = evaluator.watch();
+            // What scores outside of answers note depends on what an earlier run has left to do.
+            watch.take();
+            Ok((ask(evaluator, selected)?, watch.take()))
+        })?;
         self.note(health);
         Ok((answer, health))
     }
@@ -158,6 +185,7 @@ impl<'d> Subset<'d> {
         let found = self.answered(Trials::Additions(candidates), size, fits, |evaluator, selected| {
             evaluator.score_additions(selected, candidates, scores).map(|()| scores.to_vec())
         })?;
+        self.check(&found, |place| larger(&self.selected, candidates[place]))?;
         scores.copy_from_slice(&found);
         Ok(())
     }
@@ -169,6 +197,7 @@ impl<'d> Subset<'d> {
         let found = self.answered(Trials::Removals(candidates), size, fits, |evaluator, selected| {
             evaluator.score_removals(selected, candidates, scores).map(|()| scores.to_vec())
         })?;
+        self.check(&found, |place| smaller(&self.selected, candidates[place]))?;
         scores.copy_from_slice(&found);
         Ok(())
     }
@@ -206,7 +235,8 @@ impl<'d> Subset<'d> {
 
     /// Makes `subset` the current subset.
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.shortcut.evaluator.reset(subset)?;
+        let done = self.shortcut.evaluator.reset(subset);
+        done.map_err(|error| self.blame(error, subset))?;
         self.selected = subset.to_vec();
         self.is_stale = false;
         Ok(())
@@ -214,16 +244,15 @@ impl<'d> Subset<'d> {
 
     /// The standard error of the score as a mean over rows, where it is one.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        let (evaluator, selected) = self.evaluator()?;
-        evaluator.standard_error(selected)
+        self.ask(|evaluator, selected| evaluator.standard_error(selected))
     }
 
     /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave.
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = self.standard_error()?;
-        let (evaluator, selected) = self.evaluator()?;
-        let fit = evaluator.lambdas(selected)?.map_or(EntryFit::Readout, EntryFit::Lambdas);
-        Ok(PathEntry { subset: selected.to_vec(), score, standard_error, fit })
+        let lambdas = self.ask(|evaluator, selected| evaluator.lambdas(selected))?;
+        let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
+        Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 
     /// The root of a depth-first search of the subset with any of the columns `later`.
@@ -260,6 +289,29 @@ fn question(selected: &[Feature], trials: Trials<'_>) -> String {
     format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
 }
 
+fn no_number() -> Error {
+    Error::Numerical("the score is not a number".into())
+}
+
+/// An error as one of a criterion, on these columns.
+fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
+    error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
+}
+
+/// Columns that a message names, at most.
+const NAMED: usize = 8;
+
+/// Columns by their names, in words.
+fn named(names: &[String], columns: &[Feature]) -> String {
+    let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
+    let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();
+    match columns.len() {
+        0 => "no columns".into(),
+        count if count > NAMED => format!("{} and {} more columns", first.join(", "), count - NAMED),
+        _ => first.join(", "),
+    }
+}
+
 /// The evaluator that retrains for every trial.
 struct ByDefinition<'d> {
     criterion: &'d dyn Criterion,
@@ -278,7 +330,9 @@ impl ByDefinition<'_> {
 
 impl Evaluator for ByDefinition<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        self.criterion.evaluate(self.design, subset)?.checked()
+        let score = self.criterion.evaluate(self.design, subset);
+        let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
+        score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Plain training, from which every criterion defines itself.
 
 use crate::design::Training;
-use crate::{Columns, Design, Feature, Model, Problem, Result, Squared, Trained, ridge};
+use crate::{Columns, Design, Feature, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -49,9 +49,11 @@ impl Design {
                     true => &self.standardized_by(problem, training, subset),
                     false => &**problem,
                 };
-                let model = learner.fit(&problem.select_rows(training), subset, lambda)?;
+                let model = fitted(&**learner, &problem.select_rows(training), subset, lambda)?;
                 let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
-                model.predict(&problem.columns().select(model.inputs()).select_rows(held_out), series.as_deref())
+                let inputs = problem.columns().select(model.inputs()).select_rows(held_out);
+                let predictions = model.predict(&inputs, series.as_deref());
+                predictions.map_err(|error| error.of(Role::Learner, learner.typetag_name()))
             }
         }
     }
@@ -96,7 +98,7 @@ impl Design {
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.training {
             Training::Ridge(readout, _) => readout,
-            Training::Learner(learner, problem) => return learner.fit(problem, subset, lambda),
+            Training::Learner(learner, problem) => return fitted(&**learner, problem, subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Rows are left out of columns that all rows made, or each would make its own.
@@ -118,6 +120,11 @@ impl Design {
         let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
         self.model(subset, Trained { lambda, coefficients })
     }
+}
+
+/// The model of a learner, whose errors are its own and not those of whoever asks for it.
+fn fitted(learner: &dyn Learner, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+    learner.fit(problem, subset, lambda).map_err(|error| error.of(Role::Learner, learner.typetag_name()))
 }
 
 /// Subtracts the weighted mean of each row of `x` from both; of a row whose entries in `x` are equal but for `rounding` one

@@ -175,7 +175,7 @@ impl<'a> Tree<'a> {
         };
         drop(root);
         subset.recall_health(self.health());
-        done
+        done.map_err(|error| subset.blame(error, &self.subset))
     }
 
     /// The health of all trials so far.
@@ -343,6 +343,10 @@ impl<'a> Tree<'a> {
         let mut scores = vec![Score::WORST; places.len()];
         if !places.is_empty() {
             node.score_additions(&places, &mut scores)?;
+            if let Some((child, _)) = alone.iter().zip(&scores).find(|(_, score)| score.loss.is_nan()) {
+                let column = order.group(*child)[0];
+                return Err(Error::Numerical(format!("with column {column} added, the score is not a number")));
+            }
         }
         for &child in &blocks {
             scores.push(score_of_later(node, order.between(place, child), order.group(child).len())?);

@@ -17,13 +17,13 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     damaged(learner, problem)
 }
 
-/// All laws of a learner on every one of [`data::standard_problems`] whose task it does not refuse as a setting.
+/// All laws of a learner on every one of [`data::standard_problems`] that [`Learner::check_problem`] does not refuse.
 ///
 /// # Errors
 /// The first law that does not hold; a learner that refuses every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
-    let refuses = |problem: &Problem| matches!(learner.form(), Form::Linear(form) if matches!(form.design(problem), Err(Error::Setting { .. })));
-    let taken: Vec<_> = data::standard_problems().into_iter().filter(|(_, problem)| !refuses(problem)).collect();
+    let takes = |problem: &Problem| !matches!(learner.check_problem(problem), Err(Error::Setting { .. }));
+    let taken: Vec<_> = data::standard_problems().into_iter().filter(|(_, problem)| takes(problem)).collect();
     Law("tasks").must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
     for (name, problem) in taken {
         check_learner(learner, &problem, tolerance).map_err(|broken| broken.within(name))?;

@@ -56,11 +56,9 @@ impl Document {
             let (joined, taken) = node.longer_key(rest).unwrap_or_default();
             let segment = if taken > 0 { &Segment::Key(&joined) } else { segment };
             rest = &rest[taken.max(1)..];
-            node = node.child_or_new(segment, &origin).map_err(|message| Error::Setting {
-                field: walked.clone(),
-                message,
-                place: Some(origin.clone()),
-            })?;
+            node = node
+                .child_or_new(segment, &origin)
+                .map_err(|message| Error::setting(&walked, message).at(Some(origin.clone())))?;
             walked = segment.below(&walked);
         }
         *node = value;

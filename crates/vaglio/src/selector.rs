@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Model, Observer,
-    Path, Problem, Result, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
+    Path, Problem, Result, Role, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -145,15 +145,15 @@ impl ValidSelector {
     /// # Errors
     /// Those of the learner, the search and the criterion, each under its own name.
     pub fn design(&self, problem: &Problem) -> Result<Design> {
-        self.learner.check().map_err(|e| e.under("learner"))?;
-        let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner))
-            .map_err(|e| e.under("learner"))?;
+        let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
+        self.learner.check().map_err(of_learner)?;
+        let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
         if design.of_outputs().is_some() && !self.criterion.scores_each_output() {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));
         }
-        self.criterion.check(&design).map_err(|e| e.under("criterion"))?;
-        self.search.check(&*self.criterion, &design).map_err(|e| e.under("search"))?;
+        self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
+        self.search.check(&*self.criterion, &design).map_err(|error| self.of_search(error))?;
         if let Some(by) = problem.anew() {
             return self.mapping(design, problem, by);
         }
@@ -161,9 +161,19 @@ impl ValidSelector {
         self.standardizing(design, problem)
     }
 
+    /// An error of the search, unless it is of another part.
+    fn of_search(&self, error: Error) -> Error {
+        error.of(Role::Search, self.search.typetag_name())
+    }
+
+    /// The rows that the criterion holds out together.
+    fn folds(&self, design: &Design) -> Result<HeldOut> {
+        self.criterion.folds(design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))
+    }
+
     /// The design with maps that are fitted anew in each fold.
     fn mapping(&self, design: Design, problem: &Problem, by: &Arc<dyn MadeAnew>) -> Result<Design> {
-        let folds = self.criterion.folds(&design).map_err(|e| e.under("criterion"))?;
+        let folds = self.folds(&design)?;
         let why = match folds {
             HeldOut::Folds(_) if design.is_of(problem) => return Ok(design.making_anew_in_folds(Arc::clone(by))),
             HeldOut::Folds(_) => "the learner makes columns of its own",
@@ -192,7 +202,7 @@ impl ValidSelector {
 
     /// The first column that has no value in the training rows of a fold.
     fn without_mean(&self, design: &Design, gaps: &Gaps) -> Result<Option<Feature>> {
-        let HeldOut::Folds(rounds) = self.criterion.folds(design).map_err(|e| e.under("criterion"))? else {
+        let HeldOut::Folds(rounds) = self.folds(design)? else {
             return Ok(None);
         };
         let lacks = |feature: &Feature| {
@@ -235,7 +245,7 @@ impl ValidSelector {
         map: &str,
         anew: impl Fn(Design) -> Design,
     ) -> Result<Option<(Design, f64)>> {
-        let folds = self.criterion.folds(design).map_err(|e| e.under("criterion"))?;
+        let folds = self.folds(design)?;
         let has_folds = matches!(folds, HeldOut::Folds(_));
         // A learner without a readout is retrained on the problem's own columns.
         let is_refitted = map == "standardize" && design.readout().is_none();
@@ -248,7 +258,7 @@ impl ValidSelector {
                     _ => design.clone(),
                 };
                 let times = self.flops(&one(&anew))? / self.flops(&one(design))?;
-                return Ok(Some((anew, times)));
+                return Ok(Some((anew, if times.is_nan() { 1.0 } else { times })));
             }
             (false, _) => "the criterion has no folds",
             (true, false) => "the learner makes columns of its own",
@@ -264,9 +274,9 @@ impl ValidSelector {
         }
     }
 
-    /// The work of a search.
+    /// The work of a search; NaN where the criterion says nothing of it.
     fn flops(&self, design: &Design) -> Result<f64> {
-        let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
         Ok(self.criterion.estimate(design, &outline).flops)
     }
 
@@ -303,7 +313,7 @@ impl ValidSelector {
             return Ok(Searched { seconds: start.elapsed().as_secs_f64(), ..searched });
         }
         let design = &design.clone().stopping_at(observer.sign());
-        let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
         let (subset, stopped) = match Subset::open(&*self.criterion, design, &outline) {
             // Before there was anything to search with.
             Err(stopped @ Error::Stopped(_)) => (Subset::by_definition(&*self.criterion, design), Some(stopped)),
@@ -315,7 +325,7 @@ impl ValidSelector {
                 context.subset.reset(&[])?;
                 Path::stopped(context.subset.score()?, reason)
             }
-            path => path.map_err(|e| e.under("search"))?,
+            path => path.map_err(|error| self.of_search(error))?,
         };
         let path = Path { health: path.health.or(context.subset.health()), ..path };
         let alpha = alpha(&path, &context.subset)?;
@@ -330,7 +340,7 @@ impl ValidSelector {
 
     /// Makes what the criterion keeps of a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
-        let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
         Subset::open(&*self.criterion, design, &outline).map(drop)
     }
 
@@ -338,7 +348,7 @@ impl ValidSelector {
     pub(crate) fn taking(&self, searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
         let mut searched = Searched { path: Path { chosen: entry, ..searched.path }, ..searched };
         if searched.alpha.is_some() {
-            let outline = self.search.outline(design).map_err(|e| e.under("search"))?;
+            let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
             searched.alpha = alpha(&searched.path, &Subset::open(&*self.criterion, design, &outline)?)?;
         }
         Ok(searched)

@@ -123,12 +123,9 @@ impl LinearForm for Reservoir {
 
     fn design(&self, problem: &Problem) -> Result<Design> {
         self.check()?;
-        if self.balanced && *problem.task() == Task::Regression {
-            return Err(Error::setting("balanced", "classes are balanced, and the task is regression; leave it out"));
-        }
+        self.check_problem(problem)?;
         let columns = problem.columns();
-        let lengths = lengths(problem.rows(), problem.series().map(|series| &series[..]))?;
-        self.check_series(problem, &lengths)?;
+        let lengths = lengths_of(problem);
         let network = Network::draw(self, columns.len(), self.seed.unwrap_or(problem.seed()))?;
         let mut start = 0;
         let mut kept = Vec::with_capacity(problem.rows());
@@ -166,7 +163,8 @@ impl LinearForm for Reservoir {
 
 impl Reservoir {
     /// Refuses series that are too short, or cannot be decided as one.
-    fn check_series(&self, problem: &Problem, lengths: &[usize]) -> Result<()> {
+    fn check_series(&self, problem: &Problem) -> Result<()> {
+        let lengths = lengths_of(problem);
         if let Some(k) = lengths.iter().position(|&length| length <= self.warmup) {
             return Err(Error::setting(
                 "warmup",
@@ -188,7 +186,7 @@ impl Reservoir {
             ));
         }
         let (targets, mut start) = (problem.targets(), 0);
-        for (k, length) in lengths.iter().enumerate() {
+        for (k, &length) in lengths.iter().enumerate() {
             if (start..start + length).any(|row| targets.column(row) != targets.column(start)) {
                 let message = format!(
                     "the rows of series {} in order of appearance have unlike targets and cannot be decided as one; use `step`",
@@ -210,6 +208,13 @@ impl Learner for Reservoir {
 
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
+    }
+
+    fn check_problem(&self, problem: &Problem) -> Result<()> {
+        if self.balanced && *problem.task() == Task::Regression {
+            return Err(Error::setting("balanced", "classes are balanced, and the task is regression; leave it out"));
+        }
+        self.check_series(problem)
     }
 
     fn check(&self) -> Result<()> {
@@ -234,11 +239,21 @@ impl Learner for Reservoir {
     }
 }
 
+/// The lengths of the series of a problem.
+fn lengths_of(problem: &Problem) -> Vec<usize> {
+    let one = || vec![problem.rows()];
+    problem.series().map_or_else(one, |series| runs(series).collect())
+}
+
 /// The lengths of series that follow each other; one series where none are given.
 fn lengths(rows: usize, series: Option<&[u32]>) -> Result<Vec<usize>> {
     match series {
         None => Ok(vec![rows]),
         Some(series) if series.len() != rows => Err(Error::Shape(format!("{} series for {rows} rows", series.len()))),
-        Some(series) => Ok(series.chunk_by(|a, b| a == b).map(<[u32]>::len).collect()),
+        Some(series) => Ok(runs(series).collect()),
     }
+}
+
+fn runs(series: &[u32]) -> impl Iterator<Item = usize> {
+    series.chunk_by(|a, b| a == b).map(<[u32]>::len)
 }

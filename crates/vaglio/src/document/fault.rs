@@ -2,7 +2,7 @@
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
-use vaglio_core::{Error, Place};
+use vaglio_core::{Error, Place, Role, descriptions};
 
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,16 +100,14 @@ impl Fault {
             Fault::UnknownWord(name, known) => {
                 Error::unknown(path, noun(path), name, known.iter().map(String::as_str)).at(place)
             }
-            Fault::MissingKey(name) => {
-                Error::Setting { field: join(path, name), message: "is required and missing".into(), place }
-            }
+            Fault::MissingKey(name) => Error::setting(join(path, name), "is required and missing").at(place),
             Fault::Expected(what) => {
                 setting(path, format!("expected {what}, found {found}{}", hint(what, found)), place)
             }
             Fault::Custom(message) if message.starts_with("data did not match any variant of untagged enum") => {
                 setting(path, format!("{found} is of none of the forms that this setting has"), place)
             }
-            Fault::Custom(message) => setting(path, message.clone(), place),
+            Fault::Custom(message) => setting(path, twice(message).unwrap_or_else(|| message.clone()), place),
         }
     }
 }
@@ -123,13 +121,20 @@ fn hint(expected: &str, found: &str) -> &'static str {
     }
 }
 
+/// What typetag says of a word that several parts have, with the packages of these.
+fn twice(message: &str) -> Option<String> {
+    let word = message.strip_prefix("non-unique tag of ")?.rsplit(": ").next()?.trim_matches('"');
+    let all = descriptions();
+    let of_role = |role: Role| all.iter().filter(move |d| d.role == role && d.kind == word);
+    let role = Role::ALL.into_iter().find(|role| of_role(*role).count() > 1)?;
+    let packages: Vec<String> = of_role(role).map(|d| format!("{} {}", d.package, d.version)).collect();
+    let name = role.name();
+    Some(format!("there are several {name} parts `{word}`: of {}; keep one of them", packages.join(" and of ")))
+}
+
 /// The whole document has no path to name it by.
 fn setting(path: &str, message: String, place: Option<Place>) -> Error {
-    if path.is_empty() {
-        Error::Syntax { message, place }
-    } else {
-        Error::Setting { field: path.to_owned(), message, place }
-    }
+    if path.is_empty() { Error::Syntax { message, place } } else { Error::setting(path, message).at(place) }
 }
 
 /// The path of `key` below `path`.

@@ -33,6 +33,43 @@ impl Criterion for TestPlain {
     }
 }
 
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+struct OneTwin {}
+
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+struct OtherTwin {}
+
+#[typetag::serde(name = "test_twin")]
+impl Criterion for OneTwin {
+    fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+        Ok(Score::of(0.0))
+    }
+}
+
+#[typetag::serde(name = "test_twin")]
+impl Criterion for OtherTwin {
+    fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+        Ok(Score::of(0.0))
+    }
+}
+
+vaglio_core::describe!(Criterion, OneTwin, "test_twin", "one", "criterion: test_twin");
+vaglio_core::describe!(Criterion, OtherTwin, "test_twin", "the other", "criterion: test_twin");
+
+#[test]
+fn a_word_of_two_parts_names_the_packages_of_both() {
+    let document = Document::parse("criterion: test_twin", "p.yaml").unwrap();
+    #[derive(Debug, Deserialize)]
+    struct Settings {
+        #[expect(dead_code, reason = "it cannot be read")]
+        criterion: Box<dyn Criterion>,
+    }
+    let error = document.read::<Settings>().unwrap_err().to_string();
+    let package = concat!("vaglio ", env!("CARGO_PKG_VERSION"));
+    let expected = format!("several criterion parts `test_twin`: of {package} and of {package}; keep one of them");
+    assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Engine {

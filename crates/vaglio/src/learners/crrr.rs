@@ -1,7 +1,7 @@
 //! Class-reweighted ridge regression.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task};
+use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task};
 
 /// Class-reweighted ridge regression: every class counts alike, however few rows it has.
 ///
@@ -41,18 +41,20 @@ impl LinearForm for Crrr {
     fn readout(&self) -> Result<Readout> {
         Ok(Readout::of(&self.lambda, self.intercept)?.balanced())
     }
-
-    fn design(&self, problem: &Problem) -> Result<Design> {
-        if *problem.task() == Task::Regression {
-            return Err(Error::setting("kind", "`crrr` weighs classes, and the task is regression; use `rls`"));
-        }
-        Ok(Design::identity(problem, self.readout()?))
-    }
 }
 
 #[typetag::serde(name = "crrr")]
 impl Learner for Crrr {
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
+    }
+
+    fn check_problem(&self, problem: &Problem) -> Result<()> {
+        match problem.task() {
+            Task::Regression => {
+                Err(Error::setting("kind", "`crrr` weighs classes, and the task is regression; use `rls`"))
+            }
+            _ => Ok(()),
+        }
     }
 }

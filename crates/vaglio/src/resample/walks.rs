@@ -86,8 +86,8 @@ impl Fold {
 /// An error about settings, on some of the rows.
 pub(crate) fn said_of(error: Error, rows: &str) -> Error {
     match error {
-        Error::Setting { field, message, place } => {
-            Error::Setting { field, message: format!("on the training rows of {rows}: {message}"), place }
+        Error::Setting { field, message, place, from_root } => {
+            Error::Setting { field, message: format!("on the training rows of {rows}: {message}"), place, from_root }
         }
         other => other,
     }

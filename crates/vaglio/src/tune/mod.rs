@@ -260,12 +260,12 @@ impl Tune {
                 let all = design.candidates();
                 let mut subset = Subset::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
                 subset.reset(&all)?;
-                subset.score()?.checked().map(Some)
+                subset.score().map(Some)
             }
             Scored::Search => {
                 let path = selector.search_on(&design, Instant::now(), watch)?.path;
                 let score = path.result().map_or(path.empty, |entry| entry.score);
-                if watch.stopped || path.stop_reason.is_partial() { Ok(None) } else { score.checked().map(Some) }
+                if watch.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
             }
         }
     }

@@ -112,8 +112,8 @@ fn unknown(settings: &Value, path: &str, field: &str) -> Error {
     // A path without its beginning is most like the one that has it.
     let whole = if path.starts_with(PREFIX) { path.to_owned() } else { format!("{PREFIX}{path}") };
     match Error::unknown(field, "setting", &whole, known.iter().map(String::as_str)) {
-        Error::UnknownName { field, what, suggestion, known, place, .. } => {
-            Error::UnknownName { field, what, name: path.to_owned(), suggestion, known, place }
+        Error::UnknownName { field, what, suggestion, known, place, from_root, .. } => {
+            Error::UnknownName { field, what, name: path.to_owned(), suggestion, known, place, from_root }
         }
         other => other,
     }

@@ -94,7 +94,7 @@ fn broken(seed: u64) -> Option<String> {
     let drawn = Drawn::new(seed);
     let base = match found(&drawn) {
         Ok(base) => base,
-        Err(Error::Numerical(_) | Error::Setting { .. }) => {
+        Err(Error::Numerical(_) | Error::Failed { .. } | Error::Setting { .. }) => {
             REFUSED.fetch_add(1, Ordering::Relaxed);
             return None;
         }

@@ -13,8 +13,8 @@ use vaglio_core::{Design, Estimate, Outline, Result};
 pub(super) struct Memory {
     /// Columns, those that a learner's map makes included, and test rows.
     pub data: f64,
-    /// What the criterion's engine keeps. What the search gives back, the system may not.
-    pub search: f64,
+    /// What the criterion's engine keeps, if that is known. What the search gives back, the system may not.
+    pub search: Option<f64>,
     /// The chosen columns and the targets, while the final fit reduces them to a triangle.
     pub fit: f64,
 }
@@ -30,7 +30,7 @@ impl Memory {
         let largest = outline.largest as f64;
         Memory {
             data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
-            search: estimate.bytes,
+            search: estimate.is_known().then_some(estimate.bytes),
             fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + 64.0 * largest.powi(2),
         }
     }
@@ -54,7 +54,15 @@ impl Memory {
     }
 
     fn peak(&self) -> f64 {
-        self.data + self.search + self.fit
+        self.data + self.search.unwrap_or(0.0) + self.fit
+    }
+
+    fn parts(&self) -> String {
+        let (data, fit) = (shown(self.data), shown(self.fit));
+        match self.search.map(shown) {
+            Some(search) => format!("{data} for the data, {search} for the search and {fit} for the final fit"),
+            None => format!("{data} for the data and {fit} for the final fit; what the search takes is unknown"),
+        }
     }
 
     /// Refuses a run that would take more than it may.
@@ -62,9 +70,7 @@ impl Memory {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] of `limits.memory`.
     pub fn check(&self, budget: Budget) -> Result<()> {
-        let Memory { data, search, fit } = self;
-        let [data, search, fit] = [data, search, fit].map(|bytes| shown(*bytes));
-        let what = format_args!("this run ({data} for the data, {search} for the search and {fit} for the final fit)");
+        let what = format_args!("this run ({})", self.parts());
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
         budget.in_all(self.peak(), what, remedy)
     }
@@ -72,7 +78,7 @@ impl Memory {
 
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [peak, data, search, fit] = [self.peak(), self.data, self.search, self.fit].map(shown);
-        write!(f, "{peak} at its peak: {data} for the data, {search} for the search and {fit} for the final fit")
+        let at = if self.search.is_some() { "at its peak" } else { "at least" };
+        write!(f, "{} {at}: {}", shown(self.peak()), self.parts())
     }
 }

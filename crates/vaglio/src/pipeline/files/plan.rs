@@ -119,11 +119,14 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             }
         },
     );
-    for (number, text) in folds(&*settings.criterion, &design, outline.trials)?.into_iter().enumerate() {
+    let avoided = (estimate.engine != "refit").then_some(outline.trials);
+    for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     let work = estimate.flops * walks.count() as f64 + tuned;
-    line("work", format!("{} floating-point operations", count(work)));
+    let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
+    let operations = format!("{} floating-point operations", count(work));
+    line("work", if work.is_nan() { unknown() } else { operations });
     let memory = Memory::of(&prepared, &design, &outline, estimate);
     memory.check(pipeline.budget())?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
@@ -133,21 +136,26 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let seconds = time(&walk, walks, &design, &prepared, threads)
         .and(Span::exactly(tuning).give_or_take(SURE).shared(threads))
         .and(Span::exactly(read + made + STARTING).give_or_take(SURE));
-    line("time", format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" }));
+    let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
+    line("time", if work.is_nan() { "unknown, as the work is".into() } else { time });
     Ok(out)
 }
 
 /// Folds, or columns, of which each gets a line; of more folds the smallest and largest are told.
 const LISTED: usize = 25;
 
-/// The table of folds: rows held out and trained on, and the rows of each class.
-fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<String>> {
+/// The table of folds: rows held out and trained on, and the rows of each class; with the fits that so many trials avoid,
+/// unless each is made of fits.
+fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Result<Vec<String>> {
+    let avoided = |fits: f64| match trials {
+        Some(trials) => format!("fits avoided: {}", count(trials * fits)),
+        None => "each is refitted".into(),
+    };
     let rounds = match criterion.folds(design)? {
         HeldOut::Nothing => return Ok(vec!["none".into()]),
         HeldOut::EachRow => {
             let rows = design.planned_rows();
-            let avoided = count(trials * rows as f64);
-            return Ok(vec![format!("every one of {rows} rows is left out once; fits avoided: {avoided}")]);
+            return Ok(vec![format!("every one of {rows} rows is left out once; {}", avoided(rows as f64))]);
         }
         HeldOut::Folds(rounds) => rounds,
     };
@@ -157,9 +165,9 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: f64) -> Result<Vec<
     let sizes: Vec<usize> = (0..folds).map(|fold| held_out(fold).count()).collect();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
     let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
-    let avoided = count(trials * (folds * rounds.len()) as f64 * design.lambdas().len() as f64);
+    let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
     let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };
-    let mut lines = vec![format!("{times}{folds} of {rows} each; fits avoided: {avoided}")];
+    let mut lines = vec![format!("{times}{folds} of {rows} each; {avoided}")];
     if folds > LISTED || rounds.len() > 1 {
         return Ok(lines);
     }

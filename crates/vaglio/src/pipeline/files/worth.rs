@@ -27,7 +27,12 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     let mut all = vec![Worth::default(); selected.len()];
     let size = selected.len();
     let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
-    let work = |outline: &Outline| selector.criterion().estimate(design, outline).flops;
+    // Of unknown work, all subsets are refitted: as if each took one pass for each of its columns.
+    let work = |outline: &Outline| {
+        let known = selector.criterion().estimate(design, outline).flops;
+        let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
+        if known.is_nan() { guessed } else { known }
+    };
     let removals = Outline { start: size, largest: size, trials: size as f64, steps: 0 };
     // Up to the subset, then one column out and in again; every candidate follows both.
     let trials = (2 * size * outside.len()) as f64;

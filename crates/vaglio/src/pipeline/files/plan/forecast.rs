@@ -14,7 +14,7 @@ pub(super) struct Walk {
     pub outline: Outline,
     /// Its engine, with flops and bytes at most.
     pub estimate: Estimate,
-    /// Seconds of one thread.
+    /// Seconds of one thread; NaN where the work is not known.
     pub seconds: Span,
     /// Flops a second of one thread.
     pub pace: f64,

@@ -46,12 +46,11 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
-    let search = Greedy { max_features: Some(3), choose: vaglio_core::Choose::Last, ..Greedy::default() };
+    let search = Greedy::new(3).choose(vaglio_core::Choose::Last);
     let fitted = Selector::params(Relevance::default(), search, Rls::default()).fit(&dataset)?;
     // ANCHOR_END: use
-    let names: Vec<&str> = fitted.selected().iter().map(|&f| dataset.feature_names()[f].as_str()).collect();
-    println!("{}", names.join(", "));
-    assert_eq!(names, ["bmi", "s5", "bp"]);
+    println!("{}", fitted.selected().join(", "));
+    assert_eq!(fitted.selected(), ["bmi", "s5", "bp"]);
     // It is known to pipeline files as well.
     assert!(vaglio_core::descriptions().iter().any(|d| d.kind == "relevance"));
     Ok(())

@@ -71,10 +71,10 @@ impl SearchStrategy for PlusMinus {
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
-    let search = PlusMinus { max_features: Some(3), choose: vaglio_core::Choose::Last, ..PlusMinus::default() };
+    let search = PlusMinus::default().max_features(3).choose(vaglio_core::Choose::Last);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
     // ANCHOR_END: use
-    let mut names: Vec<&str> = fitted.selected().iter().map(|&f| dataset.feature_names()[f].as_str()).collect();
+    let mut names = fitted.selected();
     names.sort_unstable();
     println!("{}", names.join(", "));
     assert_eq!(names.len(), 3);

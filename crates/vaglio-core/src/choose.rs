@@ -60,6 +60,18 @@ pub enum Rule {
     OneSe,
 }
 
+impl From<CrossValidation> for Choose {
+    fn from(how: CrossValidation) -> Self {
+        Choose::CrossValidated(how)
+    }
+}
+
+impl From<usize> for Choose {
+    fn from(size: usize) -> Self {
+        Choose::Size(size)
+    }
+}
+
 impl Choose {
     /// The words by which files name the choices without settings.
     const WORDS: [(&'static str, Choose); 4] =

@@ -47,6 +47,7 @@ pub mod ridge;
 mod round;
 mod score;
 mod search;
+mod setters;
 mod shown;
 mod subset;
 mod table;

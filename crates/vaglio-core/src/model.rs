@@ -5,11 +5,14 @@ use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A trained model, whose parts fit together: those of a file are checked as those of a learner are.
-#[derive(Debug, Serialize)]
+///
+/// Clones share what was learned.
+#[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
-pub struct Model(Box<dyn ModelData>);
+pub struct Model(Arc<dyn ModelData>);
 
 /// What a learner has learned: data only, with no reference to what it was trained on.
 ///
@@ -102,7 +105,7 @@ impl Model {
     /// # Errors
     /// [`Error::Shape`] for parts that do not fit together, or hold a number that is not finite.
     pub fn new(data: impl ModelData + 'static) -> Result<Self> {
-        Model(Box::new(data)).checked()
+        Model(Arc::new(data)).checked()
     }
 
     fn checked(self) -> Result<Self> {
@@ -214,7 +217,7 @@ impl Model {
 
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Model(Box::deserialize(deserializer)?).checked().map_err(serde::de::Error::custom)
+        Model(Box::<dyn ModelData>::deserialize(deserializer)?.into()).checked().map_err(serde::de::Error::custom)
     }
 }
 

@@ -58,6 +58,12 @@ impl Default for Lambda {
     }
 }
 
+impl From<f64> for Lambda {
+    fn from(value: f64) -> Self {
+        Lambda::Fixed(value)
+    }
+}
+
 impl Lambda {
     /// `points` values in geometric progression from `from` to `to`.
     pub fn grid(from: f64, to: f64, points: usize) -> Self {

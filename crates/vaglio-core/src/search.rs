@@ -64,6 +64,24 @@ pub enum FeatureRef {
     Name(String),
 }
 
+impl From<usize> for FeatureRef {
+    fn from(index: usize) -> Self {
+        FeatureRef::Index(index)
+    }
+}
+
+impl From<&str> for FeatureRef {
+    fn from(name: &str) -> Self {
+        FeatureRef::Name(name.to_owned())
+    }
+}
+
+impl From<String> for FeatureRef {
+    fn from(name: String) -> Self {
+        FeatureRef::Name(name)
+    }
+}
+
 impl FeatureRef {
     /// The column meant.
     ///

@@ -132,6 +132,7 @@ impl Settings {
 /// }
 ///
 /// let search = FarSighted { max_features: Some(5), ..FarSighted::default() };
+/// assert_eq!(search, FarSighted::default().max_features(5));
 /// assert_eq!((search.steps, search.settings().tolerance), (2, Some(1e-6)));
 /// ```
 #[macro_export]
@@ -177,6 +178,19 @@ macro_rules! settings {
                 }
             }
         }
+
+        $crate::core::setters!($search {
+            max_features: Option<usize>,
+            min_features: Option<usize>,
+            $($own: $type,)*
+            tolerance: Option<f64>,
+            patience: Option<usize>,
+            choose: $crate::core::Choose,
+            blocks: Option<$crate::Blocks>,
+            polish: $crate::Polish;
+            forced: [$crate::core::FeatureRef],
+            excluded: [$crate::core::FeatureRef],
+        });
 
         impl $search {
             /// The settings that it shares with other searches.

@@ -26,19 +26,23 @@
 //!
 //! | | |
 //! |---|---|
+//! | [`prelude`] | what programs name, in one `use` |
 //! | [`Selector`] | criterion, search and learner as linfa parameters |
 //! | [`Pipeline`] | the same with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
+//! | [`FittedPipeline`] | what either becomes: predicts, transforms, is looked into, saved and loaded |
+//! | [`Rows`] | groups, folds, series and times of rows, for [`Pipeline::fit_with`]; [`problem`] makes a problem of a dataset |
+//! | [`Nested`] | what a whole pipeline is worth, by nested folds |
 //! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
-//! | [`pipeline`] | a run from files to files: [`pipeline::run`], [`pipeline::plan`], [`pipeline::SavedModel`] |
+//! | [`pipeline`] | [`pipeline::SavedModel`]; a run from files to files: [`pipeline::run`], [`pipeline::plan`] |
 //! | [`compare`] | several runs in one table and on one page |
 //! | [`document`], [`read`], [`record`], [`report`] | what a run is made of: settings with places, tables, the result, the HTML page |
 //!
 //! # Features
 //!
-//! * `files`, on by default: tables from text files, runs from files to files, saved models, and the report. Without it a linfa
-//!   program compiles the numerics, and pipelines as values and from YAML.
+//! * `files`, on by default: tables from text files, runs from files to files, and the report. Without it a linfa program
+//!   compiles the numerics, pipelines as values and from YAML, and saved models.
 //! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
@@ -46,6 +50,8 @@ pub mod budget;
 #[cfg(feature = "files")]
 pub mod compare;
 pub mod criteria;
+#[cfg_attr(not(feature = "files"), allow(dead_code))]
+mod disk;
 pub mod document;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod infinity;
@@ -53,6 +59,7 @@ pub mod learners;
 mod linfa_api;
 pub mod maps;
 pub mod pipeline;
+pub mod prelude;
 #[cfg(feature = "files")]
 pub mod read;
 mod read_spec;
@@ -68,8 +75,11 @@ pub mod splits;
 mod train;
 pub mod tune;
 
-pub use linfa_api::{FitError, FittedSelector, TargetValue};
-pub use pipeline::{FittedPipeline, Pipeline, ValidPipeline};
+pub use linfa_api::{
+    FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, Rows, TargetValue,
+    ValidNested, problem,
+};
+pub use pipeline::{Pipeline, ValidPipeline};
 pub use resample::{Cell, Chosen, ChosenBy, Table, Warning, WarningKind};
 pub use selector::{Selection, Selector, ValidSelector};
 pub use vaglio_core as core;

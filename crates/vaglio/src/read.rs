@@ -18,6 +18,7 @@ mod sheet;
 mod source;
 mod survey;
 
+pub(crate) use crate::disk::{bounded, shortened, system};
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use batches::{Batch, BatchReader, Batches};
 pub use settle::Hint;
@@ -85,38 +86,6 @@ pub fn read_header(path: &Path) -> Result<Vec<String>> {
 
 fn unreadable(path: &Path, message: impl Into<String>) -> Error {
     Error::Unreadable { path: path.to_owned(), message: message.into() }
-}
-
-/// What the system says about a file, in a sentence.
-pub(crate) fn system(path: &Path, error: &std::io::Error) -> Error {
-    let message = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "permission to read it is denied".to_owned(),
-        _ => error.to_string(),
-    };
-    unreadable(path, message)
-}
-
-/// The bytes of a file, read once; `None` for one that has more than `most`.
-pub(crate) fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
-    use std::io::Read;
-    let failed = |error: std::io::Error| system(path, &error);
-    let file = std::fs::File::open(path).map_err(failed)?;
-    if file.metadata().is_ok_and(|known| known.is_file() && known.len() > most) {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
-    Ok((bytes.len() as u64 <= most).then_some(bytes))
-}
-
-/// The beginning of a message that may quote what the file holds.
-pub(crate) fn shortened(message: &str) -> String {
-    const MOST: usize = 300;
-    if message.chars().count() <= MOST {
-        return message.to_owned();
-    }
-    message.chars().take(MOST).chain("…".chars()).collect()
 }
 
 /// Where each name stands; of thousands of columns each is looked up.

@@ -1,15 +1,17 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
+mod found;
+
 use crate::learners::Rls;
-use crate::resample::{self, Chosen, Picked, Sample, Warning};
+use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+pub(crate) use found::Searched;
+pub use found::Selection;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Model, Observer,
-    Path, Problem, Result, Role, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
+    AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Observer, Path,
+    Problem, Result, Role, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -22,8 +24,8 @@ use vaglio_core::{
 /// | `seed` | 0 | every random choice follows from it | any |
 ///
 /// # Errors
-/// `check` gives [`vaglio_core::Error::Setting`] for a setting of the learner out of range; what depends on the data is
-/// checked by `fit`.
+/// `check` gives [`vaglio_core::Error::Setting`] for a setting that no data can have; what depends on the data is checked by
+/// `fit`.
 ///
 /// # Example
 /// ```
@@ -37,7 +39,7 @@ use vaglio_core::{
 ///
 /// let selector = Selector::params(Loo::default(), Greedy::new(1), Rls::default());
 /// let fitted = selector.fit(&dataset)?;
-/// assert_eq!(fitted.selected(), [0]);
+/// assert_eq!(fitted.indices(), [0]);
 /// let smaller = fitted.transform(dataset);
 /// assert_eq!(smaller.nfeatures(), 1);
 /// # Ok::<(), vaglio::FitError>(())
@@ -52,33 +54,6 @@ pub struct ValidSelector {
     pub(crate) search: Arc<dyn SearchStrategy>,
     pub(crate) learner: Arc<dyn Learner>,
     pub(crate) seed: u64,
-}
-
-/// What a selection found.
-#[derive(Debug)]
-pub struct Selection {
-    /// The steps and the best subset of each size.
-    pub path: Path,
-    /// How its result was taken.
-    pub chosen: Chosen,
-    /// What is not to be trusted.
-    pub warnings: Vec<Warning>,
-    /// Names of the columns that were selected from: the learner's where it maps, else the problem's.
-    pub names: Vec<String>,
-    /// The learner trained on the chosen subset and all rows.
-    pub model: Model,
-    /// The engine by which the criterion computed.
-    pub engine: Cow<'static, str>,
-    /// The criterion's approximation, if it made one.
-    pub approximation: Option<Cow<'static, str>>,
-    /// The criterion's own coefficients on the result, in order of entry, if it has any.
-    pub alpha: Option<Vec<f64>>,
-    /// Seconds of the search, the learner's map and the criterion's preparation included.
-    pub search_seconds: f64,
-    /// Seconds of the walks on folds that chose the result.
-    pub choose_seconds: f64,
-    /// Seconds of the final fit.
-    pub fit_seconds: f64,
 }
 
 impl Selector {
@@ -132,6 +107,14 @@ impl ValidSelector {
     /// What gives a subset its meaning.
     pub fn learner(&self) -> &Arc<dyn Learner> {
         &self.learner
+    }
+
+    /// Checks what needs no data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub(crate) fn check_settings(&self) -> Result<()> {
+        check_parts(&*self.criterion, &*self.search, &*self.learner)
     }
 
     /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
@@ -391,13 +374,12 @@ fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
     }
 }
 
-/// What a search found, not yet trained.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Searched {
-    pub path: Path,
-    engine: Cow<'static, str>,
-    approximation: Option<Cow<'static, str>>,
-    pub alpha: Option<Vec<f64>>,
-    #[serde(skip)]
-    seconds: f64,
+/// Checks the settings of the parts, which needs no data.
+///
+/// # Errors
+/// [`Error::Setting`] with the field's path.
+pub(crate) fn check_parts(criterion: &dyn Criterion, search: &dyn SearchStrategy, learner: &dyn Learner) -> Result<()> {
+    learner.check().map_err(|error| error.under("learner"))?;
+    criterion.check_settings().map_err(|error| error.under("criterion"))?;
+    search.check_settings().map_err(|error| error.under("search"))
 }

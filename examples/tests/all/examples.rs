@@ -2,6 +2,8 @@
 
 #[path = "../../linfa_interop.rs"]
 mod linfa_interop;
+#[path = "../../linfa_pipeline.rs"]
+mod linfa_pipeline;
 #[path = "../../own_criterion.rs"]
 mod own_criterion;
 #[path = "../../own_search.rs"]
@@ -19,6 +21,11 @@ fn quickstart_runs() -> Outcome {
 #[test]
 fn linfa_interop_runs() -> Outcome {
     linfa_interop::main()
+}
+
+#[test]
+fn linfa_pipeline_runs() -> Outcome {
+    linfa_pipeline::main()
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod journal;
 mod kills;
 mod later;
 mod limits;
+mod linfa_models;
 mod models;
 mod mutations;
 mod numbers;

@@ -82,6 +82,33 @@ pub enum Engine {
     Dual,
 }
 
+impl KFold {
+    /// So many folds.
+    pub fn new(folds: usize) -> Self {
+        KFold { folds: Some(folds), ..KFold::default() }
+    }
+
+    /// The same with rows that are held out otherwise: [`Forward`](crate::splits::Forward), …
+    #[must_use]
+    pub fn splits(self, splits: impl Into<AnyResampling>) -> Self {
+        KFold { splits: Some(splits.into()), ..self }
+    }
+
+    /// The groups of the rows as folds: [`By::Groups`].
+    pub fn by_groups() -> Self {
+        KFold { by: Some(By::Groups), ..KFold::default() }
+    }
+}
+
+vaglio_core::setters!(KFold {
+    shuffle: bool,
+    stratified: bool,
+    by: Option<By>,
+    assignment: Option<String>,
+    loss: AnyLoss,
+    engine: Engine,
+});
+
 vaglio_core::describe!(
     Criterion,
     KFold,

@@ -45,6 +45,8 @@ pub struct Loo {
     pub full_pass: bool,
 }
 
+vaglio_core::setters!(Loo { loss: AnyLoss, full_pass: bool });
+
 vaglio_core::describe!(
     Criterion,
     Loo,

@@ -124,6 +124,8 @@ pub enum Output {
     SameClass,
 }
 
+vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool });
+
 vaglio_core::describe!(
     Criterion,
     Nhsic,

@@ -29,6 +29,8 @@ impl Default for Crrr {
     }
 }
 
+vaglio_core::setters!(Crrr { lambda: Lambda, intercept: bool });
+
 vaglio_core::describe!(
     Learner,
     Crrr,

@@ -23,6 +23,8 @@ impl Default for Rls {
     }
 }
 
+vaglio_core::setters!(Rls { lambda: Lambda, intercept: bool });
+
 vaglio_core::describe!(
     Learner,
     Rls,

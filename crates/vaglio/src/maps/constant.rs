@@ -27,6 +27,8 @@ impl Default for Constant {
     }
 }
 
+vaglio_core::setters!(Constant { name: String, value: f64 });
+
 vaglio_core::describe!(
     Map,
     Constant,

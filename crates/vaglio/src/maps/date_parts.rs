@@ -52,6 +52,8 @@ pub enum DatePart {
     Minute,
 }
 
+vaglio_core::setters!(DateParts { cyclic: bool; columns: [String], parts: [DatePart] });
+
 vaglio_core::describe!(
     Map,
     DateParts,

@@ -73,6 +73,8 @@ impl Value {
     }
 }
 
+vaglio_core::setters!(Impute { how: How, indicator: bool, scope: Scope; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     Impute,

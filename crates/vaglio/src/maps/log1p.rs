@@ -19,6 +19,8 @@ pub struct Log1p {
     pub columns: Option<Vec<String>>,
 }
 
+vaglio_core::setters!(Log1p {; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     Log1p,

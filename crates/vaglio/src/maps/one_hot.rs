@@ -36,6 +36,8 @@ pub enum Unknown {
     Error,
 }
 
+vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, scope: LearnedOn; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     OneHot,

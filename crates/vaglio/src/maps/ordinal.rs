@@ -36,6 +36,8 @@ pub enum UnknownLevel {
     Missing,
 }
 
+vaglio_core::setters!(Ordinal { order: BTreeMap<String, Vec<Value>>, unknown: UnknownLevel, scope: LearnedOn; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     Ordinal,

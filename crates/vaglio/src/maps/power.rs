@@ -69,6 +69,8 @@ impl Default for Exponent {
     }
 }
 
+vaglio_core::setters!(Power { method: Method, lambda: Exponent, scope: LearnedOn; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     Power,

@@ -19,6 +19,8 @@ pub struct Interactions {
     pub columns: Vec<String>,
 }
 
+vaglio_core::setters!(Interactions {; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     Interactions,
@@ -47,6 +49,8 @@ pub struct Polynomial {
 fn square() -> u32 {
     2
 }
+
+vaglio_core::setters!(Polynomial { degree: u32; columns: [String] });
 
 vaglio_core::describe!(
     Map,

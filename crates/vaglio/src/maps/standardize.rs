@@ -19,6 +19,8 @@ pub struct Standardize {
     pub target: bool,
 }
 
+vaglio_core::setters!(Standardize { scope: Scope, target: bool });
+
 vaglio_core::describe!(
     Map,
     Standardize,

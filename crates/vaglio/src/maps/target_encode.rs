@@ -45,6 +45,8 @@ impl Default for TargetEncode {
     }
 }
 
+vaglio_core::setters!(TargetEncode { smoothing: f64, folds: usize, seed: Option<u64>, scope: LearnedOn; columns: [String] });
+
 vaglio_core::describe!(
     Map,
     TargetEncode,

@@ -26,6 +26,8 @@ impl Default for Window {
     }
 }
 
+vaglio_core::setters!(Window {; lags: [usize], columns: [String] });
+
 vaglio_core::describe!(
     Map,
     Window,

@@ -38,6 +38,15 @@ impl Default for OuterFolds {
     }
 }
 
+impl OuterFolds {
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub(crate) fn check(self) -> Result<()> {
+        Error::unless_between("folds", self.folds, 2..=MOST)?;
+        Error::unless_between("repeats", self.repeats, 1..=MOST)
+    }
+}
+
 /// Pairs of complementary halves of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -67,9 +76,8 @@ impl Evaluate {
     /// # Errors
     /// [`Error::Setting`] with the field's path inside this block.
     pub(super) fn check(&self) -> Result<()> {
-        if let Some(OuterFolds { folds, repeats }) = self.nested {
-            Error::unless_between("nested.folds", folds, 2..=MOST)?;
-            Error::unless_between("nested.repeats", repeats, 1..=MOST)?;
+        if let Some(nested) = self.nested {
+            nested.check().map_err(|error| error.under("nested"))?;
         }
         if let Some(count) = self.permutations {
             Error::unless_between("permutations", count, 1..=MOST)?;

@@ -1,13 +1,16 @@
 //! Pipelines: from a YAML file, or built in code, to a result on disk.
 
+mod building;
 mod data_spec;
 mod evaluate;
 mod fields;
 #[cfg(feature = "files")]
 mod files;
-mod fitted;
 mod limits;
 mod load;
+// What runs from files make of a model stands beside what every program does.
+#[cfg_attr(not(feature = "files"), allow(dead_code, unused_imports))]
+mod saved;
 mod schema;
 mod threads;
 mod time_span;
@@ -19,27 +22,29 @@ pub use fields::component_fields;
 pub(crate) use files::heading;
 #[cfg(feature = "files")]
 pub use files::{
-    Beside, Bounds, Calibration, Draft, FoldModel, HeldOutBy, InitOptions, Judged, Logistic, Observed, Outcome,
-    Predictions, Prepared, Reading, RunOptions, SavedIntervals, SavedModel, Sink, init, plan, prepare, report, run,
-    set_previous_aside, write_file,
+    Beside, Draft, InitOptions, Judged, Outcome, Predictions, Prepared, RunOptions, Sink, init, plan, prepare, report,
+    run, set_previous_aside,
 };
-pub use fitted::FittedPipeline;
 pub use limits::Limits;
 pub use load::{by_default, load};
+pub use saved::{Bounds, Calibration, FoldModel, HeldOutBy, Logistic, Observed, Reading, SavedIntervals, SavedModel};
 pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
+pub use crate::disk::write_file;
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
+pub(crate) use saved::Predicted;
 
 use crate::budget::Budget;
 use crate::criteria::Loo;
 use crate::learners::Rls;
+use crate::linfa_api::Watched;
 #[cfg(feature = "files")]
 use crate::resample::Chosen;
 use crate::resample::Recipe;
 use crate::search::Greedy;
-use crate::selector::ValidSelector;
+use crate::selector::{ValidSelector, check_parts};
 use crate::tune::{Tune, Tuned};
 use linfa::ParamGuard;
 use schemars::JsonSchema;
@@ -80,12 +85,12 @@ impl<'de> Deserialize<'de> for Pipeline {
 /// A pipeline whose settings were checked; it comes out of a [`Pipeline`] alone.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
-pub struct ValidPipeline(Settings);
+pub struct ValidPipeline(pub(crate) Settings);
 
 /// The settings of a pipeline, as its file names them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(crate) struct Settings {
     /// The version of the format: 1.
     pub version: u32,
     /// Every random choice follows from it.
@@ -118,6 +123,9 @@ struct Settings {
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
+    /// Who is shown the progress of a fit through linfa.
+    #[serde(skip)]
+    pub watched: Watched,
 }
 
 fn default_learner() -> Arc<dyn Learner> {
@@ -159,74 +167,12 @@ pub enum EngineKind {
     Local,
 }
 
-impl Pipeline {
-    /// A pipeline without data or preprocessing.
-    pub fn new(
-        criterion: impl Criterion + 'static,
-        search: impl SearchStrategy + 'static,
-        learner: impl Learner + 'static,
-    ) -> Self {
-        Pipeline(ValidPipeline(Settings {
-            version: 1,
-            seed: 0,
-            data: None,
-            preprocess: Vec::new(),
-            learner: Arc::new(learner),
-            criterion: Arc::new(criterion),
-            search: Arc::new(search),
-            tune: None,
-            evaluate: None,
-            limits: Limits::default(),
-            engine: EngineSpec::default(),
-        }))
-    }
-
-    fn settings(&mut self) -> &mut Settings {
-        &mut self.0.0
-    }
-
-    /// Appends a map to the preprocessing.
-    #[must_use]
-    pub fn preprocess(mut self, map: impl Map + 'static) -> Self {
-        self.settings().preprocess.push(Arc::new(map));
-        self
-    }
-
-    /// Says where the data are, for a run from files.
-    #[must_use]
-    pub fn data(mut self, data: DataSpec) -> Self {
-        self.settings().data = Some(data);
-        self
-    }
-
-    /// Tunes settings of the learner before the search.
-    #[must_use]
-    pub fn tune(mut self, tune: Tune) -> Self {
-        self.settings().tune = Some(tune);
-        self
-    }
-
-    /// Asks for figures of the whole selection, for a run from files.
-    #[must_use]
-    pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
-        self.settings().evaluate = Some(evaluate);
-        self
-    }
-
-    /// The seed from which every random choice follows.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings().seed = seed;
-        self
-    }
-}
-
 impl ParamGuard for Pipeline {
     type Checked = ValidPipeline;
     type Error = Error;
 
     fn check_ref(&self) -> Result<&ValidPipeline> {
-        self.0.0.check()?;
+        self.0.check_settings()?;
         Ok(&self.0)
     }
 
@@ -237,6 +183,10 @@ impl ParamGuard for Pipeline {
 }
 
 impl ValidPipeline {
+    pub(crate) fn check_settings(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// How rows of a table become a problem.
     ///
     /// # Errors
@@ -346,9 +296,7 @@ impl Settings {
         for (index, map) in self.preprocess.iter().enumerate() {
             map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
         }
-        self.learner.check().map_err(|e| e.under("learner"))?;
-        self.criterion.check_settings().map_err(|e| e.under("criterion"))?;
-        self.search.check_settings().map_err(|e| e.under("search"))?;
+        check_parts(&*self.criterion, &*self.search, &*self.learner)?;
         if let Some(tune) = &self.tune {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
         }

@@ -12,7 +12,6 @@ mod first;
 mod folds;
 mod full;
 mod gaps;
-#[cfg(feature = "files")]
 mod held_out;
 mod pool;
 mod rows;
@@ -22,24 +21,19 @@ mod tally;
 mod validated;
 mod walks;
 mod warning;
-#[cfg(feature = "files")]
 mod whole;
 
 pub(crate) use along::{Held, predictions_along};
 pub use choice::{Chosen, ChosenBy};
 pub(crate) use choice::{Picked, cross_validation, cut, select, walk_lambdas};
 pub(crate) use folds::Dealing;
-#[cfg(feature = "files")]
 pub(crate) use held_out::held_out;
-#[cfg(feature = "files")]
 pub(crate) use pool::{Watcher, in_turn};
 pub(crate) use rows::{Recipe, Rows, numeric, unless_too_large, unscale};
 pub(crate) use sample::{Fitted, Sample};
 pub use table::{Cell, Table};
-#[cfg(feature = "files")]
 pub(crate) use tally::Tally;
 #[cfg(feature = "files")]
 pub(crate) use walks::said_of;
 pub use warning::{Warning, WarningKind};
-#[cfg(feature = "files")]
 pub(crate) use whole::{Outer, Pooled, Taken, Whole, outer};

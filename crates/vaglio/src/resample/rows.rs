@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Table, TargetScale, Task, TrainingRows,
+    Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Role, Table, TargetScale, Task,
+    TrainingRows,
 };
 
 /// A table with what belongs to its rows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Rows {
     pub table: Table,
     /// Outputs × rows.
@@ -157,7 +158,7 @@ impl Recipe {
         let mut filled = Vec::new();
         for index in some {
             let map = &self.maps[index];
-            let under = |e: Error| e.under(&format!("preprocess[{index}]"));
+            let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.typetag_name());
             let training = TrainingRows {
                 table: &rows.table,
                 targets: rows.targets.view(),
@@ -172,7 +173,7 @@ impl Recipe {
                 Some(table) => rows.table = table,
                 None => {
                     unless_too_large(&*fitted, &rows.table, self.budget)?;
-                    rows.map(&*fitted)?;
+                    rows.map(&*fitted).map_err(under)?;
                 }
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));

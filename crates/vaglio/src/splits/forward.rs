@@ -27,6 +27,8 @@ pub struct Forward {
     pub window: Option<usize>,
 }
 
+vaglio_core::setters!(Forward { folds: usize, gap: usize, window: Option<usize> });
+
 vaglio_core::describe!(
     Resampling,
     Forward,

@@ -30,7 +30,10 @@ const VALIDATION: u32 = 1;
 impl Resampling for Given {
     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
         let Some(words) = design.assignment() else {
-            let message = format!("the data have no column `{}` that says which rows are for validation", self.column);
+            let message = format!(
+                "the data have no column `{}` that says which rows are for validation; in code, give them by `Rows::folds`",
+                self.column
+            );
             return Err(Error::setting("column", message));
         };
         let rows = |held_out: bool| (0..words.len()).filter(move |&row| (words[row] == VALIDATION) == held_out);

@@ -22,6 +22,8 @@ pub struct MonteCarlo {
     pub fraction: f64,
 }
 
+vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64 });
+
 vaglio_core::describe!(
     Resampling,
     MonteCarlo,

@@ -19,6 +19,8 @@ pub struct Repeated {
     pub repeats: usize,
 }
 
+vaglio_core::setters!(Repeated { folds: usize, repeats: usize });
+
 vaglio_core::describe!(
     Resampling,
     Repeated,

@@ -78,7 +78,10 @@ fn groups_stay_together() {
             assert!(of_each[a] == of_each[b] && three[a] == three[b]);
         }
     }
-    assert_eq!(refused(&one_each, &regression(8)), "by: the data have no groups; name their column in `data.groups`");
+    assert_eq!(
+        refused(&one_each, &regression(8)),
+        "by: the data have no groups; name their column in `data.groups`, or give them by `Rows::groups`"
+    );
     let seven = KFold { folds: Some(7), ..one_each.clone() };
     assert_eq!(refused(&seven, &design), "folds: 7 folds of 6 groups leave fold 7 empty; use at most 6 folds");
 }

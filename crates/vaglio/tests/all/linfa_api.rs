@@ -26,7 +26,7 @@ fn selector(features: usize) -> Selector {
 fn a_selector_fits_transforms_and_predicts_in_both_precisions() {
     let (x, y) = records(80);
     let fitted = selector(2).fit(&Dataset::new(x.clone(), y.clone())).unwrap();
-    assert_eq!(fitted.selected(), [1, 3]);
+    assert_eq!(fitted.indices(), [1, 3]);
     let predicted: Array1<f64> = fitted.predict(&x);
     assert!(predicted.iter().zip(&y).all(|(p, y)| (p - y).abs() < 0.1));
     let kept =
@@ -39,7 +39,7 @@ fn a_selector_fits_transforms_and_predicts_in_both_precisions() {
 
     let (x32, y32) = (x.mapv(|v| v as f32), y.mapv(|v| v as f32));
     let fitted = selector(2).fit(&Dataset::new(x32.clone(), y32.clone())).unwrap();
-    assert_eq!(fitted.selected(), [1, 3]);
+    assert_eq!(fitted.indices(), [1, 3]);
     let predicted: Array1<f32> = fitted.predict(&x32);
     assert!(predicted.iter().zip(&y32).all(|(p, y)| (p - y).abs() < 0.1));
 }
@@ -122,7 +122,7 @@ impl<T> Transformer<DatasetBase<Array2<f64>, T>, DatasetBase<Array2<f64>, T>> fo
 fn it_fits_after_a_linfa_transformer_and_pipelines_scale_targets_back() {
     let (x, y) = records(60);
     let dataset = Logarithm.transform(Dataset::new(x.clone(), y.clone()));
-    assert_eq!(selector(2).fit(&dataset).unwrap().selected(), [1, 3]);
+    assert_eq!(selector(2).fit(&dataset).unwrap().indices(), [1, 3]);
 
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls { lambda: Lambda::Fixed(1e-3), intercept: true })
         .preprocess(Standardize { target: true, ..Standardize::default() });

@@ -16,6 +16,7 @@ mod kfold_laws;
 mod lambda_search;
 mod lars;
 mod linfa_api;
+mod linfa_fitted;
 mod losses;
 mod nhsic;
 mod properties;

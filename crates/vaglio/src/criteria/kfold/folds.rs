@@ -45,7 +45,12 @@ impl KFold {
         match (&self.assignment, self.by) {
             (Some(name), _) => given(design, name),
             (None, Some(By::Groups)) => {
-                let no_groups = || Error::setting("by", "the data have no groups; name their column in `data.groups`");
+                let no_groups = || {
+                    Error::setting(
+                        "by",
+                        "the data have no groups; name their column in `data.groups`, or give them by `Rows::groups`",
+                    )
+                };
                 dealt::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
             }
             (None, None) => {
@@ -215,7 +220,7 @@ fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
     let Some(given) = design.assignment() else {
         return Err(Error::setting(
             "assignment",
-            format!("the data have no column `{name}` that gives rows their fold"),
+            format!("the data have no column `{name}` that gives rows their fold; in code, give them by `Rows::folds`"),
         ));
     };
     let (folds, count) = renumbered(given);

@@ -1,7 +1,7 @@
 //! Predictions as CSV, in which no cell of text is run by a spreadsheet.
 
-use super::intervals::Bounds;
 use super::predictions::Predictions;
+use crate::pipeline::Bounds;
 use vaglio_core::{Cells, Error, Result};
 
 impl Predictions {

@@ -1,6 +1,7 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
-use super::beside::{sync_folder, temporary};
+use super::beside::sync_folder;
+use crate::disk::temporary;
 use std::fs::{File, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -1,13 +1,13 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
 use super::intervals;
-use super::reading::Reading;
 use super::roles::{Roles, check_weights};
 use super::series::{numbers_of, places_of};
 use super::set_aside::set_aside;
 use super::taken;
 use super::targets::{encode, task};
 use crate::budget::Budget;
+use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
 use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
 use crate::record::TakenColumns;

@@ -1,6 +1,6 @@
 //! Where predictions are written: a file that appears whole, or a device or pipe that is written as they come.
 
-use super::beside::temporary;
+use crate::disk::temporary;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;

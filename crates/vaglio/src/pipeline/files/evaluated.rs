@@ -1,18 +1,17 @@
 //! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
 
 use super::Prepared;
-use super::calibration::{Calibration, HeldOutBy};
-use super::intervals::SavedIntervals;
 use super::repetition::{nested, permutations, stability};
 use super::verified::verified;
-use crate::criteria::predicted_left_out;
+use crate::pipeline::SavedIntervals;
+use crate::pipeline::{Calibration, HeldOutBy};
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::record::{Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, class_of};
 use crate::resample::{self, Held, Outer, Pooled, Warning, WarningKind, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
 use std::time::Instant;
-use vaglio_core::{Design, EntryFit, Loss, Model, Observer, Result};
+use vaglio_core::{Design, Loss, Model, Observer, Result};
 
 /// What was computed beside the selection.
 #[derive(Default)]
@@ -156,9 +155,9 @@ impl Evaluated {
             Some((from, pooled)) => {
                 let nested = *from == PredictedOn::Nested;
                 let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
-                Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
+                Calibration::of_held_out(from, pooled)
             }
-            None => left_out(prepared, design, selection),
+            None => Calibration::left_out(&prepared.sample, design, selection),
         };
         Ok(())
     }
@@ -187,23 +186,6 @@ impl Evaluated {
         let (targets, predictions) = (pooled.targets.view(), pooled.predictions.view());
         Some(Figures::of(prepared.train.task(), loss, targets, predictions, Some(&pooled.weights)))
     }
-}
-
-/// By leaving each row out of the final subset, where rows stand for themselves and there is a readout.
-fn left_out(prepared: &Prepared, design: &Design, selection: &Selection) -> Option<Calibration> {
-    let sample = &prepared.sample;
-    if sample.labels().is_some() || sample.is_ordered() || design.decisions().is_some() {
-        return None;
-    }
-    let entry = selection.path.result();
-    if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
-        return None;
-    }
-    let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
-    // What cannot be computed is refused when it is asked for.
-    let predictions = predicted_left_out(design, subset, lambda.or(selection.model.lambda())).ok().flatten()?;
-    let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
-    Calibration::new(HeldOutBy::LeaveOneOut, design.targets(), predictions.view(), &weights)
 }
 
 /// Every row, or as many as are shown at even distances.

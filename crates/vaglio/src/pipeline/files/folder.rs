@@ -1,11 +1,10 @@
 //! The folder of a run: files that appear whole, and the report made anew from the others.
 
-use super::beside::temporary;
 use super::claim::Claim;
+use crate::disk::write_file;
 use crate::document::Document;
 use crate::record::{Parts, Record};
 use crate::report::render;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
@@ -58,25 +57,6 @@ pub fn set_previous_aside(out: &Path) -> Result<()> {
         Ok(Some(claim)) => claim.set_aside(),
         Ok(None) | Err(_) => Ok(()),
     }
-}
-
-/// Writes a file under another name first, so that it appears whole or not at all.
-///
-/// # Errors
-/// [`Error::Unwritable`].
-pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    let failed = |e: std::io::Error| Error::Unwritable { path: path.to_owned(), message: e.to_string() };
-    let temporary = temporary(path);
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().map_err(|e| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(e)
-    })
 }
 
 /// `file` as seen from `folder`; absolute where they share no root.

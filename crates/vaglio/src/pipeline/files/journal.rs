@@ -1,6 +1,7 @@
 //! `journal.jsonl`: finished work of a run, one checksummed line a piece, from which another run of the same goes on.
 
-use super::beside::{sync_folder, temporary};
+use super::beside::sync_folder;
+use crate::disk::temporary;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};

@@ -2,7 +2,6 @@
 
 mod as_csv;
 mod beside;
-mod calibration;
 mod claim;
 mod correlations;
 mod curve;
@@ -16,7 +15,6 @@ mod init;
 mod intervals;
 mod journal;
 mod memory;
-mod model;
 mod paired;
 mod plan;
 mod predicting;
@@ -36,16 +34,12 @@ mod watched;
 mod worth;
 mod written;
 
-pub use calibration::{Calibration, HeldOutBy, Logistic};
 use data::prepare_sample;
 pub use data::{Prepared, prepare};
 pub(crate) use folder::heading;
-pub use folder::{report, set_previous_aside, write_file};
+pub use folder::{report, set_previous_aside};
 pub use init::{Draft, InitOptions, init};
-pub use intervals::{Bounds, FoldModel, SavedIntervals};
-pub use model::{Observed, SavedModel};
 pub use plan::plan;
 pub use predictions::{Beside, Judged, Predictions};
-pub use reading::Reading;
 pub use run::{Outcome, RunOptions, run};
 pub use streamed::Sink;

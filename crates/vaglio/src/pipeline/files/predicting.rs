@@ -1,107 +1,86 @@
-//! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
+//! A saved model at work on tables of files.
 
-use crate::budget::Budget;
-use crate::resample::{numeric, unless_too_large, unscale};
-use ndarray::{Array2, Axis};
-use std::collections::HashSet;
-use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetScale};
+use super::predictions::Predictions;
+use super::series::Order;
+use crate::linfa_api::largest;
+use crate::pipeline::saved::{Observed, Predicted, SavedModel};
+use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
 
-/// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
-pub(super) struct Chain<'m> {
-    pub maps: &'m [Box<dyn FittedMap>],
-    pub inputs: &'m [String],
-    pub model: &'m Model,
-    pub scales: Option<&'m [TargetScale]>,
-    pub outputs: usize,
-}
-
-/// Predictions of the rows of a table, in the order in which they stood there.
-pub(super) struct Predicted {
-    /// Outputs × rows.
-    pub values: Array2<f64>,
-    /// Where each row stood, increasing; rows that maps dropped have no prediction.
-    pub rows: Vec<usize>,
-    /// How much each row counts in figures; `None`: all alike.
-    pub counts: Option<Vec<f64>>,
-}
-
-impl Chain<'_> {
-    /// The columns of a data file that the inputs are made from.
-    pub fn sources(&self) -> Vec<String> {
-        let mut sources = self.inputs.to_vec();
-        for map in self.maps.iter().rev() {
-            let mut before: Vec<String> = Vec::new();
-            let mut seen = HashSet::new();
-            for name in sources.iter().flat_map(|name| map.sources(name)) {
-                if seen.insert(name.clone()) {
-                    before.push(name);
-                }
-            }
-            sources = before;
-        }
-        sources
-    }
-
-    /// Refuses parts that were not made together.
-    pub fn check(&self) -> std::result::Result<(), String> {
-        let outputs = self.outputs;
-        if let Some(scales) = self.scales
-            && (scales.len() != outputs || scales.iter().any(|s| s.scale == 0.0))
-        {
-            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", scales.len()));
-        }
-        let takes = self.model.inputs().len();
-        if self.inputs.len() != takes {
-            return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
-        }
-        let mut names: Vec<&String> = self.inputs.iter().collect();
-        names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("the column `{}` is listed twice", twice[0]));
-        }
-        // One row of zeros tells how many outputs the model has.
-        let mut row = Columns::new(1);
-        self.inputs.iter().for_each(|_| row.push(vec![0.0]));
-        match self.model.predict(&row, None) {
-            Ok(values) if values.nrows() != outputs => Err(format!("{outputs} names for {} outputs", values.nrows())),
-            _ => Ok(()),
-        }
-    }
-
-    /// Predicts the rows of a table that has at least the sources.
+impl SavedModel {
+    /// What predictions are compared with. Of a file that does not say, the outputs are the targets.
     ///
     /// # Errors
-    /// A missing column; a cell that the maps were not prepared for; predictions that overflow.
-    pub fn predict(&self, mut table: Table) -> Result<Predicted> {
-        for map in self.maps {
-            unless_too_large(&**map, &table, Budget::of_machine())?;
-            table = map.transform(table)?;
+    /// [`Error::Setting`] where outputs are classes.
+    pub(super) fn observed(&self) -> Result<Observed> {
+        if let Some(observed) = &self.observed {
+            return Ok(observed.clone());
         }
-        let rows = table.rows();
-        let mut kept = Vec::new();
-        for name in self.inputs {
-            let names: Vec<String> = table.names().map(str::to_owned).collect();
-            let cells = table.take(name);
-            let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
-            kept.push((name.clone(), cells.ok_or_else(missing)?));
+        let loss = match self.task {
+            Task::Regression => AnyLoss::from(Squared),
+            Task::Binary { .. } => ZeroOne.into(),
+            Task::Multiclass { .. } => {
+                let message =
+                    "the model was saved by an earlier version and does not name its target; run the pipeline again";
+                return Err(Error::setting("--evaluate", message));
+            }
+        };
+        Ok(Observed { targets: self.outputs.clone(), weights: None, loss })
+    }
+
+    /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
+    ///
+    /// The predictions are in the order of the table's rows, whatever the order of time.
+    ///
+    /// # Errors
+    /// A missing column; a cell that the maps were not prepared for; times that are text, or twice in a series.
+    pub fn predict(&self, table: Table) -> Result<Predictions> {
+        Ok(self.predicted(table, false)?.0)
+    }
+
+    /// Predictions of a table, with intervals if they are wanted and there are any.
+    pub(super) fn predicted(&self, mut table: Table, with_intervals: bool) -> Result<(Predictions, Predicted)> {
+        let names = [&self.series, &self.time];
+        for name in names.into_iter().flatten() {
+            if table.get(name).is_none() {
+                return Err(Error::unknown("data", "column", name, table.names()));
+            }
         }
-        table = table.with_columns(kept)?;
-        let columns = numeric(&mut table)?.0;
-        let mut values = self.model.predict(&columns, table.series())?;
-        if values.nrows() != self.outputs {
-            return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs)));
+        let all = table.rows();
+        let mut keys: Vec<(String, Cells)> =
+            names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
+        table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
+        for name in names.into_iter().flatten() {
+            table.take(name);
         }
-        unscale(&mut values, self.scales);
-        if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
-            return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
+        let intervals = self.intervals.as_ref().filter(|_| with_intervals);
+        let intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
+        let predicted = self.chain().predict(table)?;
+        if !keys.is_empty() {
+            keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }
-        let counts = self.model.counts(rows, table.series());
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.sort_by_key(|&row| table.origin(row));
-        Ok(Predicted {
-            values: values.select(Axis(1), &order),
-            rows: order.iter().map(|&row| table.origin(row)).collect(),
-            counts: counts.map(|counts| order.iter().map(|&row| counts[row]).collect()),
-        })
+        let label = |row: usize| {
+            let of_row = predicted.values.column(row).to_vec();
+            match &self.task {
+                Task::Regression => String::new(),
+                Task::Binary { positive, .. } if of_row.first().is_some_and(|p| *p > 0.0) => positive.clone(),
+                Task::Binary { negative, positive } => negative.clone().unwrap_or_else(|| format!("not {positive}")),
+                Task::Multiclass { labels } => labels.get(largest(&of_row)).cloned().unwrap_or_default(),
+            }
+        };
+        let labels = (self.task != Task::Regression).then(|| (0..predicted.rows.len()).map(label).collect());
+        let predictions = Predictions {
+            outputs: self.outputs.clone(),
+            values: predicted.values.clone(),
+            labels,
+            dropped: predicted.rows.len() < all,
+            rows: predicted.rows.clone(),
+            keys,
+            kept: Vec::new(),
+            probabilities: None,
+            intervals,
+            judged: None,
+            raw: false,
+        };
+        Ok((predictions, predicted))
     }
 }

@@ -1,10 +1,10 @@
 //! Predictions of the rows of a file, with what stands beside them.
 
-use super::SavedModel;
-use super::calibration::classes;
-use super::intervals::Bounds;
-use super::predicting::Predicted;
 use super::targets::encode;
+use crate::pipeline::Bounds;
+use crate::pipeline::SavedModel;
+use crate::pipeline::saved::Predicted;
+use crate::pipeline::saved::classes;
 use crate::read::{ColumnFilter, Hint, Source, Survey, Wanted};
 use crate::record::{Figures, LossName};
 use ndarray::{Array2, Axis};
@@ -139,7 +139,7 @@ impl SavedModel {
 
     /// Probabilities where these are asked for.
     pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &Beside) {
-        let of = |calibration: &super::Calibration| {
+        let of = |calibration: &crate::pipeline::Calibration| {
             (classes(&self.task), calibration.probabilities(predictions.values.view()))
         };
         predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);

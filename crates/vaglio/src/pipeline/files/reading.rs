@@ -1,19 +1,7 @@
-//! How other files with the columns of the training rows are read.
+//! What a run found of how its files are read.
 
-use crate::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec};
+use crate::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec, Reading};
 use crate::read::{ColumnSurvey, DAY_FIRST, MONTH_FIRST, Source, Survey, Taken};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// How files are read whose rows are to be predicted: as the training rows were.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reading {
-    /// How text files are read.
-    pub read: ReadSpec,
-    /// What columns hold that are not numbers.
-    pub types: BTreeMap<String, ColumnType>,
-}
 
 impl Reading {
     /// How other files are read alike: the mark before decimals and the order of dates are those that were found.

@@ -7,17 +7,18 @@ use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::recorded::record;
 use super::watched::Watched;
-use super::{Observed, Prepared, SavedModel, prepare};
+use super::{Prepared, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
+use crate::pipeline::{Observed, SavedModel};
 use crate::record::{Record, Seconds};
 use crate::report::render;
 use crate::resample;
-use crate::selector::ValidSelector;
+use crate::selector::{Selection, ValidSelector};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Model, Observer, Result};
+use vaglio_core::{Observer, Result};
 
 /// Where a run reads and writes.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +109,7 @@ fn run_in(
         total: start.elapsed().as_secs_f64(),
     };
 
-    let model = saved(pipeline, &selector, prepared, selection.model, evaluated);
+    let model = saved(pipeline, &selector, prepared, &selection, evaluated);
     let resolved = resolved(&written, options)?;
     book.finish()?;
     let texts = [
@@ -126,9 +127,10 @@ fn saved(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
     prepared: Prepared,
-    model: Model,
+    selection: &Selection,
     evaluated: Evaluated,
 ) -> SavedModel {
+    let model = selection.model.clone();
     let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
     let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());
     let data = pipeline.0.data.as_ref();
@@ -139,7 +141,8 @@ fn saved(
         loss: selector.loss(&task),
     };
     let reading = prepared.reading;
-    let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model);
+    let saved =
+        SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model).selecting(selection);
     let Evaluated { calibration, intervals, .. } = evaluated;
     let reading = Some(reading);
     SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) }

@@ -1,9 +1,9 @@
 //! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
 
-use super::SavedModel;
-use super::intervals::Bounds;
-use super::predicting::Predicted;
 use super::predictions::{Beside, Predictions};
+use crate::pipeline::Bounds;
+use crate::pipeline::SavedModel;
+use crate::pipeline::saved::Predicted;
 use crate::read::{Batch, BatchReader, Batches, Hint};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;

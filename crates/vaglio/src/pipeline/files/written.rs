@@ -1,10 +1,10 @@
 //! Predictions in a file: CSV or Parquet.
 
-use super::SavedModel;
 use super::destination::Destination;
 #[cfg(feature = "parquet")]
 use super::in_parquet::ParquetRows;
 use super::predictions::Beside;
+use crate::pipeline::SavedModel;
 use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use vaglio_core::Error;

@@ -1,19 +1,25 @@
 //! The model file: data only, versioned, checksummed.
 
-use super::calibration::Calibration;
-use super::intervals::SavedIntervals;
-use super::predicting::{Chain, Predicted};
-use super::predictions::Predictions;
-use super::reading::Reading;
-use super::series::Order;
+mod calibration;
+mod chain;
+mod intervals;
+mod reading;
+
+pub(in crate::pipeline) use calibration::classes;
+pub use calibration::{Calibration, HeldOutBy, Logistic};
+pub(crate) use chain::{Chain, Predicted};
+pub use intervals::{Bounds, FoldModel, SavedIntervals};
+pub(crate) use intervals::{bounds, check_rows};
+pub use reading::Reading;
+
 use crate::budget::Budget;
-use crate::linfa_api::largest;
-use crate::read::{bounded, shortened};
+use crate::disk::{bounded, shortened, write_file};
+use crate::selector::Selection;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{AnyLoss, Cells, Error, FittedMap, Model, Result, Squared, Table, TargetScale, Task, ZeroOne};
+use vaglio_core::{AnyLoss, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetScale, Task};
 
 /// The version of the format that this program writes and reads.
 const SCHEMA: &str = "vaglio.model/1";
@@ -32,6 +38,15 @@ pub struct SavedModel {
     pub target_scales: Option<Vec<TargetScale>>,
     /// Columns of a data file that are read.
     pub sources: Vec<String>,
+    /// The features that were selected, where they are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<SelectedFeatures>,
+    /// Of a model that was fitted on a linfa dataset, the names of its columns, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
+    /// Likewise the steps of the search and the best subset of each size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<SearchPath>,
     /// The fitted maps, in order.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Candidate columns that the model takes, in its order.
@@ -56,6 +71,18 @@ pub struct SavedModel {
     /// Prediction intervals, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<SavedIntervals>,
+}
+
+/// The features that a selection took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectedFeatures {
+    /// Their names, in order of entry.
+    pub names: Vec<String>,
+    /// Where each stands among those that were selected from, counted from 0.
+    pub indices: Vec<Feature>,
+    /// How many were selected from.
+    pub of: usize,
 }
 
 /// What predictions are compared with.
@@ -94,6 +121,9 @@ impl SavedModel {
             outputs,
             target_scales,
             sources: Vec::new(),
+            selected: None,
+            columns: None,
+            path: None,
             maps,
             inputs,
             model,
@@ -114,6 +144,19 @@ impl SavedModel {
         SavedModel { series, time, ..self }
     }
 
+    /// The same with the features that a selection took.
+    #[must_use]
+    pub(crate) fn selecting(self, selection: &Selection) -> Self {
+        let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let names = indices.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect();
+        SavedModel { selected: Some(SelectedFeatures { names, indices, of: selection.names.len() }), ..self }
+    }
+
+    /// Names of the selected features, or of the inputs where these are not told.
+    pub fn selected_names(&self) -> &[String] {
+        self.selected.as_ref().map_or(&self.inputs, |selected| &selected.names)
+    }
+
     /// The text of the model file.
     ///
     /// # Errors
@@ -122,6 +165,14 @@ impl SavedModel {
         let model =
             serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
         Ok(wrap(SCHEMA, &digest(&model), &model))
+    }
+
+    /// Writes a model file, which appears whole or not at all.
+    ///
+    /// # Errors
+    /// Those of [`SavedModel::to_text`]; [`Error::Unwritable`].
+    pub fn write(&self, path: &Path) -> Result<()> {
+        write_file(path, &self.to_text()?)
     }
 
     /// Reads a model file.
@@ -156,7 +207,7 @@ impl SavedModel {
     }
 
     /// Refuses parts that were not made together.
-    fn check(&self) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
         let outputs = self.outputs.len();
         let fits = match &self.task {
             Task::Regression => outputs > 0,
@@ -171,6 +222,20 @@ impl SavedModel {
         if self.sources != chain.sources() {
             return Err("the columns that are read are not those that the inputs are made from".into());
         }
+        if let Some(SelectedFeatures { names, indices, of }) = &self.selected {
+            let count = self.model.coefficients().map_or(indices.len(), |own| own.weights.nrows());
+            let is_path = self.path.as_ref().is_none_or(|path| path.is_among(*of));
+            if names.len() != indices.len() || count != indices.len() || indices.iter().any(|k| k >= of) || !is_path {
+                return Err("the selected features are not those of the model".into());
+            }
+        } else if self.path.is_some() {
+            return Err("a path without what was selected".into());
+        }
+        if let Some(columns) = &self.columns
+            && let Some(missing) = self.sources.iter().find(|source| !columns.contains(source))
+        {
+            return Err(format!("the column `{missing}` is read and is not among those that there were"));
+        }
         if let Some(calibration) = &self.calibration {
             calibration.check(&self.task, outputs)?;
         }
@@ -181,86 +246,9 @@ impl SavedModel {
         }
     }
 
-    fn chain(&self) -> Chain<'_> {
+    pub(crate) fn chain(&self) -> Chain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
         Chain { maps, inputs, model, scales: target_scales.as_deref(), outputs: outputs.len() }
-    }
-
-    /// What predictions are compared with. Of a file that does not say, the outputs are the targets.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] where outputs are classes.
-    pub(super) fn observed(&self) -> Result<Observed> {
-        if let Some(observed) = &self.observed {
-            return Ok(observed.clone());
-        }
-        let loss = match self.task {
-            Task::Regression => AnyLoss::from(Squared),
-            Task::Binary { .. } => ZeroOne.into(),
-            Task::Multiclass { .. } => {
-                let message =
-                    "the model was saved by an earlier version and does not name its target; run the pipeline again";
-                return Err(Error::setting("--evaluate", message));
-            }
-        };
-        Ok(Observed { targets: self.outputs.clone(), weights: None, loss })
-    }
-
-    /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
-    ///
-    /// The predictions are in the order of the table's rows, whatever the order of time.
-    ///
-    /// # Errors
-    /// A missing column; a cell that the maps were not prepared for; times that are text, or twice in a series.
-    pub fn predict(&self, table: Table) -> Result<Predictions> {
-        Ok(self.predicted(table, false)?.0)
-    }
-
-    /// Predictions of a table, with intervals if they are wanted and there are any.
-    pub(super) fn predicted(&self, mut table: Table, with_intervals: bool) -> Result<(Predictions, Predicted)> {
-        let names = [&self.series, &self.time];
-        for name in names.into_iter().flatten() {
-            if table.get(name).is_none() {
-                return Err(Error::unknown("data", "column", name, table.names()));
-            }
-        }
-        let all = table.rows();
-        let mut keys: Vec<(String, Cells)> =
-            names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
-        table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
-        for name in names.into_iter().flatten() {
-            table.take(name);
-        }
-        let intervals = self.intervals.as_ref().filter(|_| with_intervals);
-        let intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
-        let predicted = self.chain().predict(table)?;
-        if !keys.is_empty() {
-            keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
-        }
-        let label = |row: usize| {
-            let of_row = predicted.values.column(row).to_vec();
-            match &self.task {
-                Task::Regression => String::new(),
-                Task::Binary { positive, .. } if of_row.first().is_some_and(|p| *p > 0.0) => positive.clone(),
-                Task::Binary { negative, positive } => negative.clone().unwrap_or_else(|| format!("not {positive}")),
-                Task::Multiclass { labels } => labels.get(largest(&of_row)).cloned().unwrap_or_default(),
-            }
-        };
-        let labels = (self.task != Task::Regression).then(|| (0..predicted.rows.len()).map(label).collect());
-        let predictions = Predictions {
-            outputs: self.outputs.clone(),
-            values: predicted.values.clone(),
-            labels,
-            dropped: predicted.rows.len() < all,
-            rows: predicted.rows.clone(),
-            keys,
-            kept: Vec::new(),
-            probabilities: None,
-            intervals,
-            judged: None,
-            raw: false,
-        };
-        Ok((predictions, predicted))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Probabilities of classes: logistic maps of predictions, fitted on rows held out.
 
+use crate::criteria::predicted_left_out;
+use crate::resample::{Pooled, Sample};
+use crate::selector::Selection;
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
-use vaglio_core::Task;
+use vaglio_core::{Design, EntryFit, Task};
 
 /// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -113,7 +116,7 @@ fn sigmoid(logit: f64) -> f64 {
 impl Calibration {
     /// By targets (±1, classes in outputs) and predictions of rows held out, outputs × rows; `None` without rows that
     /// count, and for predictions that are not finite.
-    pub(super) fn new(
+    pub(in crate::pipeline) fn new(
         from: HeldOutBy,
         targets: ArrayView2<'_, f64>,
         predictions: ArrayView2<'_, f64>,
@@ -132,6 +135,27 @@ impl Calibration {
         let maps: Vec<Logistic> = (0..targets.nrows()).map(map).collect();
         let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
         is_finite.then_some(Calibration { from, rows: rows.len(), maps })
+    }
+
+    /// The same by predictions of rows held out, of all folds.
+    pub(crate) fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
+        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
+    }
+
+    /// The same by leaving each row out of the final subset, where rows stand for themselves and there is a readout.
+    pub(crate) fn left_out(sample: &Sample, design: &Design, selection: &Selection) -> Option<Self> {
+        if sample.labels().is_some() || sample.is_ordered() || design.decisions().is_some() {
+            return None;
+        }
+        let entry = selection.path.result();
+        if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+            return None;
+        }
+        let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
+        // What cannot be computed is refused when it is asked for.
+        let predictions = predicted_left_out(design, subset, lambda.or(selection.model.lambda())).ok().flatten()?;
+        let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
+        Calibration::new(HeldOutBy::LeaveOneOut, design.targets(), predictions.view(), &weights)
     }
 
     /// The probability of each class, classes × rows, of predictions, outputs × rows; of two classes the negative first.
@@ -155,7 +179,7 @@ impl Calibration {
     }
 
     /// Refuses parts that were not made together.
-    pub(super) fn check(&self, task: &Task, outputs: usize) -> std::result::Result<(), String> {
+    pub(in crate::pipeline) fn check(&self, task: &Task, outputs: usize) -> std::result::Result<(), String> {
         if *task == Task::Regression || self.maps.len() != outputs {
             return Err(format!("{} maps to probabilities for {outputs} outputs", self.maps.len()));
         }
@@ -164,7 +188,7 @@ impl Calibration {
 }
 
 /// The labels of the classes of a task, in the order of their probabilities.
-pub(super) fn classes(task: &Task) -> Vec<String> {
+pub(in crate::pipeline) fn classes(task: &Task) -> Vec<String> {
     match task {
         Task::Regression => Vec::new(),
         Task::Binary { negative, positive } => {

@@ -1,0 +1,43 @@
+//! Settings of a part, one after the other.
+
+/// Gives a part a method for each of these settings, so that they can be set one after the other: each takes what becomes
+/// the field. Behind a semicolon stand lists, whose methods take anything to go through.
+///
+/// ```
+/// #[derive(Default)]
+/// pub struct Nearest {
+///     /// How many rows are neighbours.
+///     pub neighbours: usize,
+///     /// How far these may be.
+///     pub within: Option<f64>,
+///     /// The columns that count.
+///     pub columns: Vec<String>,
+/// }
+/// vaglio_core::setters!(Nearest { neighbours: usize, within: Option<f64>; columns: [String] });
+///
+/// let nearest = Nearest::default().neighbours(3).within(0.5).columns(["bmi", "age"]);
+/// assert_eq!((nearest.within, nearest.columns.len()), (Some(0.5), 2));
+/// ```
+#[macro_export]
+macro_rules! setters {
+    ($part:ty { $($field:ident: $type:ty),* $(,)? $(; $($list:ident: [$item:ty]),+ $(,)?)? }) => {
+        impl $part {
+            $(
+                #[doc = concat!("The same with this [`", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$type>) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+            $($(
+                #[doc = concat!("The same with these [`", stringify!($list), "`](#structfield.", stringify!($list), ").")]
+                #[must_use]
+                pub fn $list(mut self, $list: impl IntoIterator<Item = impl Into<$item>>) -> Self {
+                    self.$list = $list.into_iter().map(Into::into).collect::<Vec<$item>>().into();
+                    self
+                }
+            )+)?
+        }
+    };
+}

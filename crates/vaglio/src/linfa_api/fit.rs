@@ -1,0 +1,187 @@
+//! Fitting pipelines and selectors on linfa datasets.
+
+use super::fitted::FittedPipeline;
+use super::rows::{Rows, Taken};
+use super::targets::TargetValue;
+use super::{FitError, FittedSelector};
+use crate::pipeline::{Calibration, HeldOutBy, Observed, Pipeline, SavedModel, ValidPipeline, pool};
+use crate::resample::{self, Fitted, Sample, Watcher};
+use crate::selector::{Selection, Selector, ValidSelector};
+use linfa::dataset::{AsTargets, DatasetBase};
+use linfa::traits::Fit;
+use linfa::{Float, ParamGuard};
+use ndarray::{ArrayBase, Data, Ix2};
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::{Design, Error, Observer, Result, Task};
+
+impl ParamGuard for Selector {
+    type Checked = ValidSelector;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&ValidSelector> {
+        self.0.check_settings()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<ValidSelector> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl Pipeline {
+    /// Fits on a dataset of whose rows more is known: see [`ValidPipeline::fit_with`].
+    ///
+    /// # Errors
+    /// Those of the settings and of [`ValidPipeline::fit_with`].
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
+        self.check_ref()?.fit_with(dataset, rows)
+    }
+}
+
+impl ValidPipeline {
+    /// Fits maps, tunes, searches and trains on a dataset of whose rows groups, folds or series are known.
+    ///
+    /// On as many threads as the pipeline asks for, shown to its observer; the result depends on neither. Missing cells are
+    /// NaN, which a map has to fill. Of classes, predictions of rows held out tell how predictions become probabilities.
+    ///
+    /// # Errors
+    /// [`FitError::Vaglio`]: settings that the data do not allow, numbers that are not finite, lists of another length than
+    /// the rows, classes that cannot be told apart, maps that drop rows, and what fails in the arithmetic.
+    ///
+    /// # Example
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use vaglio::prelude::*;
+    ///
+    /// let x = array![[1.0, 0.3], [2.0, -0.1], [3.0, 0.2], [4.0, 0.0], [5.0, -0.4], [6.0, 0.1]];
+    /// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0, 6.1]);
+    /// let pipeline = Pipeline::new(KFold::by_groups(), Greedy::new(1), Rls::default());
+    /// let fitted = pipeline.fit_with(&dataset, &Rows::new().groups(["ann", "ann", "bob", "bob", "eve", "eve"]))?;
+    /// assert_eq!(fitted.selected(), ["feature-0"]);
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
+        let taken = Taken::of(dataset, rows)?;
+        let classes = taken.classes.clone();
+        let (saved, selection) = self.alone(|observer| self.fit_on(taken, observer))?;
+        Ok(FittedPipeline::new(saved, classes, selection))
+    }
+
+    /// Calls `work` on the threads of the pipeline, with its observer.
+    pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut dyn Observer) -> Result<T> + Send) -> Result<T> {
+        self.0.watched.during(|observer| match self.threads() {
+            0 => work(observer),
+            threads => pool(threads)?.install(|| work(observer)),
+        })
+    }
+
+    /// The sample of a dataset, with the problem that its maps make of all rows.
+    pub(super) fn sample<E: TargetValue>(&self, taken: &mut Taken<E>) -> Result<(Sample, Fitted)> {
+        let outputs = taken.outputs();
+        let rows = std::mem::take(&mut taken.rows);
+        let counting = rows.weights.as_ref().map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
+        let counting = counting.unwrap_or(rows.table.rows());
+        let recipe = Arc::new(self.recipe(taken.task.clone(), outputs)?);
+        let is_ordered = rows.time.is_some() || self.0.learner.needs_order();
+        let sample = Sample::new(rows, recipe, is_ordered)?;
+        let fitted = sample.fitted()?;
+        if fitted.problem.rows() != counting {
+            let message = "rows are dropped, which a linfa dataset cannot follow; use vaglio::pipeline::run";
+            return Err(Error::setting("preprocess", message));
+        }
+        Ok((sample, fitted))
+    }
+
+    fn fit_on<E: TargetValue>(
+        &self,
+        mut taken: Taken<E>,
+        observer: &mut dyn Observer,
+    ) -> Result<(SavedModel, Selection)> {
+        let (sample, Fitted { problem, maps, scales }) = self.sample(&mut taken)?;
+        let selector = self.tuned(&problem, observer)?.0;
+        let start = Instant::now();
+        let design = selector.design(&problem)?;
+        let picked = resample::select(&selector, &sample, &design, start, observer)?;
+        let selection = selector.fit_on(&design, picked)?;
+        let design = design.at_lambda(selection.chosen.walk_lambda());
+        let calibration = calibration(&selector, &sample, &design, &selection, observer)?;
+        let inputs = selection.model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
+        let (outputs, task) = (taken.outputs(), taken.task);
+        let observed = Observed { targets: taken.targets, weights: None, loss: selector.loss(&task) };
+        let saved = SavedModel::new(task, outputs, scales, maps, inputs, selection.model.clone());
+        let saved = SavedModel {
+            observed: Some(observed),
+            calibration,
+            columns: Some(taken.columns),
+            path: Some(selection.path.clone()),
+            ..saved.selecting(&selection)
+        };
+        Ok((saved, selection))
+    }
+}
+
+/// How predictions become probabilities of classes, by rows held out: those of the cross-validated search, else each row of
+/// the final subset; `None` of numbers, and where there are no such predictions.
+fn calibration(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    selection: &Selection,
+    observer: &mut dyn Observer,
+) -> Result<Option<Calibration>> {
+    if *sample.task() == Task::Regression || selection.path.stop_reason.is_partial() {
+        return Ok(None);
+    }
+    let watcher = Watcher::new(observer);
+    let held_out = resample::held_out(selector, sample, &selection.chosen, &watcher)?;
+    Ok(match held_out {
+        _ if watcher.stopped().is_some() => None,
+        Some(pooled) => Calibration::of_held_out(HeldOutBy::CrossValidation, &pooled),
+        None => Calibration::left_out(sample, design, selection),
+    })
+}
+
+impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
+    for ValidPipeline
+{
+    type Object = FittedPipeline<E, T::Ix>;
+
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
+        self.fit_with(dataset, &Rows::new())
+    }
+}
+
+impl Selector {
+    /// Fits on a dataset of whose rows more is known: see [`ValidPipeline::fit_with`].
+    ///
+    /// # Errors
+    /// Those of the settings and of [`ValidPipeline::fit_with`].
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> std::result::Result<FittedSelector<E, T::Ix>, FitError> {
+        ValidPipeline::from(self.check_ref()?.clone()).fit_with(dataset, rows)
+    }
+}
+
+impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
+    for ValidSelector
+{
+    type Object = FittedSelector<E, T::Ix>;
+
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
+        ValidPipeline::from(self.clone()).fit(dataset)
+    }
+}

@@ -1,0 +1,189 @@
+//! What a whole pipeline is worth, by nested folds, as linfa parameters.
+
+use super::FitError;
+use super::rows::{Rows, Taken};
+use super::targets::TargetValue;
+use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
+use crate::resample::{self, Outer, Tally, Watcher, Whole};
+use linfa::dataset::{AsTargets, DatasetBase};
+use linfa::traits::Fit;
+use linfa::{Float, ParamGuard};
+use ndarray::{Array2, ArrayBase, Data, Ix2};
+use vaglio_core::{AnyLoss, Error, Observer, Result};
+
+/// Nested evaluation of a pipeline: everything that it does, from the maps to the choice of size and λ, is repeated on the
+/// training rows of outer folds and judged on the rows held out. Fitting gives the figures, as a [`NestedResult`].
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `folds` | 5 | outer folds, of groups where rows have them | 2 up |
+/// | `repeats` | 1 | how often rows are dealt into them | 1 up |
+///
+/// The figures are those of `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
+///
+/// # Errors
+/// `check` gives [`Error::Setting`] for too few folds and for what the pipeline refuses.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::{Array1, Array2};
+/// use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy};
+///
+/// let x = Array2::from_shape_fn((40, 4), |(row, column)| ((row * (7 + 3 * column)) % 11) as f64);
+/// let y = Array1::from_shape_fn(40, |row| 2.0 * x[[row, 1]] + (row % 3) as f64);
+/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls::default());
+/// let worth = pipeline.nested(5).fit(&Dataset::new(x, y))?;
+/// assert!(worth.loss < worth.empty_loss && worth.folds.len() == 5);
+/// assert!(worth.folds.iter().all(|fold| fold.selected.contains(&"feature-1".to_owned())));
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Nested(ValidNested);
+
+/// Nested evaluation whose settings were checked.
+#[derive(Debug, Clone)]
+pub struct ValidNested {
+    pipeline: ValidPipeline,
+    how: OuterFolds,
+}
+
+/// What a pipeline is worth on rows that it has not seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NestedResult {
+    /// Which loss the figures are of: the criterion's, or that of the readout where it has none.
+    pub measure: AnyLoss,
+    /// The loss of all rows held out, pooled.
+    pub loss: f64,
+    /// Its standard error over rows, where it is known.
+    pub standard_error: Option<f64>,
+    /// The loss without any column, by the same folds.
+    pub empty_loss: f64,
+    /// Each outer fold, repeat by repeat.
+    pub folds: Vec<NestedFold>,
+}
+
+/// One outer fold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NestedFold {
+    /// The rows held out, by their places in the dataset.
+    pub rows: Vec<usize>,
+    /// Their decision values, rows × outputs.
+    pub predictions: Array2<f64>,
+    /// Their loss; +∞ where a loss of classes has none, since one class is missing.
+    pub loss: f64,
+    /// Names of the features that were selected without them, in order of entry.
+    pub selected: Vec<String>,
+    /// The penalty of the model.
+    pub lambda: Option<f64>,
+}
+
+impl Pipeline {
+    /// Nested evaluation of the pipeline in so many outer folds.
+    pub fn nested(self, folds: usize) -> Nested {
+        Nested(ValidNested { pipeline: self.unchecked(), how: OuterFolds { folds, ..OuterFolds::default() } })
+    }
+}
+
+impl Nested {
+    /// How often rows are dealt into folds.
+    #[must_use]
+    pub fn repeats(mut self, repeats: usize) -> Self {
+        self.0.how.repeats = repeats;
+        self
+    }
+
+    /// Evaluates on a dataset of whose rows more is known: see [`ValidNested::fit_with`].
+    ///
+    /// # Errors
+    /// Those of the settings and of [`ValidNested::fit_with`].
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> std::result::Result<NestedResult, FitError> {
+        self.check_ref()?.fit_with(dataset, rows)
+    }
+}
+
+impl ParamGuard for Nested {
+    type Checked = ValidNested;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&ValidNested> {
+        self.0.how.check().map_err(|error| error.under("nested"))?;
+        self.0.pipeline.check_settings()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<ValidNested> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl ValidNested {
+    /// Evaluates on a dataset of whose rows groups, folds or series are known.
+    ///
+    /// # Errors
+    /// Those of [`ValidPipeline::fit_with`], of the folds among them; [`Error::Stopped`] where the observer ended it.
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> std::result::Result<NestedResult, FitError> {
+        let mut taken = Taken::of(dataset, rows)?;
+        // A row of weight 0 is none, and has no place in a fold.
+        let weights = taken.rows.weights.clone().unwrap_or_default();
+        let counting: Vec<usize> =
+            (0..dataset.records().nrows()).filter(|&row| weights.get(row).is_none_or(|weight| *weight > 0.0)).collect();
+        Ok(self.pipeline.alone(|observer| self.evaluate(&mut taken, &counting, observer))?)
+    }
+
+    fn evaluate<E: TargetValue>(
+        &self,
+        taken: &mut Taken<E>,
+        counting: &[usize],
+        observer: &mut dyn Observer,
+    ) -> Result<NestedResult> {
+        let (sample, _) = self.pipeline.sample(taken)?;
+        let selector = self.pipeline.selector();
+        let whole = Whole { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
+        let watcher = Watcher::new(observer);
+        let OuterFolds { folds, repeats } = self.how;
+        let outer = resample::outer(whole, &sample, folds, repeats, &watcher)?;
+        let Some(outer) = outer else {
+            return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
+        };
+        let measure = selector.loss(sample.task());
+        let pooled = |tallies: &[Tally]| Tally::pooled(&*measure, &tallies.iter().collect::<Vec<_>>());
+        let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
+        let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
+        let (loss, standard_error) = pooled(&tallies)?;
+        let empty_loss = pooled(&empties)?.0;
+        // Without rows of weight 0, places in the sample are not those in the dataset.
+        let places = |rows: Vec<usize>| match sample.rows() == counting.len() {
+            true => rows.into_iter().map(|row| counting[row]).collect(),
+            false => rows,
+        };
+        let of_fold = |(fold, tally): (Outer, &Tally)| NestedFold {
+            loss: pooled(std::slice::from_ref(tally)).map_or(f64::INFINITY, |(loss, _)| loss),
+            rows: places(fold.rows),
+            predictions: fold.predictions.reversed_axes(),
+            selected: fold.taken.selected,
+            lambda: fold.model.lambda(),
+        };
+        let folds = outer.into_iter().zip(&tallies).map(of_fold).collect();
+        Ok(NestedResult { measure, loss, standard_error, empty_loss, folds })
+    }
+}
+
+impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
+    for ValidNested
+{
+    type Object = NestedResult;
+
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
+        self.fit_with(dataset, &Rows::new())
+    }
+}

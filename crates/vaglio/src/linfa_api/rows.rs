@@ -1,0 +1,206 @@
+//! What is known of the rows of a dataset beside their targets and weights.
+
+use super::targets::{Coded, TargetValue};
+use crate::resample;
+use linfa::Float;
+use linfa::dataset::{AsTargets, DatasetBase};
+use ndarray::{ArrayBase, Data, Ix2};
+use std::collections::HashMap;
+use std::hash::Hash;
+use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task};
+
+/// What is known of the rows of a dataset beside their targets and weights, one entry a row in the dataset's order.
+///
+/// # Example
+/// ```
+/// use vaglio::Rows;
+///
+/// let rows = Rows::new().groups(["ann", "ann", "bob", "eve"]);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    groups: Option<Vec<u32>>,
+    folds: Option<Vec<u32>>,
+    series: Option<Vec<u32>>,
+    times: Option<Vec<u32>>,
+}
+
+impl Rows {
+    /// Rows that stand for themselves.
+    pub fn new() -> Self {
+        Rows::default()
+    }
+
+    /// The group of each row: rows of one group are held out together, in the folds of `KFold` and of everything that is
+    /// repeated on parts of the rows.
+    #[must_use]
+    pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
+        Rows { groups: Some(numbered(of_row)), ..self }
+    }
+
+    /// The number of the fold of each row, for a `KFold` with an `assignment`, whatever column that names; where its splits
+    /// are `given`, 1 for rows that are held out and 0 for those that are trained on.
+    #[must_use]
+    pub fn folds(self, of_row: impl IntoIterator<Item = u32>) -> Self {
+        Rows { folds: Some(of_row.into_iter().collect()), ..self }
+    }
+
+    /// The time series of each row. Rows of one series stand together, in the order of time.
+    ///
+    /// A fitted pipeline predicts as if all rows that it is given were one series.
+    #[must_use]
+    pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
+        Rows { series: Some(numbered(of_row)), ..self }
+    }
+
+    /// The time of each row, for folds that go forward in time. The rows of a series, or all without any, stand in the order
+    /// of time.
+    #[must_use]
+    pub fn times<T: PartialOrd>(self, of_row: impl IntoIterator<Item = T>) -> Self {
+        let times: Vec<T> = of_row.into_iter().collect();
+        let order = |a: &&T, b: &&T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
+        let mut all: Vec<&T> = times.iter().collect();
+        all.sort_by(order);
+        all.dedup_by(|a, b| a == b);
+        let place = |time: &T| all.partition_point(|other| *other < time) as u32;
+        Rows { times: Some(times.iter().map(place).collect()), ..self }
+    }
+
+    /// Refuses what is not one entry a row, and times that are not in order.
+    fn check(&self, rows: usize) -> Result<()> {
+        let known =
+            [("groups", &self.groups), ("folds", &self.folds), ("series", &self.series), ("times", &self.times)];
+        let mut counts = known.into_iter().filter_map(|(what, list)| Some((what, list.as_ref()?.len())));
+        if let Some((what, count)) = counts.find(|(_, count)| *count != rows) {
+            return Err(Error::Shape(format!("`Rows::{what}` has {count} entries for {rows} rows")));
+        }
+        let Some(times) = &self.times else { return Ok(()) };
+        let is_one = |row: usize| self.series.as_ref().is_none_or(|series| series[row - 1] == series[row]);
+        match (1..rows).find(|&row| is_one(row) && times[row - 1] >= times[row]) {
+            Some(row) => Err(Error::Shape(format!("row {}: its time is not after that of the row before it", row + 1))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Labels as numbers from 0, in the order in which they first appear.
+fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
+    let mut numbers = HashMap::new();
+    let number = |label| {
+        let next = numbers.len() as u32;
+        *numbers.entry(label).or_insert(next)
+    };
+    labels.into_iter().map(number).collect()
+}
+
+/// A dataset as a pipeline takes it.
+pub(super) struct Taken<E> {
+    pub rows: resample::Rows,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    pub task: Task,
+    pub classes: Vec<E>,
+    /// Names of the target columns.
+    pub targets: Vec<String>,
+}
+
+impl<E: TargetValue> Taken<E> {
+    /// # Errors
+    /// [`Error::Shape`] for lists of another length, weights that are negative, and a dataset without rows; those of
+    /// classes that cannot be told apart.
+    pub fn of<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>>(
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        known: &Rows,
+    ) -> Result<Self> {
+        let records = dataset.records();
+        known.check(records.nrows())?;
+        let Coded { task, targets, classes } = Coded::of(dataset.targets())?;
+        if targets.ncols() == 0 || targets.ncols() != records.nrows() {
+            return Err(Error::Shape(match targets.ncols() {
+                0 => "the data have no rows".into(),
+                count => format!("the columns have {} rows and the targets {count}", records.nrows()),
+            }));
+        }
+        let weights: Option<Vec<f64>> = dataset.weights().map(|all| all.iter().map(|w| f64::from(*w)).collect());
+        if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
+            return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
+        }
+        let columns = names(dataset.feature_names(), records.ncols());
+        let mut table = table(columns.iter().cloned().zip(0..), records)?;
+        if let Some(series) = &known.series {
+            table = table.with_series(series.clone())?;
+        }
+        let (groups, assignment) = (known.groups.clone(), known.folds.clone());
+        let count = if task == Task::Regression { targets.nrows() } else { 1 };
+        let given = dataset.target_names();
+        let names =
+            if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
+        let time = known.times.clone();
+        let rows = resample::Rows { table, targets, weights, groups, assignment, time };
+        Ok(Taken { rows, columns, task, classes, targets: names })
+    }
+
+    /// The name of each output.
+    pub fn outputs(&self) -> Vec<String> {
+        match &self.task {
+            Task::Multiclass { labels } => labels.clone(),
+            _ => self.targets.clone(),
+        }
+    }
+}
+
+/// The names of columns, counted where they are not given.
+fn names(given: &[String], columns: usize) -> Vec<String> {
+    if given.len() == columns { given.to_vec() } else { (0..columns).map(counted).collect() }
+}
+
+fn counted(column: usize) -> String {
+    format!("feature-{column}")
+}
+
+/// Whether columns were named by whoever made the dataset.
+pub(super) fn are_named(names: &[String]) -> bool {
+    !names.iter().enumerate().all(|(column, name)| *name == counted(column))
+}
+
+/// A table of some of the columns, by name and place.
+pub(super) fn table<F: Float, D: Data<Elem = F>>(
+    columns: impl Iterator<Item = (String, usize)>,
+    records: &ArrayBase<D, Ix2>,
+) -> Result<Table> {
+    let rows = records.nrows();
+    let cells = |place: usize| {
+        let values: Vec<f64> = records.column(place).iter().map(|v| v.to_f64().unwrap_or(f64::NAN)).collect();
+        Cells::Numbers(values.into())
+    };
+    let columns: Vec<(String, Cells)> = columns.map(|(name, place)| (name, cells(place))).collect();
+    if columns.is_empty() {
+        // A table without columns still has rows.
+        let mut table = Table::new(vec![(String::new(), Cells::Numbers(vec![0.0; rows].into()))])?;
+        table.take_columns();
+        return Ok(table);
+    }
+    Table::new(columns)
+}
+
+/// A linfa dataset as a problem: what a [`Selector`](crate::ValidSelector::select) searches without a pipeline around it.
+///
+/// Classes are coded as [`TargetValue`] says. Rows of weight 0 are left out.
+///
+/// # Errors
+/// [`Error::NonFinite`] for NaN or an infinite value; [`Error::Shape`] for lists of another length; classes that cannot be
+/// told apart.
+pub fn problem<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+    dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+    rows: &Rows,
+) -> Result<Problem> {
+    let mut taken = Taken::of(dataset, rows)?;
+    let mut columns = Columns::new(taken.rows.table.rows());
+    for (_, cells) in taken.rows.table.take_columns() {
+        if let Cells::Numbers(numbers) = cells {
+            columns.push(numbers);
+        }
+    }
+    let (outputs, targets) = (taken.outputs(), std::mem::take(&mut taken.rows.targets));
+    taken.rows.complete(Problem::new(columns, taken.columns, targets, outputs, taken.task)?)
+}

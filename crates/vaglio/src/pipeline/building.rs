@@ -1,0 +1,104 @@
+//! Pipelines built in code, setting by setting.
+
+use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
+use crate::linfa_api::Watched;
+use crate::selector::{Selector, ValidSelector};
+use crate::tune::Tune;
+use std::sync::Arc;
+use vaglio_core::{Criterion, Learner, Map, Observer, SearchStrategy};
+
+impl Pipeline {
+    /// A pipeline without data or preprocessing.
+    pub fn new(
+        criterion: impl Criterion + 'static,
+        search: impl SearchStrategy + 'static,
+        learner: impl Learner + 'static,
+    ) -> Self {
+        Selector::params(criterion, search, learner).into()
+    }
+
+    pub(crate) fn unchecked(self) -> ValidPipeline {
+        self.0
+    }
+
+    fn settings(&mut self) -> &mut Settings {
+        &mut self.0.0
+    }
+
+    /// Appends a map to the preprocessing.
+    #[must_use]
+    pub fn preprocess(mut self, map: impl Map + 'static) -> Self {
+        self.settings().preprocess.push(Arc::new(map));
+        self
+    }
+
+    /// Says where the data are, for a run from files.
+    #[must_use]
+    pub fn data(mut self, data: DataSpec) -> Self {
+        self.settings().data = Some(data);
+        self
+    }
+
+    /// Tunes settings of the learner before the search.
+    #[must_use]
+    pub fn tune(mut self, tune: Tune) -> Self {
+        self.settings().tune = Some(tune);
+        self
+    }
+
+    /// Asks for figures of the whole selection, for a run from files.
+    #[must_use]
+    pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
+        self.settings().evaluate = Some(evaluate);
+        self
+    }
+
+    /// The seed from which every random choice follows.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings().seed = seed;
+        self
+    }
+
+    /// How many threads `fit` computes on; 0, the default, for those of the current rayon pool. The result does not depend
+    /// on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings().engine.threads = threads;
+        self
+    }
+
+    /// Shows `fit` to an observer: its progress, and questions whether to go on. Clones of the pipeline share it; it is not
+    /// written with the settings.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.settings().watched = Watched::by(observer);
+        self
+    }
+}
+
+/// A selector as a pipeline without data or maps.
+impl From<ValidSelector> for ValidPipeline {
+    fn from(ValidSelector { criterion, search, learner, seed }: ValidSelector) -> Self {
+        ValidPipeline(Settings {
+            version: 1,
+            seed,
+            data: None,
+            preprocess: Vec::new(),
+            learner,
+            criterion,
+            search,
+            tune: None,
+            evaluate: None,
+            limits: Limits::default(),
+            engine: EngineSpec::default(),
+            watched: Watched::default(),
+        })
+    }
+}
+
+impl From<Selector> for Pipeline {
+    fn from(selector: Selector) -> Self {
+        Pipeline(selector.0.into())
+    }
+}

@@ -1,0 +1,116 @@
+//! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
+
+use crate::budget::Budget;
+use crate::resample::{numeric, unless_too_large, unscale};
+use ndarray::{Array2, Axis};
+use std::collections::HashSet;
+use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetScale};
+
+/// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
+pub(crate) struct Chain<'m> {
+    pub maps: &'m [Box<dyn FittedMap>],
+    pub inputs: &'m [String],
+    pub model: &'m Model,
+    pub scales: Option<&'m [TargetScale]>,
+    pub outputs: usize,
+}
+
+/// Predictions of the rows of a table, in the order in which they stood there.
+pub(crate) struct Predicted {
+    /// Outputs × rows.
+    pub values: Array2<f64>,
+    /// Where each row stood, increasing; rows that maps dropped have no prediction.
+    pub rows: Vec<usize>,
+    /// How much each row counts in figures; `None`: all alike.
+    pub counts: Option<Vec<f64>>,
+}
+
+impl Chain<'_> {
+    /// The columns of a data file that the inputs are made from.
+    pub fn sources(&self) -> Vec<String> {
+        let mut sources = self.inputs.to_vec();
+        for map in self.maps.iter().rev() {
+            let mut before: Vec<String> = Vec::new();
+            let mut seen = HashSet::new();
+            for name in sources.iter().flat_map(|name| map.sources(name)) {
+                if seen.insert(name.clone()) {
+                    before.push(name);
+                }
+            }
+            sources = before;
+        }
+        sources
+    }
+
+    /// Refuses parts that were not made together.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        let outputs = self.outputs;
+        if let Some(scales) = self.scales
+            && (scales.len() != outputs || scales.iter().any(|s| s.scale == 0.0))
+        {
+            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", scales.len()));
+        }
+        let takes = self.model.inputs().len();
+        if self.inputs.len() != takes {
+            return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
+        }
+        let mut names: Vec<&String> = self.inputs.iter().collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("the column `{}` is listed twice", twice[0]));
+        }
+        // One row of zeros tells how many outputs the model has.
+        let mut row = Columns::new(1);
+        self.inputs.iter().for_each(|_| row.push(vec![0.0]));
+        match self.model.predict(&row, None) {
+            Ok(values) if values.nrows() != outputs => Err(format!("{outputs} names for {} outputs", values.nrows())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The inputs of the model, from a table that has at least the sources; and the table without columns.
+    ///
+    /// # Errors
+    /// A missing column; a cell that the maps were not prepared for.
+    pub fn inputs_of(&self, mut table: Table) -> Result<(Columns, Table)> {
+        for map in self.maps {
+            unless_too_large(&**map, &table, Budget::of_machine())?;
+            table = map.transform(table)?;
+        }
+        let mut kept = Vec::new();
+        for name in self.inputs {
+            let names: Vec<String> = table.names().map(str::to_owned).collect();
+            let cells = table.take(name);
+            let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
+            kept.push((name.clone(), cells.ok_or_else(missing)?));
+        }
+        table = table.with_columns(kept)?;
+        let columns = numeric(&mut table)?.0;
+        Ok((columns, table))
+    }
+
+    /// Predicts the rows of a table that has at least the sources.
+    ///
+    /// # Errors
+    /// Those of [`Chain::inputs_of`]; predictions that overflow.
+    pub fn predict(&self, table: Table) -> Result<Predicted> {
+        let (columns, table) = self.inputs_of(table)?;
+        let rows = table.rows();
+        let mut values = self.model.predict(&columns, table.series())?;
+        if values.nrows() != self.outputs {
+            return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs)));
+        }
+        unscale(&mut values, self.scales);
+        if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
+            return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
+        }
+        let counts = self.model.counts(rows, table.series());
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.sort_by_key(|&row| table.origin(row));
+        Ok(Predicted {
+            values: values.select(Axis(1), &order),
+            rows: order.iter().map(|&row| table.origin(row)).collect(),
+            counts: counts.map(|counts| order.iter().map(|&row| counts[row]).collect()),
+        })
+    }
+}

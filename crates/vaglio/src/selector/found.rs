@@ -1,0 +1,44 @@
+//! What a selection found.
+
+use crate::resample::{Chosen, Warning};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use vaglio_core::{Model, Path};
+
+/// What a selection found.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// The steps and the best subset of each size.
+    pub path: Path,
+    /// How its result was taken.
+    pub chosen: Chosen,
+    /// What is not to be trusted.
+    pub warnings: Vec<Warning>,
+    /// Names of the columns that were selected from: the learner's where it maps, else the problem's.
+    pub names: Vec<String>,
+    /// The learner trained on the chosen subset and all rows.
+    pub model: Model,
+    /// The engine by which the criterion computed.
+    pub engine: Cow<'static, str>,
+    /// The criterion's approximation, if it made one.
+    pub approximation: Option<Cow<'static, str>>,
+    /// The criterion's own coefficients on the result, in order of entry, if it has any.
+    pub alpha: Option<Vec<f64>>,
+    /// Seconds of the search, the learner's map and the criterion's preparation included.
+    pub search_seconds: f64,
+    /// Seconds of the walks on folds that chose the result.
+    pub choose_seconds: f64,
+    /// Seconds of the final fit.
+    pub fit_seconds: f64,
+}
+
+/// What a search found, not yet trained.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Searched {
+    pub path: Path,
+    pub engine: Cow<'static, str>,
+    pub approximation: Option<Cow<'static, str>>,
+    pub alpha: Option<Vec<f64>>,
+    #[serde(skip)]
+    pub seconds: f64,
+}

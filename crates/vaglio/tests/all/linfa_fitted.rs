@@ -1,0 +1,345 @@
+//! What a linfa program does with a fitted pipeline: keep it, look into it, give it rows in another order.
+
+use linfa::Dataset;
+use linfa::prelude::*;
+use linfa::traits::Transformer;
+use ndarray::{Array1, Array2, Axis, s};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vaglio::core::Error;
+use vaglio::criteria::By;
+use vaglio::prelude::*;
+use vaglio::{TargetValue, problem};
+
+const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+/// y depends on columns b and d.
+fn records(rows: usize) -> (Array2<f64>, Array1<f64>) {
+    let x = Array2::from_shape_fn((rows, 6), |(j, k)| (((j * 7 + k * 13) * (k + 3)) % 101) as f64 / 50.0 - 1.0);
+    let y = Array1::from_shape_fn(rows, |j| 2.0 * x[[j, 1]] - x[[j, 3]] + 0.5 + 0.01 * ((j * 31 % 17) as f64 - 8.0));
+    (x, y)
+}
+
+fn named(rows: usize) -> Dataset<f64, f64, Ix1> {
+    let (x, y) = records(rows);
+    Dataset::new(x, y).with_feature_names(NAMES.to_vec()).with_target_names(vec!["yield"])
+}
+
+fn pipeline(features: usize) -> Pipeline {
+    let scaled = Standardize::default().target(true);
+    Pipeline::new(Loo::default(), Greedy::new(features), Rls::default().lambda(1e-3)).preprocess(scaled)
+}
+
+/// A file that is gone when the test ends.
+struct Kept(PathBuf);
+
+impl Kept {
+    fn new(name: &str) -> Self {
+        Kept(std::env::temp_dir().join(format!("vaglio-fitted-{}-{name}.json", std::process::id())))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The text of a panic.
+fn panic_of<T>(work: impl FnOnce() -> T) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(work)).err().expect("a panic");
+    payload.downcast_ref::<String>().cloned().expect("a sentence")
+}
+
+/// Fits classes, and compares with the model saved, loaded, cloned and through serde.
+fn classes_are_kept<E>(name: &str, class: impl Fn(f64) -> E)
+where
+    E: TargetValue + std::fmt::Debug,
+{
+    let dataset = named(60).map_targets(|y| class(*y));
+    let maps = Pipeline::new(Loo::default().loss(ZeroOne), Greedy::new(3), Rls::default());
+    let fitted = maps.preprocess(Standardize::default()).fit(&dataset).unwrap();
+    let hits = fitted.predict(&dataset).iter().zip(dataset.targets()).filter(|(a, b)| a == b).count();
+    assert!(hits > 40, "{name}: {hits}");
+    let file = Kept::new(name);
+    fitted.save(&file.0).unwrap();
+    let loaded: FittedPipeline<E, Ix1> = FittedPipeline::load(&file.0).unwrap();
+    let again: FittedPipeline<E, Ix1> = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
+    for other in [loaded, again, fitted.clone()] {
+        assert_eq!(other.predict(&dataset), fitted.predict(&dataset), "{name}");
+        assert_eq!(other.decision_values(&dataset).unwrap(), fitted.decision_values(&dataset).unwrap());
+        assert_eq!(other.probabilities(&dataset).unwrap(), fitted.probabilities(&dataset).unwrap());
+        assert_eq!(other.classes(), fitted.classes());
+    }
+    let probabilities = fitted.probabilities(&dataset).unwrap().expect("calibrated");
+    assert_eq!(probabilities.dim(), (60, fitted.classes().len()));
+    assert!(probabilities.rows().into_iter().all(|row| (row.iter().map(|p| **p).sum::<f32>() - 1.0).abs() < 1e-5));
+}
+
+#[test]
+fn classes_of_any_type_are_predicted_and_kept() {
+    classes_are_kept("bool", |y| y > 0.5);
+    classes_are_kept("string", |y| if y > 0.5 { "tall".to_owned() } else { "small".into() });
+    let third = |y: f64| {
+        if y > 1.2 {
+            7
+        } else if y > -0.2 {
+            4
+        } else {
+            2
+        }
+    };
+    classes_are_kept("usize", |y| third(y) as usize);
+    classes_are_kept("u32", |y| third(y) as u32);
+    classes_are_kept("i8", |y| -(third(y) as i8));
+    classes_are_kept("i64", |y| i64::from(third(y)) - 4);
+}
+
+#[test]
+fn borrowed_text_is_predicted_and_read_back_as_owned() {
+    let dataset = named(60).map_targets(|y| if *y > 0.5 { "yes" } else { "no" });
+    let fitted = pipeline_of_classes().fit(&dataset).unwrap();
+    assert_eq!(fitted.classes(), ["no", "yes"]);
+    let predicted: Array1<&str> = fitted.predict(&dataset);
+    let file = Kept::new("str");
+    fitted.save(&file.0).unwrap();
+    let loaded: FittedPipeline<String, Ix1> = FittedPipeline::load(&file.0).unwrap();
+    assert_eq!(loaded.predict(&dataset), predicted.mapv(str::to_owned));
+    let refused = FittedPipeline::<&str, Ix1>::load(&file.0).unwrap_err().to_string();
+    assert!(refused.ends_with("its class `no` is none of these targets; load it with `String`"), "{refused}");
+    let refused = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap_err().to_string();
+    assert!(refused.ends_with("its targets are classes; load it with `String` targets"), "{refused}");
+}
+
+fn pipeline_of_classes() -> Pipeline {
+    Pipeline::new(Loo::default().loss(ZeroOne), Greedy::new(3), Rls::default())
+}
+
+#[test]
+fn a_model_is_looked_into_alike_before_and_after_it_was_kept() {
+    let dataset = named(80);
+    let fitted = pipeline(2).fit(&dataset).unwrap();
+    let file = Kept::new("accessors");
+    fitted.save(&file.0).unwrap();
+    let loaded: FittedPipeline<f64, Ix1> = FittedPipeline::load(&file.0).unwrap();
+    for one in [&fitted, &loaded] {
+        assert_eq!(one.selected(), ["b", "d"]);
+        assert_eq!(one.indices(), [1, 3]);
+        assert_eq!(one.support().unwrap(), [false, true, false, true, false, false]);
+        assert_eq!(one.columns(), NAMES);
+        assert_eq!(one.coefficients().unwrap().dim(), (2, 1));
+        assert_eq!(one.intercept().unwrap().len(), 1);
+        assert_eq!(one.lambda(), Some(1e-3));
+        assert_eq!(one.path(), fitted.path());
+        assert_eq!(one.entries().iter().map(|entry| entry.subset.len()).collect::<Vec<_>>(), [1, 2]);
+        assert!(one.classes().is_empty() && one.probabilities(&dataset).unwrap().is_none());
+        assert_eq!(one.saved().observed.as_ref().unwrap().targets, ["yield"]);
+    }
+    assert!(fitted.selection().is_some() && loaded.selection().is_none());
+    // Coefficients are of standardized columns: they give the decision values back.
+    let x: Array2<f64> = fitted.transform(&dataset).records;
+    let (mean, deviation) = (dataset.targets().mean().unwrap(), dataset.targets().std(0.0));
+    let of_rows = (x.dot(fitted.coefficients().unwrap()) + fitted.intercept().unwrap()[0]) * deviation + mean;
+    let expected = fitted.decision_values(&dataset).unwrap();
+    assert!(of_rows.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{of_rows} {expected}");
+}
+
+#[test]
+fn several_targets_are_kept_with_their_names() {
+    let (x, y) = records(60);
+    let both = ndarray::stack![Axis(1), y, y.mapv(|v| -3.0 * v)];
+    let dataset = Dataset::new(x, both).with_feature_names(NAMES.to_vec()).with_target_names(vec!["up", "down"]);
+    let fitted = pipeline(2).fit(&dataset).unwrap();
+    let file = Kept::new("several");
+    fitted.save(&file.0).unwrap();
+    let loaded: FittedPipeline<f64, Ix2> = FittedPipeline::load(&file.0).unwrap();
+    assert_eq!(loaded.predict(&dataset), fitted.predict(&dataset));
+    assert_eq!(loaded.predict(&dataset).dim(), (60, 2));
+    let refused = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap_err().to_string();
+    assert!(refused.ends_with("it has 2 target columns; load it with `Ix2`"), "{refused}");
+    let kept = fitted.transform(&dataset);
+    assert_eq!((kept.feature_names(), kept.target_names()), (&["b".into(), "d".into()][..], dataset.target_names()));
+}
+
+#[test]
+fn a_changed_file_is_refused() {
+    let fitted = pipeline(2).fit(&named(40)).unwrap();
+    let file = Kept::new("changed");
+    fitted.save(&file.0).unwrap();
+    let text = std::fs::read_to_string(&file.0).unwrap();
+    std::fs::write(&file.0, text.replacen("\"b\"", "\"c\"", 1)).unwrap();
+    let error = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap_err();
+    assert!(matches!(error, Error::ModelRefused { .. }), "{error}");
+    let mut value = serde_json::to_value(&fitted).unwrap();
+    value["selected"]["indices"] = serde_json::json!([1, 9]);
+    assert!(serde_json::from_value::<FittedPipeline<f64, Ix1>>(value).is_err());
+}
+
+#[test]
+fn columns_of_a_dataset_are_found_by_name() {
+    let dataset = named(60);
+    let fitted = pipeline(2).fit(&dataset).unwrap();
+    let reversed = Dataset::new(dataset.records().slice(s![.., ..;-1]).to_owned(), dataset.targets().clone())
+        .with_feature_names(NAMES.iter().rev().copied().collect());
+    let expected = fitted.predict(&dataset);
+    assert_eq!(fitted.predict(&reversed), expected);
+    assert_eq!(fitted.predict(reversed.clone()).targets, expected);
+    assert_eq!(fitted.transform(&reversed).records(), fitted.transform(&dataset).records());
+    assert_eq!(fitted.transform(reversed.clone()).feature_names(), ["b", "d"]);
+    // Columns that are not read may be missing, and others be there.
+    let fewer = Dataset::new(dataset.records().select(Axis(1), &[3, 0, 1]), dataset.targets().clone());
+    assert_eq!(fitted.predict(&fewer.clone().with_feature_names(vec!["d", "new", "b"])), expected);
+    let text = panic_of(|| fitted.predict(&fewer.clone().with_feature_names(vec!["d", "new", "bb"])));
+    assert_eq!(text, "`dataset`: there is no column `b`; did you mean `bb`?");
+    // Without names, and through linfa's trait, by place.
+    assert_eq!(fitted.predict(dataset.records()), expected);
+    let by_place: Array1<f64> = Predict::predict(&fitted, dataset.records());
+    assert_eq!(by_place, expected);
+    assert_eq!(fitted.predict(dataset.records().clone()).targets, expected);
+    let unnamed = pipeline(2).fit(&Dataset::new(dataset.records().clone(), dataset.targets().clone())).unwrap();
+    assert_eq!(unnamed.predict(&dataset), expected);
+}
+
+#[test]
+fn a_wrong_width_says_so() {
+    let fitted = pipeline(2).fit(&named(40)).unwrap();
+    let narrow = records(40).0.slice(s![.., ..3]).to_owned();
+    let expected = "the pipeline was fitted on 6 columns, and these rows have 3";
+    let by_linfa = || -> Array1<f64> { Predict::predict(&fitted, &narrow) };
+    assert_eq!(panic_of(|| fitted.predict(&narrow)), expected);
+    assert_eq!(panic_of(by_linfa), expected);
+    assert_eq!(panic_of(|| fitted.transform(&narrow)), expected);
+    assert_eq!(fitted.decision_values(&narrow).unwrap_err().to_string(), expected);
+}
+
+#[test]
+fn groups_and_folds_are_those_of_a_problem_built_by_hand() {
+    let weights = Array1::from_iter((0..60).map(|j| 0.5 + (j % 3) as f32));
+    let dataset = named(60).with_weights(weights);
+    let groups: Vec<usize> = (0..60).map(|row| row / 5).collect();
+    let selector = Selector::params(KFold::new(4).by(By::Groups), Greedy::new(3), Rls::default()).seed(3);
+    let fitted = selector.fit_with(&dataset, &Rows::new().groups(&groups)).unwrap();
+    let by_hand = problem(&dataset, &Rows::new().groups(&groups)).unwrap();
+    assert_eq!((by_hand.groups().unwrap().len(), by_hand.weights().unwrap().len()), (60, 60));
+    let path = selector.clone().check().unwrap().select(&by_hand, &mut vaglio::core::Silent).unwrap().path;
+    assert_eq!(fitted.path(), Some(&path));
+    let given = Selector::params(KFold::default().assignment("part".to_owned()), Greedy::new(3), Rls::default());
+    assert!(given.fit_with(&dataset, &Rows::new().folds((0..60).map(|row| row % 3))).is_ok());
+    for (error, expected) in [
+        (selector.fit(&dataset).unwrap_err(), "or give them by `Rows::groups`"),
+        (given.fit(&dataset).unwrap_err(), "in code, give them by `Rows::folds`"),
+        (
+            selector.fit_with(&dataset, &Rows::new().groups([1, 2])).unwrap_err(),
+            "`Rows::groups` has 2 entries for 60 rows",
+        ),
+    ] {
+        assert!(error.to_string().ends_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn times_of_rows_are_what_forward_folds_go_by() {
+    let dataset = named(48);
+    let forward = KFold::default().splits(Forward::default().folds(3usize).gap(1usize));
+    let selector = Selector::params(forward, Greedy::new(2).choose(Choose::Best), Rls::default());
+    let by_rows = selector.fit(&dataset).unwrap();
+    let times = (0..48).map(|row| 2000.0 + 0.5 * f64::from(row));
+    assert_eq!(selector.fit_with(&dataset, &Rows::new().times(times)).unwrap().path(), by_rows.path());
+    // Two series of the same days are split by the day.
+    let series = Rows::new().series((0..48).map(|row| row / 24)).times((0..48).map(|row| row % 24));
+    assert_ne!(selector.fit_with(&dataset, &series).unwrap().path(), by_rows.path());
+    let error = selector.fit_with(&dataset, &Rows::new().times((0..48).map(|row| row % 7))).unwrap_err();
+    assert_eq!(error.to_string(), "row 8: its time is not after that of the row before it");
+}
+
+#[test]
+fn missing_cells_are_filled_by_a_map() {
+    let (mut x, y) = records(50);
+    x[[4, 1]] = f64::NAN;
+    let dataset = Dataset::new(x, y);
+    assert!(matches!(pipeline(2).fit(&dataset), Err(FitError::Vaglio(Error::NonFinite { row: 5, .. }))));
+    let fitted = pipeline(2).preprocess(Impute::default()).fit(&dataset).unwrap();
+    assert!(fitted.predict(&dataset).iter().all(|p| p.is_finite()));
+}
+
+#[test]
+fn what_needs_no_data_is_refused_by_check() {
+    let field = |pipeline: Pipeline| match pipeline.check() {
+        Err(Error::Setting { field, .. }) => field,
+        other => format!("{other:?}"),
+    };
+    let of = |criterion: KFold, search: Greedy| Pipeline::new(criterion, search, Rls::default());
+    assert_eq!(field(of(KFold::new(5), Greedy::new(0))), "search.max_features");
+    assert_eq!(field(of(KFold::new(1), Greedy::new(1))), "criterion.folds");
+    let selector = Selector::params(KFold::new(1), Greedy::new(1), Rls::default());
+    assert!(matches!(selector.check(), Err(Error::Setting { field, .. }) if field == "criterion.folds"));
+    let nested = of(KFold::new(5), Greedy::new(1)).nested(1).check();
+    assert!(matches!(nested, Err(Error::Setting { field, .. }) if field == "nested.folds"));
+}
+
+/// Counts steps, and stops after some.
+struct Counter(Arc<AtomicUsize>, usize);
+
+impl Observer for Counter {
+    fn step(&mut self, _: &Step) -> Answer {
+        let steps = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+        if steps >= self.1 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+    }
+}
+
+#[test]
+fn an_observer_sees_a_fit_and_may_end_it_and_threads_change_nothing() {
+    let dataset = named(60);
+    let plain = pipeline(4).fit(&dataset).unwrap();
+    let steps = Arc::new(AtomicUsize::new(0));
+    let watched = pipeline(4).observer(Counter(Arc::clone(&steps), 100)).threads(2).fit(&dataset).unwrap();
+    assert_eq!(steps.load(Ordering::SeqCst), plain.path().unwrap().steps.len());
+    assert_eq!(watched.path(), plain.path());
+    let ended = pipeline(4).observer(Counter(Arc::default(), 1)).fit(&dataset).unwrap();
+    assert_eq!(ended.path().unwrap().stop_reason, StopReason::Interrupted);
+    assert!(pipeline(4).threads(1_000_000).check().is_err());
+}
+
+#[test]
+fn settings_are_set_one_after_the_other() {
+    let chained = Greedy::new(5).patience(3).forced(["b"]).excluded([0]).choose(Choose::Last);
+    let fields = Greedy {
+        patience: Some(3),
+        forced: vec!["b".into()],
+        excluded: vec![0.into()],
+        choose: Choose::Last,
+        ..Greedy::new(5)
+    };
+    assert_eq!(chained, fields);
+    let chained = KFold::new(10).stratified(true).loss(Auc);
+    assert_eq!(chained, KFold { folds: Some(10), stratified: true, loss: Auc.into(), ..KFold::default() });
+    assert_eq!(KFold::by_groups().by, Some(By::Groups));
+    let lags = Window::default().lags([0usize, 1]).columns(["a"]);
+    assert_eq!(lags, Window { lags: vec![0, 1], columns: Some(vec!["a".into()]) });
+}
+
+#[test]
+fn nested_folds_tell_what_a_pipeline_is_worth() {
+    let dataset = named(60);
+    let worth = pipeline(2).nested(5).repeats(2).fit(&dataset).unwrap();
+    assert_eq!(worth.folds.len(), 10);
+    let mut rows: Vec<usize> = worth.folds[..5].iter().flat_map(|fold| fold.rows.clone()).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, (0..60).collect::<Vec<_>>());
+    let squared = |fold: &vaglio::NestedFold| -> f64 {
+        let errors =
+            fold.rows.iter().zip(fold.predictions.column(0)).map(|(row, p)| (dataset.targets()[*row] - p).powi(2));
+        errors.sum()
+    };
+    let mean = worth.folds.iter().map(squared).sum::<f64>() / 120.0;
+    assert!((worth.loss - mean).abs() < 1e-12 * mean, "{} {mean}", worth.loss);
+    assert!(worth.loss < worth.empty_loss && worth.standard_error.is_some());
+    assert!(worth.folds.iter().all(|fold| fold.selected.contains(&"b".to_owned())));
+    // A row of weight 0 is in no fold.
+    let weighted = named(60).with_weights(Array1::from_iter((0..60).map(|j| if j == 7 { 0.0f32 } else { 1.0 })));
+    let worth = pipeline(2).nested(5).fit(&weighted).unwrap();
+    let rows: Vec<usize> = worth.folds.iter().flat_map(|fold| fold.rows.clone()).collect();
+    assert!(rows.len() == 59 && !rows.contains(&7) && rows.contains(&59));
+}

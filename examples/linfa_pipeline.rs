@@ -1,0 +1,46 @@
+//! A linfa program with groups, what the selection is worth, and a model that is kept.
+//!
+//! `cargo run -p vaglio-examples --example linfa_pipeline`
+
+use linfa::prelude::*;
+use linfa::traits::Transformer;
+use vaglio::prelude::*;
+
+/// Selects among the diabetes data as if four visits in a row were one patient's, and keeps the model.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // ANCHOR: groups
+    let dataset = vaglio_examples::diabetes()?;
+    let patient = (0..dataset.nsamples()).map(|row| row / 4);
+    // Rows of one patient are held out together, wherever rows are held out.
+    let rows = Rows::new().groups(patient);
+    let criterion = KFold::new(10).by(vaglio::criteria::By::Groups);
+    let learner = Rls::default().lambda(Lambda::grid(1e-2, 1e3, 11));
+    let search = Greedy::new(8).choose(CrossValidation { rule: Rule::OneSe, folds: 5, repeats: 1 });
+    let pipeline = Pipeline::new(criterion, search, learner).preprocess(Standardize::default()).seed(1);
+    let fitted = pipeline.fit_with(&dataset, &rows)?;
+    println!("selected: {}", fitted.selected().join(", "));
+    // ANCHOR_END: groups
+
+    // ANCHOR: worth
+    // How the size was chosen: by folds in which the whole search is repeated.
+    if let Some(cell) = fitted.selection().and_then(|selection| selection.chosen.cell) {
+        println!("cross-validated error {:.0} of {} columns", cell.loss, cell.size);
+    }
+    // What that is worth: everything is repeated in outer folds.
+    let worth = pipeline.nested(5).fit_with(&dataset, &rows)?;
+    println!("nested error {:.0}, without columns {:.0}", worth.loss, worth.empty_loss);
+    // ANCHOR_END: worth
+
+    // ANCHOR: keep
+    let file = std::env::temp_dir().join(format!("vaglio-example-{}.json", std::process::id()));
+    fitted.save(&file)?;
+    // `vaglio predict --model` reads it as well.
+    let loaded: FittedPipeline<f64, Ix1> = FittedPipeline::load(&file)?;
+    assert_eq!(loaded.predict(&dataset), fitted.predict(&dataset));
+    let smaller = loaded.transform(&dataset);
+    println!("{} of {} columns are kept", smaller.nfeatures(), dataset.nfeatures());
+    // ANCHOR_END: keep
+    std::fs::remove_file(file)?;
+    assert!(worth.loss < worth.empty_loss && fitted.selected().contains(&"bmi"));
+    Ok(())
+}

@@ -26,19 +26,19 @@ describe!(
 impl Criterion for Relevance {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let target = design.targets().row(0).to_vec();
-        let strengths = subset.iter().map(|&f| correlation(&design.column(f).values(), &target).powi(2));
+        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+        let strengths = subset.iter().map(|&f| correlation(&design.column(f).values(), &target, weight).powi(2));
         let mean = strengths.sum::<f64>() / subset.len().max(1) as f64;
         Ok(Score::of(1.0 - mean))
     }
 }
 
-fn correlation(x: &[f64], y: &[f64]) -> f64 {
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    let (mx, my) = (mean(x), mean(y));
-    let product: f64 = x.iter().zip(y).map(|(a, b)| (a - mx) * (b - my)).sum();
-    let square = |v: &[f64], m: f64| v.iter().map(|a| (a - m).powi(2)).sum::<f64>();
-    let scale = (square(x, mx) * square(y, my)).sqrt();
-    if scale > 0.0 { product / scale } else { 0.0 }
+fn correlation(x: &[f64], y: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
+    let sum = |of: &dyn Fn(usize) -> f64| (0..x.len()).map(|row| weight(row) * of(row)).sum::<f64>();
+    let (total, along_x, along_y) = (sum(&|_| 1.0), sum(&|row| x[row]), sum(&|row| y[row]));
+    let (x, y) = (|row: usize| x[row] - along_x / total, |row: usize| y[row] - along_y / total);
+    let scale = (sum(&|row| x(row) * x(row)) * sum(&|row| y(row) * y(row))).sqrt();
+    if scale > 0.0 { sum(&|row| x(row) * y(row)) / scale } else { 0.0 }
 }
 // ANCHOR_END: definition
 

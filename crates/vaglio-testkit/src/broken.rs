@@ -1,10 +1,12 @@
-//! What a law says when it does not hold.
+//! What laws say when they do not hold.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio_core::{Criterion, Design, Score};
 
-/// A law that does not hold, as one sentence: which law, on what, what was expected and what was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A law that does not hold, as one sentence: which law, on what, what was expected and what was found. Where several were
+/// tried, the first of those that do not hold, with the others.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The law, by the name of its function.
     pub law: &'static str,
@@ -14,11 +16,22 @@ pub struct Broken {
     pub expected: String,
     /// What there was instead.
     pub found: String,
+    /// Other laws that do not hold either.
+    pub others: Vec<Broken>,
 }
 
+/// A sentence for each law, on lines of their own.
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)
+        write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)?;
+        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
+    }
+}
+
+/// The same as [`Display`](std::fmt::Display), since that is what a test prints that returns it.
+impl std::fmt::Debug for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
     }
 }
 
@@ -29,7 +42,32 @@ impl Broken {
     #[must_use]
     pub fn within(mut self, what: &str) -> Self {
         self.on = format!("{what}, {}", self.on);
+        self.others = self.others.into_iter().map(|other| other.within(what)).collect();
         self
+    }
+
+    /// Every law that does not hold, by the first of the outcomes in which it does not.
+    pub(crate) fn among(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
+        let mut known = HashSet::new();
+        Self::gathered(outcomes.into_iter().flat_map(Broken::each).filter(|broken| known.insert(broken.law)))
+    }
+
+    /// Whatever does not hold.
+    pub(crate) fn of_each(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
+        Self::gathered(outcomes.into_iter().flat_map(Broken::each))
+    }
+
+    fn each(outcome: Result<(), Broken>) -> impl Iterator<Item = Broken> {
+        let mut first = outcome.err();
+        let others = first.as_mut().map(|first| std::mem::take(&mut first.others));
+        first.into_iter().chain(others.into_iter().flatten())
+    }
+
+    fn gathered(mut all: impl Iterator<Item = Broken>) -> Result<(), Broken> {
+        match all.next() {
+            Some(first) => Err(Broken { others: all.collect(), ..first }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -45,10 +83,16 @@ impl Law {
         expected: impl ToString,
         found: impl std::fmt::Display,
     ) -> Broken {
-        Broken { law: self.0, on: on.into(), expected: expected.to_string(), found: found.to_string() }
+        Broken {
+            law: self.0,
+            on: on.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+            others: Vec::new(),
+        }
     }
 
-    /// Refuses unless `holds`.
+    /// Refuses a value unless `holds`.
     pub(crate) fn must(
         self,
         holds: bool,
@@ -56,7 +100,18 @@ impl Law {
         expected: impl ToString,
         found: impl std::fmt::Debug,
     ) -> Result<(), Broken> {
-        if holds { Ok(()) } else { Err(self.broken(on(), expected, format!("{found:?}"))) }
+        self.unless(holds, on, expected, format_args!("{found:?}"))
+    }
+
+    /// Refuses, in words, unless `holds`.
+    pub(crate) fn unless(
+        self,
+        holds: bool,
+        on: impl FnOnce() -> String,
+        expected: impl ToString,
+        found: impl std::fmt::Display,
+    ) -> Result<(), Broken> {
+        if holds { Ok(()) } else { Err(self.broken(on(), expected, found)) }
     }
 
     /// Refuses what is not equal.
@@ -125,6 +180,11 @@ impl Near {
     pub(crate) fn scores(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Self {
         let empty = criterion.evaluate(design, &[]).map_or(0.0, |score| score.loss.abs());
         Near { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
+    }
+
+    /// The same to a millionth at least, for what is told of a score beside it.
+    pub(crate) fn loosely(self) -> Self {
+        Near { tolerance: self.tolerance.max(1e-6), ..self }
     }
 
     /// Whether two numbers are equal to the tolerance; infinities equal themselves and NaN nothing.

@@ -10,47 +10,49 @@ use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
 /// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
 /// readout.
+///
+/// # Errors
+/// Every law that does not hold.
 pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    check_criterion_that_counts_rows(criterion, design, tolerance)?;
-    if design.readout().is_some() { variation::scaled_weights(criterion, design, tolerance) } else { Ok(()) }
-}
-
-/// The same but for [`variation::scaled_weights`], of a criterion to which it matters how many rows there are, such as an
-/// information criterion.
-pub fn check_criterion_that_counts_rows(
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), Broken> {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
-    never_nan(criterion, design)?;
-    any_order(criterion, design, tolerance)?;
-    additions(criterion, design, tolerance)?;
-    removals(criterion, design, tolerance)?;
-    resets(criterion, design, tolerance)?;
-    candidate_order(criterion, design)?;
-    best_addition(criterion, design, tolerance)?;
-    best_removal(criterion, design, tolerance)?;
-    branches(criterion, design, tolerance)?;
-    estimates(criterion, design)?;
-    walk(criterion, design, 40, 1, tolerance)?;
-    resumption::goes_on(criterion, design)?;
-    if design.readout().is_some() { variation::check(criterion, design, tolerance) } else { Ok(()) }
+    let own = [
+        never_nan(criterion, design),
+        any_order(criterion, design, tolerance),
+        additions(criterion, design, tolerance),
+        removals(criterion, design, tolerance),
+        resets(criterion, design, tolerance),
+        candidate_order(criterion, design),
+        best_addition(criterion, design, tolerance),
+        best_removal(criterion, design, tolerance),
+        branches(criterion, design, tolerance),
+        estimates(criterion, design),
+        walk(criterion, design, 40, 1, tolerance),
+        resumption::goes_on(criterion, design),
+    ];
+    let varied = design.readout().is_some().then(|| {
+        [
+            variation::duplicates_tie(criterion, design, tolerance),
+            variation::permutation(criterion, design, tolerance),
+            variation::lambdas(criterion, design, tolerance),
+            variation::row_weights(criterion, design, tolerance),
+        ]
+    });
+    Broken::among(own.into_iter().chain(varied.into_iter().flatten()))
 }
 
 /// All laws of a criterion on every one of [`data::standard_designs`] that it accepts.
 ///
 /// # Errors
-/// The first law that does not hold, or that it accepts no design.
+/// Every law that does not hold, or that it accepts no design.
 pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
-    let mut accepted = 0;
-    for (name, design) in data::standard_designs() {
-        if criterion.check(&design).is_ok() {
-            check_criterion(criterion, &design, tolerance).map_err(|broken| broken.within(name))?;
-            accepted += 1;
-        }
-    }
-    Law("check").must(accepted > 0, || "the standard designs".into(), "one that is accepted", accepted)
+    let designs = data::standard_designs();
+    let accepted: Vec<_> = designs.iter().filter(|(_, design)| criterion.check(design).is_ok()).collect();
+    Law("check").must(!accepted.is_empty(), || "the standard designs".into(), "one that is accepted", 0)?;
+    Broken::among(
+        accepted
+            .into_iter()
+            .map(|(name, design)| check_criterion(criterion, design, tolerance).map_err(|broken| broken.within(name))),
+    )
 }
 
 /// No score of any subset on the way to all columns and back is NaN, nor any standard error NaN or negative.

@@ -2,33 +2,42 @@
 
 use crate::broken::{Law, Near};
 use crate::{Broken, data, rebuild};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use serde_json::Value;
-use vaglio_core::{Columns, Error, Feature, Form, Learner, Model, Problem};
+use vaglio_core::{Columns, Design, Error, Feature, Form, Learner, Model, Problem};
 
 /// All laws of a learner on a problem.
+///
+/// # Errors
+/// Every law that does not hold.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || learner.check())?;
-    saved(learner, problem)?;
-    coefficients(learner, problem, tolerance)?;
-    retrained(learner, problem, tolerance)?;
-    whole_weights(learner, problem, tolerance)?;
-    degenerate(learner, problem)?;
-    damaged(learner, problem)
+    Broken::among([
+        saved(learner, problem),
+        coefficients(learner, problem, tolerance),
+        retrained(learner, problem, tolerance),
+        whole_weights(learner, problem, tolerance),
+        rows_alone(learner, problem, tolerance),
+        subset_order(learner, problem, tolerance),
+        targets_unseen(learner, problem),
+        degenerate(learner, problem),
+        damaged(learner, problem),
+    ])
 }
 
 /// All laws of a learner on every one of [`data::standard_problems`] that [`Learner::check_problem`] does not refuse.
 ///
 /// # Errors
-/// The first law that does not hold; a learner that refuses every task.
+/// Every law that does not hold; a learner that refuses every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
     let takes = |problem: &Problem| !matches!(learner.check_problem(problem), Err(Error::Setting { .. }));
     let taken: Vec<_> = data::standard_problems().into_iter().filter(|(_, problem)| takes(problem)).collect();
     Law("tasks").must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
-    for (name, problem) in taken {
-        check_learner(learner, &problem, tolerance).map_err(|broken| broken.within(name))?;
-    }
-    Ok(())
+    Broken::among(
+        taken
+            .iter()
+            .map(|(name, problem)| check_learner(learner, problem, tolerance).map_err(|broken| broken.within(name))),
+    )
 }
 
 /// A model that is saved as JSON and loaded again reads the same columns and predicts the same bits.
@@ -57,7 +66,8 @@ pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
     let Some(coefficients) = model.coefficients() else {
-        return law.must(matches!(learner.form(), Form::Refit(_)), on, "coefficients of the linear form", "none");
+        let is_free = matches!(learner.form(), Form::Refit(_));
+        return law.unless(is_free, on, "coefficients of the linear form", "none");
     };
     let sizes = (coefficients.weights.dim(), coefficients.intercept.len());
     let outputs = problem.targets().nrows();
@@ -98,6 +108,54 @@ pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     alike(law, on, tolerance, &predicted(law, &by_rows, problem)?, &predicted(law, &by_weight, problem)?)
 }
 
+/// What is predicted of a row does not depend on the rows beside it: predicted one by one, all become the same.
+///
+/// A learner that takes rows to be in an order of time keeps the law.
+pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("rows_alone");
+    if learner.needs_order() || problem.series().is_some() {
+        return Ok(());
+    }
+    let (model, subset) = fitted(law, learner, problem)?;
+    let together = predicted(law, &model, problem)?;
+    let mut alone = together.clone();
+    for row in 0..problem.rows() {
+        let own = predicted(law, &model, &problem.select_rows(&[row]))?;
+        alone.column_mut(row).assign(&own.column(0));
+    }
+    alike(law, || format!("the model of subset {subset:?}, rows one by one"), tolerance, &together, &alone)
+}
+
+/// The order of the subset changes no prediction.
+pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("subset_order");
+    let (model, mut subset) = fitted(law, learner, problem)?;
+    let (_, lambda) = extent(law, learner, problem)?;
+    subset.reverse();
+    let on = || format!("the columns in the order {subset:?}");
+    let other = law.ran(on, || learner.fit(problem, &subset, lambda))?;
+    alike(law, on, tolerance, &predicted(law, &model, problem)?, &predicted(law, &other, problem)?)
+}
+
+/// The features of a linear form are made of the columns, whatever the targets: criteria hold rows out of features that
+/// were made of all.
+///
+/// A learner without a linear form keeps the law.
+pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("targets_unseen");
+    let Form::Linear(form) = learner.form() else { return Ok(()) };
+    let on = || "the targets in reverse".to_owned();
+    let reversed = problem.targets().slice(s![.., ..;-1]).to_owned();
+    let other = law.ran(on, || form.design(&problem.with_targets(reversed)?))?;
+    let own = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
+    law.equal(on, &own.features(), &other.features())?;
+    for feature in 0..own.features() {
+        let bits = |design: &Design| design.column(feature).values().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+        law.unless(bits(&own) == bits(&other), || format!("{}, feature {feature}", on()), "the same bits", "others")?;
+    }
+    Ok(())
+}
+
 /// Duplicate columns, fewer rows than columns, the empty subset and a λ left to the learner give finite predictions.
 pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("degenerate");
@@ -120,12 +178,19 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken
 }
 
 /// A saved model with one of its lists shorter or longer, or one of its whole numbers huge, is refused, or predicts all
-/// the same; one that would read another number of columns is refused.
+/// the same; one that would read another number of columns is refused, and so is one of whose matrices a row has another
+/// length, unless that changes no prediction, and one that holds what is not known.
 pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("damaged");
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
     let whole = serde_json::to_value(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
+    let mut more = whole.clone();
+    more["no_such_field"] = Value::from(1);
+    let refused = serde_json::from_value::<Model>(more).is_err();
+    law.unless(refused, || format!("{} with a field `no_such_field`", on()), "to be refused", "that it is read")?;
+    let columns = halves(&model, problem);
+    let before = model.predict(&columns, None).ok();
     let mut places = Vec::new();
     collect(&whole, &mut String::new(), &mut places);
     for place in places {
@@ -136,14 +201,31 @@ pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
             }
             let on = || format!("{}, its {place} {what}", on());
             let Ok(loaded) = serde_json::from_value::<Model>(value) else { continue };
-            let (before, now) = (model.inputs().len(), loaded.inputs().len());
-            law.must(before == now, on, format!("to be refused, or a model of {before} columns"), now)?;
-            let mut columns = Columns::new(problem.rows());
-            loaded.inputs().iter().for_each(|_| columns.push(vec![0.5; problem.rows()]));
-            law.ran(on, || Ok(loaded.predict(&columns, None).is_ok()))?;
+            let (all, now) = (model.inputs().len(), loaded.inputs().len());
+            law.must(all == now, on, format!("to be refused, or a model of {all} columns"), now)?;
+            let after = law.ran(on, || Ok(loaded.predict(&columns, None).ok()))?;
+            let ragged = after.is_some() && after != before && is_row_of_matrix(&whole, &place);
+            law.unless(!ragged, on, "to be refused, or to change no prediction", "other predictions")?;
         }
     }
     Ok(())
+}
+
+/// Columns for a model to read, as many rows as the problem has.
+fn halves(model: &Model, problem: &Problem) -> Columns {
+    let mut columns = Columns::new(problem.rows());
+    let value = |k: usize, row: usize| 0.5 + 0.25 * ((k + row) % 3) as f64;
+    (0..model.inputs().len())
+        .for_each(|k| columns.push((0..problem.rows()).map(|row| value(k, row)).collect::<Vec<f64>>()));
+    columns
+}
+
+/// Whether a place is one of several lists of numbers of one length.
+fn is_row_of_matrix(value: &Value, place: &str) -> bool {
+    let length = |list: &Value| list.as_array().filter(|l| l.iter().all(Value::is_number)).map(Vec::len);
+    let beside = place.rsplit_once('/').and_then(|(above, _)| value.pointer(above)?.as_array());
+    let lengths: Option<Vec<usize>> = beside.and_then(|rows| rows.iter().map(length).collect());
+    lengths.is_some_and(|all| all.len() > 1 && all.iter().all(|length| *length == all[0]))
 }
 
 /// Damages a part of a file; `false`: it cannot be damaged so.
@@ -218,8 +300,10 @@ fn predicted(law: Law, model: &Model, problem: &Problem) -> Result<Array2<f64>, 
 }
 
 fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> Result<(), Broken> {
-    let wrong = values.iter().find(|v| !v.is_finite());
-    law.must(wrong.is_none(), on, "finite numbers", wrong)
+    match values.iter().find(|v| !v.is_finite()) {
+        Some(wrong) => Err(law.broken(on(), "finite numbers", wrong)),
+        None => Ok(()),
+    }
 }
 
 /// Refuses arrays that differ by more than a tolerance relative to their largest number.

@@ -1,11 +1,11 @@
 //! Laws that every criterion, search, learner and map of vaglio must keep, as functions to call from tests.
 //!
-//! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing;
-//! where several are tried, the first that does not hold.
+//! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing.
 //! No law passes for want of something to look at: data that are too small for it are reported as [`Broken`] too.
 //!
-//! [`check_criterion`], [`check_search`], [`check_learner`] and [`check_map`] run all laws of a role; the modules hold
-//! them one by one. [`data`] makes seeded problems, [`registry`] finds every component that is linked in.
+//! [`check_criterion`], [`check_search`], [`check_learner`] and [`check_map`] run all laws of a role and say every one
+//! that does not hold; the modules hold them one by one. [`data`] makes seeded problems, [`registry`] finds every
+//! component that is linked in.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -32,7 +32,7 @@ mod trial;
 pub mod variation;
 
 pub use broken::{Broken, Near};
-pub use criterion::{check_criterion, check_criterion_on_standard_data, check_criterion_that_counts_rows};
+pub use criterion::{check_criterion, check_criterion_on_standard_data};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
 pub use random::Random;

@@ -5,35 +5,38 @@ use crate::{Broken, Random, data};
 use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table, TrainingRows};
 
 /// All laws of a map on a table of at least eight rows.
+///
+/// # Errors
+/// Every law that does not hold.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
-    repeatable(map, table)?;
-    fixed(map, table)?;
-    sources(map, table)?;
-    rowwise(map, table)?;
-    own_target(map, table)?;
-    saved(map, table)?;
-    whole_weights(map, table, tolerance)?;
-    targets(map, table.rows(), tolerance)
+    Broken::among([
+        repeatable(map, table),
+        fixed(map, table),
+        sources(map, table),
+        rowwise(map, table),
+        own_target(map, table),
+        saved(map, table),
+        whole_weights(map, table, tolerance),
+        targets(map, table.rows(), tolerance),
+    ])
 }
 
 /// All laws of a map on [`data::table`], [`data::mixed_table`] and [`data::gappy_table`], whichever it can be fitted to.
 ///
 /// # Errors
-/// The first law that does not hold, or that it can be fitted to none.
+/// Every law that does not hold, or that it can be fitted to none.
 pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), Broken> {
-    let mut fitted = 0;
-    for (name, table) in [
+    let tables = [
         ("numbers", data::table(20, 5, 41)),
         ("numbers and text", data::mixed_table(20, 5, 42)),
         ("missing cells and dates", data::gappy_table(20, 5, 44)),
-    ] {
-        if self::fitted(Law("check"), map, &table).is_ok() {
-            check_map(map, &table, tolerance).map_err(|broken| broken.within(name))?;
-            fitted += 1;
-        }
-    }
-    Law("check").must(fitted > 0, || "the standard tables".into(), "one that it can be fitted to", fitted)
+    ];
+    let taken: Vec<_> = tables.iter().filter(|(_, table)| fitted(Law("check"), map, table).is_ok()).collect();
+    Law("check").must(!taken.is_empty(), || "the standard tables".into(), "one that it can be fitted to", 0)?;
+    Broken::among(
+        taken.into_iter().map(|(name, table)| check_map(map, table, tolerance).map_err(|broken| broken.within(name))),
+    )
 }
 
 /// Fitting and transforming twice gives the same bits, and every number is finite; but where a cell of its sources is
@@ -52,12 +55,9 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
         };
         let values = column.values();
         let wrong = (0..values.len()).find(|&row| !(values[row].is_finite() || values[row].is_nan() && missing(row)));
-        law.must(
-            wrong.is_none(),
-            || format!("output column `{name}`"),
-            "finite numbers",
-            wrong.map(|row| values[row]),
-        )?;
+        if let Some(row) = wrong {
+            return Err(law.broken(format!("output column `{name}`, row {}", row + 1), "finite numbers", values[row]));
+        }
     }
     same(law, "a second transform", &out, &transformed(law, &*first, table)?)?;
     same(law, "a second fit", &out, &transformed(law, &*fitted(law, map, table)?, table)?)

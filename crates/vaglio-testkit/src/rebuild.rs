@@ -54,6 +54,38 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     like(design, &problem, readout_over(&old, old.lambdas.iter().map(|l| by * l).collect())?)
 }
 
+/// The design without row weights.
+///
+/// # Errors
+/// [`Error::NotAvailable`] without a ridge readout.
+pub fn without_row_weights(design: &Design) -> Result<Design> {
+    like(design, &problem_with(design, design.columns().clone(), None)?, readout(design)?)
+}
+
+/// The design with whole weights from 1 to 3, and one with the rows that it repeats: row r stands there weight(r) times.
+///
+/// # Errors
+/// [`Error::NotAvailable`] without a ridge readout.
+pub fn repeated_rows(design: &Design, seed: u64) -> Result<(Design, Design)> {
+    let plain = problem_with(design, design.columns().clone(), None)?;
+    let weights = counts(design.rows(), seed);
+    let rows = repeats(&weights);
+    let repeated = of_rows(design, &plain.select_rows(&rows), readout(design)?, &rows)?;
+    let weighted = plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?;
+    Ok((like(design, &weighted, readout(design)?)?, repeated))
+}
+
+/// Whole weights from 1 to 3.
+fn counts(rows: usize, seed: u64) -> Vec<usize> {
+    let mut random = Random::new(seed);
+    (0..rows).map(|row| 1 + (row + random.below(2)) % 3).collect()
+}
+
+/// Every row as often as its weight says.
+fn repeats(weights: &[usize]) -> Vec<usize> {
+    weights.iter().enumerate().flat_map(|(row, &weight)| std::iter::repeat_n(row, weight)).collect()
+}
+
 /// The problem without weights.
 ///
 /// # Errors
@@ -67,11 +99,9 @@ pub fn without_weights(problem: &Problem) -> Result<Problem> {
 /// # Errors
 /// Those of [`Problem::new`].
 pub fn whole_weights(problem: &Problem, seed: u64) -> Result<(Problem, Problem)> {
-    let mut random = Random::new(seed);
     let plain = without_weights(problem)?;
-    let weights: Vec<usize> = (0..plain.rows()).map(|row| 1 + (row + random.below(2)) % 3).collect();
-    let rows: Vec<usize> = weights.iter().enumerate().flat_map(|(row, &w)| std::iter::repeat_n(row, w)).collect();
-    let repeated = plain.select_rows(&rows);
+    let weights = counts(plain.rows(), seed);
+    let repeated = plain.select_rows(&repeats(&weights));
     Ok((plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?, repeated))
 }
 
@@ -110,10 +140,15 @@ pub fn wide(problem: &Problem) -> Problem {
 
 /// The design of a problem, with the seed, the units and the in-fold standardizing of another.
 fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> {
+    of_rows(design, problem, readout, &(0..design.rows()).collect::<Vec<_>>())
+}
+
+/// The same of a problem whose rows are `rows` of those of the design.
+fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
     let made = if design.is_standardized_in_folds() { made.standardizing_in_folds() } else { made };
     let Some(decisions) = design.decisions() else { return Ok(made) };
-    made.deciding_by(&decisions.of_row().iter().map(|&unit| unit as u32).collect::<Vec<_>>())
+    made.deciding_by(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
 }
 
 /// The readout over other λ; it does not search between them.

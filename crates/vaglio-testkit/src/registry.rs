@@ -69,30 +69,40 @@ fn settings_of(description: &Description, settings: &[Value]) -> Value {
 /// it does not know.
 ///
 /// # Errors
-/// [`Broken`], also when nothing is linked in.
+/// What does not hold of each component, also when nothing is linked in.
 pub fn check_registry(settings: &[Value]) -> Result<(), Broken> {
     let law = Law("registry");
     let all = descriptions();
     law.must(!all.is_empty(), || "the program".into(), "a component that is linked in", 0)?;
-    for (at, description) in all.iter().enumerate() {
-        let on = || format!("{} `{}` of {}", description.role.name(), description.kind, description.package);
-        let twice = all[..at].iter().find(|d| (d.role, d.kind) == (description.role, description.kind));
-        law.must(twice.is_none(), on, "a kind of its own", twice)?;
-        let told = !description.summary.is_empty() && description.example.contains(description.kind);
-        law.must(told, on, "one line, and an example that names the kind", description)?;
-        let given = settings_of(description, settings);
-        let written = rewritten(description.role, given.clone())
-            .map_err(|e| law.broken(on(), format!("to be made from {given}"), format!("the error `{e}`")))?;
-        law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
-        let again = rewritten(description.role, written.clone())
-            .map_err(|e| law.broken(on(), format!("to be made from {written}"), format!("the error `{e}`")))?;
-        law.must(again == written, on, &written, &again)?;
-        let mut unknown = given;
-        unknown["no_such_setting"] = json!(1);
-        let refused = rewritten(description.role, unknown).is_err();
-        law.must(refused, on, "to refuse the setting `no_such_setting`", "that it is accepted")?;
+    let twice = |at: usize| all[..at].iter().find(|d| (d.role, d.kind) == (all[at].role, all[at].kind)).copied();
+    Broken::of_each((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
+}
+
+fn component(
+    law: Law,
+    description: &Description,
+    twice: Option<&Description>,
+    settings: &[Value],
+) -> Result<(), Broken> {
+    let on = || format!("{} `{}` of {}", description.role.name(), description.kind, description.package);
+    if let Some(twice) = twice {
+        return Err(law.broken(on(), "a kind of its own", format!("that {} has one of that name", twice.package)));
     }
-    Ok(())
+    let told = !description.summary.is_empty() && description.example.contains(description.kind);
+    law.must(told, on, "one line, and an example that names the kind", (description.summary, description.example))?;
+    let given = settings_of(description, settings);
+    let made = |value: &Value| {
+        rewritten(description.role, value.clone())
+            .map_err(|e| law.broken(on(), format!("to be made from {value}"), format!("the error `{e}`")))
+    };
+    let written = made(&given)?;
+    law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
+    let again = made(&written)?;
+    law.unless(again == written, on, &written, &again)?;
+    let mut unknown = given;
+    unknown["no_such_setting"] = json!(1);
+    let refused = rewritten(description.role, unknown).is_err();
+    law.unless(refused, on, "to refuse the setting `no_such_setting`", "that it is accepted")
 }
 
 /// Reads a component and writes it.

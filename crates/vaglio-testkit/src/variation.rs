@@ -1,26 +1,22 @@
 //! Laws of a criterion between a design and a changed copy of it; the design has a ridge readout.
 
 use crate::broken::{Law, Near};
-use crate::trial::{Trial, evaluate, free, open, trail, trials};
+use crate::trial::{Trial, evaluate, free, open, trail, trials, whole};
 use crate::{Broken, Random, data, rebuild};
 use vaglio_core::{Criterion, Design, Feature, Result as Made, Winner};
 
-/// All laws of this module but [`scaled_weights`].
-pub fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    duplicates_tie(criterion, design)?;
-    permutation(criterion, design, tolerance)?;
-    lambdas(criterion, design, tolerance)
-}
-
 /// Copies of a column tie bit for bit with it as additions; of equals the lowest index wins, the others are in `tied`.
 ///
-/// Tried on the design with every column twice, at each of the first steps of a greedy walk.
-pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+/// Tried on the design with every column twice, at each of the first steps of a greedy walk. The definition may sum the
+/// columns of a subset in the order of their indices: of a criterion without a shortcut copies tie to the tolerance.
+pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("duplicates_tie");
     let steps = trail(law, design, 3, 0)?.len();
     let count = design.features();
     let twice = made(law, || rebuild::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
     let sets = data::duplicates(&twice);
+    let near = Near::scores(criterion, &twice, tolerance);
+    let shortcut = law.ran(|| "the shortcut".into(), || Ok(criterion.accelerate(&twice, &whole(&twice))?.is_some()))?;
     let mut evaluator = open(law, criterion, &twice)?;
     for _ in 0..steps {
         let subset = evaluator.selected().to_vec();
@@ -29,16 +25,19 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design) -> Result<(), 
         let score = |f: Feature| candidates.iter().position(|&c| c == f).map(|at| scores[at]);
         let on = |f: Feature, g: Feature| format!("the addition of {f} and its copy {g} to subset {subset:?}");
         for pair in sets.iter().flat_map(|set| set.windows(2)) {
-            if let (Some(a), Some(b)) = (score(pair[0]), score(pair[1])) {
-                law.bits(|| on(pair[0], pair[1]), a, b)?;
+            match (score(pair[0]), score(pair[1])) {
+                (Some(a), Some(b)) if shortcut => law.bits(|| on(pair[0], pair[1]), a, b)?,
+                (Some(a), Some(b)) => law.same(near, || on(pair[0], pair[1]), a, b)?,
+                _ => {}
             }
         }
         let on = || format!("the best addition to subset {subset:?}");
-        let Some(Winner { feature, tied, .. }) = law.ran(on, || evaluator.best_addition(&candidates))? else {
+        let Some(Winner { feature, tied, score: best }) = law.ran(on, || evaluator.best_addition(&candidates))? else {
             return Err(law.broken(on(), "a column of finite score", "none"));
         };
         let set = sets.iter().find(|set| set.contains(&feature)).map_or(&[][..], Vec::as_slice);
-        let others: Vec<Feature> = set.iter().copied().filter(|f| *f != feature && candidates.contains(f)).collect();
+        let equal = |f: Feature| score(f).is_some_and(|score| shortcut || score == best);
+        let others: Vec<Feature> = set.iter().copied().filter(|&f| f != feature && equal(f)).collect();
         let lowest = others.iter().all(|&f| f > feature);
         law.must(lowest, on, format!("the lowest of {set:?} that is free"), feature)?;
         law.must(others.iter().all(|f| tied.contains(f)), on, format!("{others:?} among the tied"), &tied)?;
@@ -60,17 +59,76 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     same_scores(law, near, criterion, (design, &other), &moved)
 }
 
-/// All weights and λ times one factor change nothing, nor do weights of 1 where there were none.
+/// Row weights count, in one of two ways, and weights of 1 are none.
+///
+/// Either a row of weight 2 counts as the row given twice ([`repeated_rows`]), as in a sum over rows, a correlation or an
+/// information criterion of Σ r rows. Or weights say how much a row counts beside others, so that all weights and λ times
+/// one factor change nothing ([`scaled_weights`]), but other weights do: as where rows are held out, since copies of a
+/// row are then not held out together. A criterion that has no use for weights refuses them in [`Criterion::check`].
+pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("row_weights");
+    scaled(law, criterion, design, tolerance, 1.0)?;
+    let (weighted, _) = made(law, || rebuild::repeated_rows(design, 31))?;
+    if criterion.check(&weighted).is_err() {
+        return Ok(());
+    }
+    let beside = scaled_weights(criterion, design, tolerance);
+    if beside.is_ok() && weights_matter(law, criterion, design, &weighted, tolerance)? {
+        return Ok(());
+    }
+    let Err(repeated) = repeated_rows(criterion, design, tolerance) else { return Ok(()) };
+    let expected = "a row of weight 2 to count as the row twice";
+    Err(match beside {
+        Ok(()) => law.broken(repeated.on, format!("{expected}, {}", repeated.expected), "weights ignored"),
+        Err(beside) => law.broken(
+            repeated.on,
+            format!("{expected}, {}; or all weights and lambdas times one factor to change nothing", repeated.expected),
+            format!("{}; and on {} {} in place of {}", repeated.found, beside.on, beside.found, beside.expected),
+        ),
+    })
+}
+
+/// Whether weights from 1 to 3 change the score of any subset.
+fn weights_matter(
+    law: Law,
+    criterion: &dyn Criterion,
+    design: &Design,
+    weighted: &Design,
+    tolerance: f64,
+) -> Result<bool, Broken> {
+    let near = Near::scores(criterion, design, tolerance);
+    let plain = made(law, || rebuild::without_row_weights(design))?;
+    let trail = trail(law, design, 3, 24)?;
+    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+        let (a, b) = (evaluate(law, criterion, &plain, subset)?, evaluate(law, criterion, weighted, subset)?);
+        if !near.holds(a.loss, b.loss) || a.lambda != b.lambda {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A row of weight 2 is the row given twice.
+pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("repeated_rows");
+    let near = Near::scores(criterion, design, tolerance);
+    let (weighted, repeated) = made(law, || rebuild::repeated_rows(design, 31))?;
+    let still: Vec<Feature> = (0..design.features()).collect();
+    same_scores(law, near, criterion, (&repeated, &weighted), &still)
+        .map_err(|broken| broken.within("weights from 1 to 3"))
+}
+
+/// All weights and λ times one factor change nothing.
 pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    let law = Law("scaled_weights");
+    [3.0, 0.125].into_iter().try_for_each(|by| scaled(Law("scaled_weights"), criterion, design, tolerance, by))
+}
+
+fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> Result<(), Broken> {
     let near = Near::scores(criterion, design, tolerance);
     let still: Vec<Feature> = (0..design.features()).collect();
-    for factor in [1.0, 3.0, 0.125] {
-        let other = made(law, || rebuild::with_weights_scaled(design, factor))?;
-        same_scores(law, near, criterion, (design, &other), &still)
-            .map_err(|broken| broken.within(&format!("weights and lambdas times {factor}")))?;
-    }
-    Ok(())
+    let other = made(law, || rebuild::with_weights_scaled(design, by))?;
+    same_scores(law, near, criterion, (design, &other), &still)
+        .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
 }
 
 /// With several λ the score is the lowest over them, and λ the one that gives it: the smallest among equals.
@@ -142,6 +200,6 @@ fn same_scores(
     Ok(())
 }
 
-fn made(law: Law, make: impl FnOnce() -> Made<Design>) -> Result<Design, Broken> {
+fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> Result<T, Broken> {
     law.ran(|| "a changed copy of the design".into(), make)
 }

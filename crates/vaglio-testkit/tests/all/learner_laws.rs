@@ -80,6 +80,7 @@ impl Refit for Wrong {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct WrongModel {
     fault: Fault,
     inner: Fitted,

@@ -7,6 +7,7 @@ mod criterion_laws;
 mod data_is_what_it_says;
 mod learner_laws;
 mod map_laws;
+mod planted;
 mod registry_laws;
 mod search_laws;
 mod searches_without_steps;

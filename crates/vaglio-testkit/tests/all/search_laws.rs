@@ -2,6 +2,7 @@
 
 use crate::common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Answer, Design, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step,
@@ -11,7 +12,7 @@ use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, dat
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-enum Fault {
+pub enum Fault {
     None,
     StepScore,
     StepSize,
@@ -39,15 +40,23 @@ enum Fault {
     StepOnNothing,
     NanScore,
     Threads,
+    StandardError,
+    /// No fault: how far a search goes is its own business.
+    EndsEarly,
+    /// No fault: which size is the result is settled by its settings.
+    ChoosesFirst,
 }
 
 /// A greedy search with one thing wrong.
 #[derive(Debug, Serialize, Deserialize)]
-struct Wrong {
-    fault: Fault,
+pub struct Wrong {
+    pub fault: Fault,
 }
 
-static CALLS: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
 #[typetag::serde(name = "wrong")]
@@ -74,6 +83,8 @@ impl SearchStrategy for Wrong {
             Fault::ChosenOutside => path.chosen = Some(path.entries.len()),
             Fault::NothingChosen => path.chosen = None,
             Fault::OwnReason if path.stop_reason.is_partial() => path.stop_reason = StopReason::Limit,
+            Fault::StandardError => path.entries[1].standard_error = Some(0.0),
+            Fault::ChoosesFirst if !path.entries.is_empty() => path.chosen = Some(0),
             Fault::NanScore => path.steps[0].score.loss = f64::NAN,
             Fault::StepOnNothing if path.entries.is_empty() => path.stop_reason = StopReason::Limit,
             Fault::Threads => path.steps[0].score.loss *= 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
@@ -97,6 +108,9 @@ impl Wrong {
         loop {
             let chosen = context.subset.selected().to_vec();
             let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();
+            if self.fault == Fault::EndsEarly && free.len() == 1 {
+                break;
+            }
             let Some(winner) = self.winner(context, &free, chosen.len())? else { break };
             context.subset.add(winner.feature)?;
             let (size, score) = (chosen.len() + 1, winner.score);
@@ -149,7 +163,7 @@ impl Wrong {
         }
         let Some(mut winner) = context.subset.best_addition(free)? else { return Ok(None) };
         match self.fault {
-            Fault::Random if CALLS.fetch_add(1, Ordering::SeqCst) % 7 == 3 => {
+            Fault::Random if CALLS.replace(CALLS.get() + 1) % 5 == 3 => {
                 let feature = free[free.len() - 1];
                 winner =
                     Winner { feature, score: crate::common::addition(&mut context.subset, feature)?, tied: vec![] };
@@ -173,7 +187,9 @@ fn law_of(fault: Fault) -> &'static str {
 
 #[test]
 fn what_is_right_keeps_every_law() {
-    holds(check_search(&Wrong { fault: Fault::None }, &ByDefinition {}, &design(), TOLERANCE));
+    for fault in [Fault::None, Fault::EndsEarly, Fault::ChoosesFirst] {
+        holds(check_search(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE));
+    }
     holds(check_search(&Forward {}, &ByDefinition {}, &design(), TOLERANCE));
 }
 
@@ -208,6 +224,7 @@ fn wrong_entries_are_found() {
         Fault::NotTheBest,
         Fault::ChosenOutside,
         Fault::NothingChosen,
+        Fault::StandardError,
     ] {
         let outcome = search::entries(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE);
         assert_eq!(broken_law(outcome), "entries", "{fault:?}");

@@ -207,6 +207,7 @@ impl Learner for Plain {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fitted {
     pub inputs: Vec<Feature>,
     pub lambda: f64,

@@ -1,0 +1,33 @@
+//! Faults as authors make them, a part for each: the laws find all but those that are no faults.
+
+mod criteria;
+mod learners;
+mod maps;
+mod searches;
+
+use vaglio_testkit::Broken;
+
+/// What a kit has to say of a part with a fault: the law that finds it, or that there is none.
+type Planted = (&'static str, Option<&'static str>, Result<(), Broken>);
+
+fn of_parts() -> Vec<Planted> {
+    [criteria::planted(), searches::planted(), learners::planted(), maps::planted()].concat()
+}
+
+#[test]
+fn every_fault_is_found_by_its_law_and_what_is_no_fault_is_not() {
+    for (fault, law, outcome) in of_parts() {
+        let broken = outcome.as_ref().err();
+        let laws: Vec<&str> = broken.iter().flat_map(|b| std::iter::once(*b).chain(&b.others)).map(|b| b.law).collect();
+        match law {
+            Some(law) => assert!(laws.contains(&law), "{fault} is to break `{law}`; broken: {laws:?}"),
+            None => assert!(laws.is_empty(), "{fault} is no fault: {outcome:?}"),
+        }
+    }
+}
+
+/// With the four of `registry`, which need a program of their own.
+#[test]
+fn forty_nine_faults_of_parts_are_tried() {
+    assert_eq!(of_parts().len(), 49 + 4, "with a part of each role that has no fault");
+}

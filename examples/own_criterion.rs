@@ -6,23 +6,12 @@ use linfa::prelude::*;
 use vaglio::{Selector, learners::Rls, search::Greedy};
 
 // ANCHOR: definition
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Feature, Result, Score, describe};
+use vaglio_core::{Criterion, Design, Feature, Result, Score, part};
 
 /// 1 − the mean squared correlation of the columns with the first target.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(Criterion, "relevance", summary = "how strongly each column alone follows the target")]
 pub struct Relevance {}
 
-describe!(
-    Criterion,
-    Relevance,
-    "relevance",
-    "how strongly each column alone follows the target",
-    "criterion: relevance"
-);
-
-#[typetag::serde(name = "relevance")]
 impl Criterion for Relevance {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let target = design.targets().row(0).to_vec();

@@ -6,12 +6,18 @@ use linfa::prelude::*;
 use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
-use vaglio_core::{Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, describe};
+use vaglio_core::{Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, part};
 use vaglio_search::{Space, run};
 
 vaglio_search::settings! {
     /// Adds `plus` features, takes `minus` away, and so on (S. D. Stearns, *On selecting features for pattern
     /// classifiers*, 1976).
+    #[part(
+        SearchStrategy,
+        "plus_minus",
+        summary = "add some, take fewer away",
+        example = "search: {kind: plus_minus, plus: 2, minus: 1}"
+    )]
     pub struct PlusMinus {
         /// Additions in a round.
         plus: usize = 2,
@@ -19,14 +25,6 @@ vaglio_search::settings! {
         minus: usize = 1,
     }
 }
-
-describe!(
-    Search,
-    PlusMinus,
-    "plus_minus",
-    "add some, take fewer away",
-    "search: {kind: plus_minus, plus: 2, minus: 1}"
-);
 
 impl PlusMinus {
     fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
@@ -39,7 +37,6 @@ impl PlusMinus {
     }
 }
 
-#[typetag::serde(name = "plus_minus")]
 impl SearchStrategy for PlusMinus {
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;

@@ -1,13 +1,12 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{AnyLoss, Correlation, Design, Feature, Geometry, Outline, Result, Round, Score, Shortcut};
+use crate::{AnyLoss, Correlation, Design, Feature, Geometry, Outline, Result, Round, Score, Shortcut, registered};
 use std::fmt::Debug;
 
 /// A measure of how good a subset is; its fields are its settings.
 ///
 /// Only [`Criterion::evaluate`] is required. It is the definition, and what every shortcut is tested against.
-#[typetag::serde(tag = "kind")]
-pub trait Criterion: Debug + Send + Sync {
+pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///
     /// # Errors

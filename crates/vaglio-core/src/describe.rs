@@ -36,12 +36,12 @@ impl Role {
     pub const ALL: [Role; 6] = [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::Loss, Role::Resampling];
 }
 
-/// A component that is linked in; made by [`describe!`](crate::describe).
+/// A part that is linked in; made by [`part`](crate::part).
 #[derive(Debug)]
 pub struct Description {
     /// The place that it takes.
     pub role: Role,
-    /// Its tag in pipeline files, the same as in `#[typetag::serde(name = …)]`.
+    /// Its word in pipeline files.
     pub kind: &'static str,
     /// What people call it: a noun for a search (`greedy search`) and for a loss (`squared error`), what stands before the
     /// loss or the word score for a criterion (`leave-one-out`).
@@ -60,6 +60,28 @@ pub struct Description {
 
 inventory::collect!(Description);
 
+/// Where a word of pipeline files or of saved files comes from; made by [`part`](crate::part) and [`saved`](crate::saved).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// The trait whose objects have the word.
+    pub of: &'static str,
+    /// The word.
+    pub kind: &'static str,
+    /// The crate that defines it.
+    pub package: &'static str,
+    /// The version of that crate.
+    pub version: &'static str,
+}
+
+inventory::collect!(Origin);
+
+/// Every word that is linked in, by trait and then by word.
+pub fn origins() -> Vec<Origin> {
+    let mut all: Vec<Origin> = inventory::iter::<Origin>.into_iter().copied().collect();
+    all.sort_unstable();
+    all
+}
+
 /// Everything that is linked in, by role and then by name.
 ///
 /// A plug-in crate that is only listed in `Cargo.toml` is dropped by the linker; `use the_plugin as _;` keeps it.
@@ -73,38 +95,4 @@ pub fn descriptions() -> Vec<&'static Description> {
 pub fn title(role: Role, kind: &str) -> &str {
     let mut all = inventory::iter::<Description>.into_iter();
     all.find(|d| d.role == role && d.kind == kind).map_or(kind, |d| d.title)
-}
-
-/// Makes a component known to `vaglio list`, `vaglio schema`, the report and the error messages.
-///
-/// Stands beside the component's `#[typetag::serde(name = "…")]` with the same name; the type derives
-/// [`schemars::JsonSchema`]. A title may follow where the kind is not what people call it; without one it is the kind,
-/// for searches followed by "search".
-///
-/// ```ignore
-/// vaglio_core::describe!(Criterion, Mine, "mine", "one line", "criterion: mine");
-/// vaglio_core::describe!(Criterion, Loo, "loo", "leave-one-out loss", "criterion: loo", "leave-one-out");
-/// ```
-#[macro_export]
-macro_rules! describe {
-    (Search, $type:ty, $kind:literal, $summary:literal, $example:literal) => {
-        $crate::describe!(Search, $type, $kind, $summary, $example, concat!($kind, " search"));
-    };
-    ($role:ident, $type:ty, $kind:literal, $summary:literal, $example:literal) => {
-        $crate::describe!($role, $type, $kind, $summary, $example, $kind);
-    };
-    ($role:ident, $type:ty, $kind:literal, $summary:literal, $example:literal, $title:expr) => {
-        $crate::inventory::submit! {
-            $crate::Description {
-                role: $crate::Role::$role,
-                kind: $kind,
-                title: $title,
-                summary: $summary,
-                example: $example,
-                package: env!("CARGO_PKG_NAME"),
-                version: env!("CARGO_PKG_VERSION"),
-                schema: |generator| generator.subschema_for::<$type>(),
-            }
-        }
-    };
 }

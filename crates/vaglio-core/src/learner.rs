@@ -1,6 +1,6 @@
 //! Learners: what gives a subset its meaning.
 
-use crate::{Coefficients, Design, Error, Feature, Model, Problem, Readout, Result};
+use crate::{Coefficients, Design, Error, Feature, Model, Problem, Readout, Result, registered};
 use std::fmt::Debug;
 
 /// A way to train a model on some columns; its fields are its settings.
@@ -8,14 +8,13 @@ use std::fmt::Debug;
 /// # Example
 /// A learner has to say what it is: this one does not compile.
 /// ```compile_fail,E0046
-/// #[derive(Debug, serde::Serialize, serde::Deserialize)]
+/// /// Nothing at all.
+/// #[vaglio_core::part(Learner, "nothing")]
 /// struct Nothing {}
 ///
-/// #[typetag::serde(name = "nothing")]
 /// impl vaglio_core::Learner for Nothing {}
 /// ```
-#[typetag::serde(tag = "kind")]
-pub trait Learner: Debug + Send + Sync {
+pub trait Learner: registered::Learner + Debug + Send + Sync {
     /// What this learner is: a ridge readout of features, with every shortcut, or refitted.
     fn form(&self) -> Form<'_>;
 

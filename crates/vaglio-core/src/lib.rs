@@ -2,15 +2,33 @@
 //!
 //! A [`SearchStrategy`] walks subsets of columns, a [`Criterion`] scores them, a [`Learner`] gives them meaning.
 //! Each is a trait; an implementation is a plain struct whose fields are its settings, made known to pipeline files
-//! by `#[typetag::serde]` and [`describe!`].
+//! by [`#[part(Trait, "word")]`](part).
 //!
 //! Data come as a [`Problem`] (what the user gave, checked once) and are searched as a [`Design`] (the learner's
 //! columns with the readout that is fitted on them). Lower scores are better everywhere.
 //!
-//! # Writing a criterion
+//! # Writing a part
 //!
-//! Implement [`Criterion::evaluate`], the definition. That alone works with every search; add
-//! [`Criterion::accelerate`] when there is a shortcut. `plugins/vaglio-mrmr` is a complete example.
+//! A plug-in depends on this crate, and on `vaglio-testkit` for its test:
+//! ```
+//! use vaglio_core::prelude::*;
+//!
+//! /// How much of the first target the columns explain, one by one.
+//! #[part(Criterion, "relevance")]
+//! pub struct Relevance {}
+//!
+//! impl Criterion for Relevance {
+//!     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+//!         let y = design.targets().row(0).to_vec();
+//!         let product = |x: &[f64]| -> f64 { x.iter().zip(&y).map(|(x, y)| x * y).sum() };
+//!         Ok(Score::of(-subset.iter().map(|&f| product(&design.column(f).values()).abs()).sum::<f64>()))
+//!     }
+//! }
+//! ```
+//! [`Criterion::evaluate`] is the definition. That alone works with every search; add [`Criterion::accelerate`] when there
+//! is a shortcut. `plugins/vaglio-mrmr` is a complete example.
+
+extern crate self as vaglio_core;
 
 mod anew;
 mod any;
@@ -40,8 +58,11 @@ mod part;
 mod path;
 mod penalty;
 mod planned;
+pub mod prelude;
 mod problem;
 mod readout;
+#[doc(hidden)]
+pub mod registered;
 mod resampling;
 pub mod ridge;
 mod round;
@@ -61,7 +82,7 @@ pub use choose::{Choose, CrossValidation, Rule};
 pub use classes::Classes;
 pub use criterion::{Criterion, Estimate, HeldOut};
 pub use decisions::Decisions;
-pub use describe::{Description, Role, descriptions, title};
+pub use describe::{Description, Origin, Role, descriptions, origins, title};
 pub use design::Design;
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{Branch, Engine, Evaluator, Shortcut, Trials, larger, smaller, walked};
@@ -91,9 +112,13 @@ pub use table::{Cells, Missing, Table};
 pub use task::Task;
 pub use units::{Units, times_power};
 pub use vaglio_columns::{Column, Columns, Numbers};
+pub use vaglio_macros::{part, saved, setting};
+
+/// What the fields of parts are made of, and what the attributes write.
+pub use {ndarray, schemars, serde, serde_json};
 
 #[doc(hidden)]
-pub use {chrono, inventory, schemars};
+pub use {chrono, inventory, typetag};
 
 /// A candidate column of a [`Design`], counted from 0.
 pub type Feature = usize;

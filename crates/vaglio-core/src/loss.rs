@@ -6,7 +6,7 @@ mod numbers;
 mod probability;
 mod spread;
 
-use crate::{Error, Result, Task};
+use crate::{Error, Result, Task, registered};
 pub use classes::{Auc, BalancedError, ZeroOne};
 use ndarray::{ArrayView2, Axis};
 pub use numbers::{Absolute, Huber, Pinball, Squared};
@@ -21,29 +21,24 @@ use std::fmt::Debug;
 ///
 /// # Example
 /// ```
-/// use serde::{Deserialize, Serialize};
-/// use vaglio_core::{AnyLoss, Loss};
+/// use vaglio_core::{AnyLoss, Loss, part};
 ///
 /// /// Mean of |y − p|³ over rows.
-/// #[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
-/// #[serde(deny_unknown_fields, default)]
+/// #[part(Loss, "cubic")]
 /// struct Cubic {}
 ///
-/// #[typetag::serde(name = "cubic")]
 /// impl Loss for Cubic {
 ///     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
 ///         targets.iter().zip(predictions).map(|(y, p)| (y - p).abs().powi(3)).sum()
 ///     }
 /// }
-/// vaglio_core::describe!(Loss, Cubic, "cubic", "mean of cubed errors", "criterion: {kind: loo, loss: cubic}");
 ///
 /// let targets = ndarray::array![[1.0, 2.0]];
 /// let predictions = ndarray::array![[1.0, 4.0]];
 /// assert_eq!(Cubic {}.mean(targets.view(), predictions.view(), None), 4.0);
 /// assert_eq!(AnyLoss::from(Cubic {}).name(), "cubic");
 /// ```
-#[typetag::serde(tag = "kind")]
-pub trait Loss: Debug + Send + Sync {
+pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output. Classes are coded ±1; with several classes
     /// each has its own output.
     ///

@@ -1,6 +1,6 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
-use crate::{InFolds, Result, Table};
+use crate::{InFolds, Result, Table, registered};
 use ndarray::ArrayView2;
 use std::fmt::Debug;
 
@@ -22,8 +22,7 @@ pub struct TrainingRows<'a> {
 }
 
 /// A preprocessing step; its fields are its settings.
-#[typetag::serde(tag = "kind")]
-pub trait Map: Debug + Send + Sync {
+pub trait Map: registered::Map + Debug + Send + Sync {
     /// Learns what the map needs from the training rows.
     ///
     /// `weights` has one entry a row, all 1 when absent.
@@ -88,8 +87,7 @@ pub trait Map: Debug + Send + Sync {
 }
 
 /// A map with what it learned: data only, saved with the model.
-#[typetag::serde(tag = "kind")]
-pub trait FittedMap: Debug + Send + Sync {
+pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// Applies the map to the columns of `table` that it knows; it may have fewer than the training table had.
     ///
     /// Made by [`Table::with_columns`] and [`Table::select_rows`], the table remembers its series, and which rows a map

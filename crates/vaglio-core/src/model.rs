@@ -1,6 +1,6 @@
 //! Trained models: what a learner has learned, checked.
 
-use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Result, Trained};
+use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Result, Trained, registered};
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -16,11 +16,10 @@ pub struct Model(Arc<dyn ModelData>);
 
 /// What a learner has learned: data only, with no reference to what it was trained on.
 ///
-/// A struct that derives `Serialize` and `Deserialize`, with `#[serde(deny_unknown_fields)]`; its parts are checked by
-/// [`ReadoutMap::check`] or [`Predict::check`], so that no file makes predicting panic, or take more memory than the file and
+/// A struct with [`#[saved(ModelData, "word")]`](crate::saved); its parts are checked by [`ReadoutMap::check`] or
+/// [`Predict::check`], so that no file makes predicting panic, or take more memory than the file and
 /// the rows are large.
-#[typetag::serde(tag = "kind")]
-pub trait ModelData: Debug + Send + Sync {
+pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     /// The parts of the model, from which follows all that [`Model`] says.
     fn parts(&self) -> Parts<'_>;
 
@@ -222,15 +221,13 @@ impl<'de> Deserialize<'de> for Model {
 }
 
 /// A ridge readout of columns as they are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[crate::saved(ModelData, "linear")]
 struct Linear {
     inputs: Vec<Feature>,
     lambda: f64,
     coefficients: Coefficients,
 }
 
-#[typetag::serde(name = "linear")]
 impl ModelData for Linear {
     fn parts(&self) -> Parts<'_> {
         let Linear { inputs, lambda, coefficients } = self;

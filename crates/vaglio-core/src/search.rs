@@ -2,14 +2,13 @@
 
 use crate::{
     Choose, Criterion, Design, Error, Feature, Geometry, Journal, Outline, Path, Result, Step, StopReason, StopSign,
-    Subset,
+    Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A way to walk subsets; its fields are its settings.
-#[typetag::serde(tag = "kind")]
-pub trait SearchStrategy: Debug + Send + Sync {
+pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// Walks subsets by changing the context's and reports every step.
     ///
     /// # Errors

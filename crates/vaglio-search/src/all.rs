@@ -1,23 +1,22 @@
 //! Every feature, without a selection.
 
 use crate::Space;
-use vaglio_core::{Answer, Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{
+    Answer, Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+};
 
 crate::settings! {
     /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
     ///
     /// The path has one entry and no step. `excluded` features stay out; the settings of a selection are refused.
+    #[part(
+        SearchStrategy,
+        "all",
+        summary = "every column, without a selection; lambda alone is chosen",
+        title = "all columns"
+    )]
     pub struct All {}
 }
-
-vaglio_core::describe!(
-    Search,
-    All,
-    "all",
-    "every column, without a selection; lambda alone is chosen",
-    "search: all",
-    "all columns"
-);
 
 /// Why settings are refused that other searches have.
 const NO_SELECTION: &str = "every column is kept; leave it out, or take another search";
@@ -33,7 +32,6 @@ impl All {
     }
 }
 
-#[typetag::serde(name = "all")]
 impl SearchStrategy for All {
     fn choose(&self) -> Choose {
         self.choose

@@ -1,7 +1,7 @@
 //! Backward elimination.
 
 use crate::{Patience, Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -15,17 +15,15 @@ crate::settings! {
     /// # Reference
     /// T. Marill, D. Green, *On the effectiveness of receptors in recognition systems*, IEEE Transactions on Information
     /// Theory 9 (1963).
+    #[part(
+        SearchStrategy,
+        "backward",
+        summary = "backward elimination: from all columns, remove the one that is missed least, again and again",
+        example = "search: {kind: backward, min_features: 5}",
+        title = "backward elimination"
+    )]
     pub struct Backward {}
 }
-
-vaglio_core::describe!(
-    Search,
-    Backward,
-    "backward",
-    "backward elimination: from all columns, remove the one that is missed least, again and again",
-    "search: {kind: backward, min_features: 5}",
-    "backward elimination"
-);
 
 impl Backward {
     /// Down to `min_features` features, otherwise as by default.
@@ -34,7 +32,6 @@ impl Backward {
     }
 }
 
-#[typetag::serde(name = "backward")]
 impl SearchStrategy for Backward {
     fn choose(&self) -> Choose {
         self.choose

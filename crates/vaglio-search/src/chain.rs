@@ -1,10 +1,9 @@
 //! Searches one after the other, each among the features that the one before took.
 
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
     Answer, Choose, Criterion, Design, Error, Health, Journal, Observer, Outline, Path, Result, SearchContext,
-    SearchStrategy, Stage, Step, StopSign, Subset, Under,
+    SearchStrategy, Stage, Step, StopSign, Subset, Under, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -17,8 +16,8 @@ use vaglio_core::{
 /// # Reference
 /// M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big biological data*, IEEE Transactions on
 /// Knowledge and Data Engineering 30(7), 2018, section 3.4.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(SearchStrategy, "chain")]
+#[derive(Clone)]
 pub struct Chain {
     /// The searches, in order.
     pub stages: Vec<Arc<dyn SearchStrategy>>,
@@ -62,7 +61,6 @@ impl Chain {
     }
 }
 
-#[typetag::serde(name = "chain")]
 impl SearchStrategy for Chain {
     fn choose(&self) -> Choose {
         self.stages.last().map_or(Choose::Auto, |last| last.choose())

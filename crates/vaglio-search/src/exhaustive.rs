@@ -3,7 +3,7 @@
 use crate::Space;
 use crate::order::Order;
 use crate::tree::Tree;
-use vaglio_core::{Certificate, Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy};
+use vaglio_core::{Certificate, Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, part};
 
 crate::settings! {
     /// The best of all subsets, of every size up to `max_features`.
@@ -20,16 +20,14 @@ crate::settings! {
     ///
     /// # Reference
     /// G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974).
+    #[part(
+        SearchStrategy,
+        "exhaustive",
+        summary = "the best subset of every size, proven by visiting or excluding all of them",
+        example = "search: {kind: exhaustive, max_features: 5}"
+    )]
     pub struct Exhaustive {}
 }
-
-vaglio_core::describe!(
-    Search,
-    Exhaustive,
-    "exhaustive",
-    "the best subset of every size, proven by visiting or excluding all of them",
-    "search: {kind: exhaustive, max_features: 5}"
-);
 
 /// The most subsets that are searched.
 const MOST_SUBSETS: f64 = (1u64 << 30) as f64;
@@ -81,7 +79,6 @@ fn in_words(count: f64) -> String {
     if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") }
 }
 
-#[typetag::serde(name = "exhaustive")]
 impl SearchStrategy for Exhaustive {
     fn choose(&self) -> Choose {
         self.choose

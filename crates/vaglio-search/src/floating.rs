@@ -2,7 +2,7 @@
 
 use crate::{End, Flow, Patience, Space, Walk, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Adds the best feature, and takes back what has become superfluous before it adds the next.
@@ -18,17 +18,15 @@ crate::settings! {
     /// Information Theory 57 (2011); for regularized least squares T. Pahikkala, A. Airola, T. Salakoski, *Feature
     /// selection for regularized least-squares: new computational short-cuts and fast algorithmic implementations*, MLSP
     /// 2010.
+    #[part(
+        SearchStrategy,
+        "floating",
+        summary = "forward selection that removes what has become superfluous after every addition",
+        example = "search: {kind: floating, max_features: 10, tolerance: 0.000001}"
+    )]
     pub struct Floating {}
     default { tolerance: Some(1e-6) }
 }
-
-vaglio_core::describe!(
-    Search,
-    Floating,
-    "floating",
-    "forward selection that removes what has become superfluous after every addition",
-    "search: {kind: floating, max_features: 10, tolerance: 0.000001}"
-);
 
 impl Floating {
     /// Up to `max_features` features, otherwise as by default.
@@ -37,7 +35,6 @@ impl Floating {
     }
 }
 
-#[typetag::serde(name = "floating")]
 impl SearchStrategy for Floating {
     fn choose(&self) -> Choose {
         self.choose

@@ -1,7 +1,7 @@
 //! Forward selection.
 
 use crate::{Patience, Settings, Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy};
+use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
 
 crate::settings! {
     /// Adds the feature that lowers the score most, again and again.
@@ -12,16 +12,14 @@ crate::settings! {
     /// # Reference
     /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
     /// arXiv:1003.3570, algorithm 3.
+    #[part(
+        SearchStrategy,
+        "greedy",
+        summary = "forward selection: add the column that lowers the score most, again and again",
+        example = "search: {kind: greedy, max_features: 10}"
+    )]
     pub struct Greedy {}
 }
-
-vaglio_core::describe!(
-    Search,
-    Greedy,
-    "greedy",
-    "forward selection: add the column that lowers the score most, again and again",
-    "search: {kind: greedy, max_features: 10}"
-);
 
 impl Greedy {
     /// Up to `max_features` features, otherwise as by default.
@@ -43,7 +41,6 @@ impl Greedy {
 /// Steps without improvement after which a search without any limit ends.
 const PATIENCE: usize = 10;
 
-#[typetag::serde(name = "greedy")]
 impl SearchStrategy for Greedy {
     fn choose(&self) -> Choose {
         self.choose

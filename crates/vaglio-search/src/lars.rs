@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext,
-    SearchStrategy, Signs, Step, StopReason,
+    SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, Rules};
@@ -32,6 +32,13 @@ crate::settings! {
     /// of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013;
     /// M. Yamada, J. Tang, J. Lugo-Martinez, et al., *Ultra high-dimensional nonlinear feature selection for big biological
     /// data*, IEEE Transactions on Knowledge and Data Engineering 30 (2018).
+    #[part(
+        SearchStrategy,
+        "lars",
+        summary = "least-angle path: columns enter in the order of their correlation with what is left of the target",
+        example = "search: {kind: lars, max_features: 10}",
+        title = "least-angle regression"
+    )]
     pub struct Lars {
         /// Whether a feature whose coefficient comes back to 0 leaves; the geometry's rule where no coefficient is negative.
         lasso: bool = true,
@@ -51,15 +58,6 @@ pub enum PathCoefficients {
     /// stays that of the readout; what the whole search loses on rows held out is the path's.
     Path,
 }
-
-vaglio_core::describe!(
-    Search,
-    Lars,
-    "lars",
-    "least-angle path: columns enter in the order of their correlation with what is left of the target",
-    "search: {kind: lars, max_features: 10}",
-    "least-angle regression"
-);
 
 /// Why settings are refused that other searches have.
 const ONE_PATH: &str = "the geometry alone decides what enters a least-angle path and where it ends; leave it out";
@@ -89,7 +87,6 @@ impl Lars {
     }
 }
 
-#[typetag::serde(name = "lars")]
 impl SearchStrategy for Lars {
     fn choose(&self) -> Choose {
         self.choose

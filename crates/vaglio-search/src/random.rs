@@ -2,7 +2,7 @@
 
 use crate::shuffle::{shuffled, stream};
 use crate::{Flow, Move, Patience, Space, Walk, run};
-use vaglio_core::{Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Adds features in an order that is drawn, whether or not they lower the score: the baseline of other searches.
@@ -17,6 +17,13 @@ crate::settings! {
     /// # Reference
     /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
     /// arXiv:1003.3570, section 4.2.
+    #[part(
+        SearchStrategy,
+        "random",
+        summary = "random selection: add columns in an order that is drawn, as a baseline",
+        example = "search: {kind: random, max_features: 10, choose: last}",
+        title = "random selection"
+    )]
     pub struct Random {
         /// How many orders are walked.
         repeats: usize = 1,
@@ -24,15 +31,6 @@ crate::settings! {
         seed: Option<u64> = None,
     }
 }
-
-vaglio_core::describe!(
-    Search,
-    Random,
-    "random",
-    "random selection: add columns in an order that is drawn, as a baseline",
-    "search: {kind: random, max_features: 10, choose: last}",
-    "random selection"
-);
 
 /// What the orders are drawn for, apart from other uses of one seed.
 const ORDER: u64 = 5;
@@ -52,7 +50,6 @@ impl Random {
     }
 }
 
-#[typetag::serde(name = "random")]
 impl SearchStrategy for Random {
     fn choose(&self) -> Choose {
         self.choose

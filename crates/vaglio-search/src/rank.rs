@@ -1,7 +1,7 @@
 //! Ranking of features by what each is alone.
 
 use crate::{Flow, Move, Patience, Space, Walk, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason};
+use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Scores every feature alone and adds them in that order, the best first.
@@ -15,16 +15,14 @@ crate::settings! {
     /// (2003); with a criterion of dependence it is the maximum relevance of M. Yamada, J. Tang, J. Lugo-Martinez, et al.,
     /// *Ultra high-dimensional nonlinear feature selection for big biological data*, IEEE Transactions on Knowledge and
     /// Data Engineering 30 (2018).
+    #[part(
+        SearchStrategy,
+        "rank",
+        summary = "ranking: score every column alone and add them in that order",
+        example = "search: {kind: rank, max_features: 10, choose: last}"
+    )]
     pub struct Rank {}
 }
-
-vaglio_core::describe!(
-    Search,
-    Rank,
-    "rank",
-    "ranking: score every column alone and add them in that order",
-    "search: {kind: rank, max_features: 10, choose: last}"
-);
 
 impl Rank {
     /// Up to `max_features` features, otherwise as by default.
@@ -33,7 +31,6 @@ impl Rank {
     }
 }
 
-#[typetag::serde(name = "rank")]
 impl SearchStrategy for Rank {
     fn choose(&self) -> Choose {
         self.choose

@@ -115,20 +115,34 @@ impl Settings {
     }
 }
 
-/// Declares a search: a struct of the shared settings, its own after `min_features`, each with its default.
+/// Declares a search: a struct of the shared settings, its own after `min_features`, each with its default, under the
+/// attribute [`part`](vaglio_core::part).
 ///
 /// A search whose default of a shared setting is another says so after `default`. The struct reads and writes itself
-/// with the settings in one flat map, refuses unknown ones, has a JSON Schema, and `settings()` gives the shared ones as
-/// [`Settings`]. The crate needs `serde` with `derive`, `schemars` and `typetag`.
+/// with the settings in one flat map, and `settings()` gives the shared ones as [`Settings`].
 ///
 /// ```
+/// use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
+/// use vaglio_search::Greedy;
+///
 /// vaglio_search::settings! {
 ///     /// Looks two steps ahead.
+///     #[part(SearchStrategy, "far_sighted")]
 ///     pub struct FarSighted {
 ///         /// How far it looks.
 ///         steps: usize = 2,
 ///     }
 ///     default { tolerance: Some(1e-6) }
+/// }
+///
+/// impl SearchStrategy for FarSighted {
+///     fn outline(&self, design: &Design) -> Result<Outline> {
+///         Greedy::default().outline(design)
+///     }
+///
+///     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+///         Greedy { max_features: self.max_features, ..Greedy::default() }.search(context)
+///     }
 /// }
 ///
 /// let search = FarSighted { max_features: Some(5), ..FarSighted::default() };
@@ -143,8 +157,8 @@ macro_rules! settings {
         $(default { $($shared:ident: $default:expr),+ })?
     ) => {
         $(#[$about])*
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-        #[serde(deny_unknown_fields, default)]
+        #[derive(PartialEq)]
+        #[serde(default)]
         pub struct $search {
             /// The largest subset; all candidates by default.
             pub max_features: Option<usize>,

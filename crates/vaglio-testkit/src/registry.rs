@@ -116,3 +116,46 @@ fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
         Role::Resampling => serde_json::to_value(&*serde_json::from_value::<Box<dyn Resampling>>(value)?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use vaglio_core::{Design, Feature, Result, Score, part};
+
+    /// A setting that has to be given.
+    #[part(Criterion, "needs_a_setting")]
+    struct Needs {
+        #[required]
+        by: f64,
+    }
+
+    /// Settings of any name.
+    #[part(Criterion, "takes_any_setting")]
+    struct TakesAny {
+        #[serde(flatten)]
+        all: BTreeMap<String, f64>,
+    }
+
+    impl Criterion for Needs {
+        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+            Ok(Score::of(self.by))
+        }
+    }
+
+    impl Criterion for TakesAny {
+        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+            Ok(Score::of(self.all.values().sum()))
+        }
+    }
+
+    #[test]
+    fn settings_without_a_default_and_unknown_ones_that_are_taken_are_found_in_one_run() {
+        let broken = check_registry(&[]).map_err(|broken| broken.to_string());
+        let text = broken.expect_err("two of two are broken");
+        assert!(text.contains("criterion `needs_a_setting` of vaglio-testkit: expected to be made from"), "{text}");
+        let any = "criterion `takes_any_setting` of vaglio-testkit: expected to refuse the setting `no_such_setting`";
+        assert!(text.contains(any) && text.ends_with("found that it is accepted"), "{text}");
+        assert_eq!(text.lines().count(), 2);
+    }
+}

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use vaglio_core::{
-    Choose, Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason,
+    Choose, Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part,
 };
 use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
 
@@ -21,19 +21,17 @@ vaglio_search::settings! {
     ///
     /// # Reference
     /// B. T. Lowerre, *The HARPY speech recognition system*, Carnegie Mellon University (1976).
+    #[part(
+        SearchStrategy,
+        "beam",
+        summary = "beam search: keep the best subsets after each addition, and extend each of them by every column",
+        example = "search: {kind: beam, width: 5, max_features: 10}"
+    )]
     pub struct Beam {
         /// How many subsets are kept.
         width: usize = 5,
     }
 }
-
-vaglio_core::describe!(
-    Search,
-    Beam,
-    "beam",
-    "beam search: keep the best subsets after each addition, and extend each of them by every column",
-    "search: {kind: beam, width: 5, max_features: 10}"
-);
 
 /// A subset of the beam.
 struct Kept {
@@ -130,7 +128,6 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
     Ok(())
 }
 
-#[typetag::serde(name = "beam")]
 impl SearchStrategy for Beam {
     fn choose(&self) -> Choose {
         self.choose

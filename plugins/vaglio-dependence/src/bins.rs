@@ -1,13 +1,11 @@
 //! Columns in bins, and their mutual information.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_core::{Design, Error, Feature, Result, setting};
 use vaglio_kernels::hsic::{shares, standardized};
 
 /// How the entries of a column, or of a numeric target, are put into bins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Bins {
     /// Three: at least one standard deviation below the mean, at least one above, and what lies between.
     #[default]

@@ -6,9 +6,7 @@ mod weights;
 
 use crate::target::{Output, check};
 use evaluator::Distances;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";
@@ -47,8 +45,14 @@ const WIDEST: f64 = 1e3;
 /// # Reference
 /// L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, Journal of
 /// Machine Learning Research 13, 2012.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "hsic",
+    summary = "dependence of any form between target and subset, by one kernel on all of its columns: FOHSIC, BAHSIC",
+    example = "criterion: {kind: hsic, kernel: {bandwidth: 1.0}}",
+    title = "HSIC"
+)]
+#[derive(Copy, PartialEq)]
 pub struct Hsic {
     /// The kernels of subset and target.
     pub kernel: HsicKernel,
@@ -57,8 +61,9 @@ pub struct Hsic {
 }
 
 /// The kernels of subset and target.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[setting]
+#[derive(Copy, PartialEq)]
+#[serde(default)]
 pub struct HsicKernel {
     /// The kernel of the target.
     pub output: Output,
@@ -75,8 +80,8 @@ impl Default for HsicKernel {
 }
 
 /// How dependence is estimated from the rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Estimator {
     /// tr(KHLH)/m², which is never negative.
     #[default]
@@ -84,15 +89,6 @@ pub enum Estimator {
     /// That of mean 0 under independence; it counts rows by their weights, of which it needs more than 3.
     Unbiased,
 }
-
-describe!(
-    Criterion,
-    Hsic,
-    "hsic",
-    "dependence of any form between target and subset, by one kernel on all of its columns: FOHSIC, BAHSIC",
-    "criterion: {kind: hsic, kernel: {bandwidth: 1.0}}",
-    "HSIC"
-);
 
 impl HsicKernel {
     /// −1/2σ² for a subset of so many columns that are not constant.
@@ -102,7 +98,6 @@ impl HsicKernel {
     }
 }
 
-#[typetag::serde(name = "hsic")]
 impl Criterion for Hsic {
     /// The definition: m × m kernel matrices. Cost O(|S|·m²), memory O(m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

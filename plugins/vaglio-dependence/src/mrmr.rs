@@ -4,9 +4,7 @@ mod evaluator;
 
 use crate::bins::{Binned, Bins, Rows};
 use evaluator::Informations;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "information";
@@ -38,8 +36,14 @@ const NOTHING: f64 = 1e-12;
 /// H. Peng, F. Long and C. Ding, *Feature selection based on mutual information: criteria of max-dependency,
 /// max-relevance, and min-redundancy*, IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8), 2005,
 /// equations 4 to 6.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "mrmr_information",
+    summary = "relevance to the targets against redundancy among the columns, by mutual information of columns in bins",
+    example = "criterion: {kind: mrmr_information, scheme: difference, bins: deviation}",
+    title = "mRMR (MI)"
+)]
+#[derive(Copy, PartialEq, Eq)]
 pub struct MrmrInformation {
     /// How relevance and redundancy are weighed.
     pub scheme: Scheme,
@@ -48,8 +52,8 @@ pub struct MrmrInformation {
 }
 
 /// How relevance and redundancy are weighed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
     /// Relevance less redundancy.
     #[default]
@@ -73,16 +77,6 @@ impl Scheme {
     }
 }
 
-describe!(
-    Criterion,
-    MrmrInformation,
-    "mrmr_information",
-    "relevance to the targets against redundancy among the columns, by mutual information of columns in bins",
-    "criterion: {kind: mrmr_information, scheme: difference, bins: deviation}",
-    "mRMR (MI)"
-);
-
-#[typetag::serde(name = "mrmr_information")]
 impl Criterion for MrmrInformation {
     /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

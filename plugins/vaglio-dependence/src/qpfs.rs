@@ -6,11 +6,11 @@ mod similarities;
 use crate::bins::Bins;
 use crate::target::{Output, check};
 use program::Program;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use similarities::Similarities;
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, describe};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, part, setting,
+};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "program";
@@ -51,8 +51,14 @@ const MOST_COLUMNS: usize = 20_000;
 /// I. Rodriguez-Lujan, R. Huerta, C. Elkan and C. Santa Cruz, *Quadratic programming feature selection*, Journal of Machine
 /// Learning Research 11, 2010. The exchanges are those of R.-E. Fan, P.-H. Chen and C.-J. Lin, *Working set selection using
 /// second order information for training support vector machines*, Journal of Machine Learning Research 6, 2005.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "qpfs",
+    summary = "weights of a quadratic program of relevance and redundancy over all columns; with `search: rank`",
+    example = "criterion: {kind: qpfs, similarity: mutual_information}\nsearch: {kind: rank, max_features: 10, choose: last}",
+    title = "QPFS"
+)]
+#[derive(Copy, PartialEq)]
 pub struct Qpfs {
     /// How two columns, and a column and the target, are compared.
     pub similarity: Similarity,
@@ -63,8 +69,8 @@ pub struct Qpfs {
 }
 
 /// How two columns, and a column and the target, are compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Similarity {
     /// Mutual information of columns in bins.
     #[default]
@@ -76,7 +82,8 @@ pub enum Similarity {
 }
 
 /// The weight of relevance.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[setting]
+#[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected `auto` or a number from 0 to 1")]
 pub enum Alpha {
     /// By a rule.
@@ -92,21 +99,12 @@ impl Default for Alpha {
 }
 
 /// A rule for the weight of relevance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum AlphaRule {
     /// q̄/(q̄ + f̄), by which relevance and redundancy count alike.
     Auto,
 }
-
-describe!(
-    Criterion,
-    Qpfs,
-    "qpfs",
-    "weights of a quadratic program of relevance and redundancy over all columns; with `search: rank`",
-    "criterion: {kind: qpfs, similarity: mutual_information}\nsearch: {kind: rank, max_features: 10, choose: last}",
-    "QPFS"
-);
 
 /// What columns weigh under some settings, kept with a design.
 struct Weighed(Qpfs, Vec<f64>);
@@ -127,7 +125,6 @@ impl Qpfs {
     }
 }
 
-#[typetag::serde(name = "qpfs")]
 impl Criterion for Qpfs {
     /// The definition: the program of all columns. Cost O(n² m) whatever the subset, memory O(n²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

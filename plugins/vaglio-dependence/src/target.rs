@@ -1,14 +1,12 @@
 //! The target as kernels take it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, Result, Task};
+use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Padded, Pairs, classes, gaussian, standardized};
 
 /// The kernel of the target.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Output {
     /// `gaussian` for numbers, `delta` for classes.
     #[default]

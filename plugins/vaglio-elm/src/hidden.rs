@@ -3,14 +3,14 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Columns, Error, Result};
+use vaglio_core::{Columns, Error, Result, setting};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Column, Level, elementary};
 
 /// The function of a hidden unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Activation {
     /// tanh(wᵀu + b).
     #[default]

@@ -8,10 +8,9 @@ mod model;
 pub use hidden::Activation;
 
 use model::RandomLayer;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part};
 
 /// An extreme learning machine: ridge on hidden units whose weights are drawn at random and never trained.
 ///
@@ -40,41 +39,37 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 /// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten and B. Schrauwen, *Optimized parameter search for large
 /// datasets of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters
 /// 2013, section 5.4.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Learner,
+    "elm",
+    summary = "extreme learning machine: ridge on hidden units with random weights, and on the inputs themselves",
+    example = "learner: {kind: elm, units: 100, activation: tanh, input_scaling: 1.0, direct: true, lambda: 1.0}"
+)]
+#[derive(PartialEq)]
 pub struct Elm {
     /// Number of hidden units, from 1 to 1000000.
+    #[default(100)]
     pub units: usize,
     /// The function g of a unit.
+    #[default(Activation::Tanh)]
     pub activation: Activation,
     /// Weights are uniform between minus this and this; > 0.
+    #[default(1.0)]
     pub input_scaling: f64,
     /// Biases are uniform between minus this and this; ≥ 0, and > 0 for `rbf`, whose width is one over the root of a
     /// bias.
+    #[default(1.0)]
     pub bias_scaling: f64,
     /// Whether the problem's own columns are searched as well, after the units.
+    #[default(true)]
     pub direct: bool,
     /// The seed of weights and biases; without one, the pipeline's.
     pub seed: Option<u64>,
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
     /// Whether there is an intercept; it is not penalized.
+    #[default(true)]
     pub intercept: bool,
-}
-
-impl Default for Elm {
-    fn default() -> Self {
-        Elm {
-            units: 100,
-            activation: Activation::Tanh,
-            input_scaling: 1.0,
-            bias_scaling: 1.0,
-            direct: true,
-            seed: None,
-            lambda: Lambda::default(),
-            intercept: true,
-        }
-    }
 }
 
 /// As many units as a layer may have.
@@ -115,7 +110,6 @@ fn unlike(mut name: String, known: &HashSet<&str>) -> String {
     name
 }
 
-#[typetag::serde(name = "elm")]
 impl Learner for Elm {
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
@@ -136,11 +130,3 @@ impl Learner for Elm {
         self.readout().map(|_| ())
     }
 }
-
-describe!(
-    Learner,
-    Elm,
-    "elm",
-    "extreme learning machine: ridge on hidden units with random weights, and on the inputs themselves",
-    "learner: {kind: elm, units: 100, activation: tanh, input_scaling: 1.0, direct: true, lambda: 1.0}"
-);

@@ -4,6 +4,7 @@ use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, Parts, Predictor, ReadoutMap, Result, Trained,
+    saved,
 };
 
 /// The hidden layer as it was drawn, with all its units.
@@ -55,8 +56,8 @@ enum Source {
 }
 
 /// A readout of some hidden units and inputs: no other unit is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "elm_model")]
+#[derive(Clone, PartialEq)]
 struct ElmModel {
     inputs: Vec<Feature>,
     activation: Activation,
@@ -66,7 +67,6 @@ struct ElmModel {
     coefficients: Coefficients,
 }
 
-#[typetag::serde(name = "elm_model")]
 impl ModelData for ElmModel {
     fn parts(&self) -> Parts<'_> {
         let ElmModel { inputs, lambda, coefficients, .. } = self;

@@ -14,8 +14,7 @@ pub use measure::Measure;
 
 use definition::Definition;
 use evaluator::Moments;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "moments";
@@ -61,8 +60,14 @@ const ENGINE: &str = "moments";
 /// C.-L. Tsai, *Smoothing parameter selection in nonparametric regression using an improved Akaike information criterion*,
 /// Journal of the Royal Statistical Society B 60(2), 1998; G. Schwarz, *Estimating the dimension of a model*, Annals of
 /// Statistics 6(2), 1978.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "information",
+    summary = "error on the training rows, by itself or with a price for degrees of freedom: training, gcv, cp, aic, aicc, bic",
+    example = "criterion: {kind: information, measure: bic}",
+    title = "information criterion"
+)]
+#[derive(Copy, PartialEq)]
 pub struct Information {
     /// What is asked of a model.
     pub measure: Measure,
@@ -70,16 +75,6 @@ pub struct Information {
     pub variance: Option<f64>,
 }
 
-describe!(
-    Criterion,
-    Information,
-    "information",
-    "error on the training rows, by itself or with a price for degrees of freedom: training, gcv, cp, aic, aicc, bic",
-    "criterion: {kind: information, measure: bic}",
-    "information criterion"
-);
-
-#[typetag::serde(name = "information")]
 impl Criterion for Information {
     /// The definition. Cost O((m + |S|) |S|²) for each λ.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

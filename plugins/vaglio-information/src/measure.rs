@@ -1,10 +1,10 @@
 //! What is asked of a model.
 
-use serde::{Deserialize, Serialize};
+use vaglio_core::setting;
 
 /// What is asked of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Measure {
     /// Its error on the training rows.
     Training,

@@ -6,8 +6,7 @@ mod model;
 mod neighbours;
 
 use model::NeighboursModel;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, describe};
+use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, part, setting};
 
 /// Neighbours that are asked for, at most.
 const MOST: usize = 1_000_000;
@@ -42,24 +41,25 @@ const MOST: usize = 1_000_000;
 /// T. M. Cover, P. E. Hart, *Nearest neighbor pattern classification*, IEEE Transactions on Information Theory 13(1),
 /// 1967; weights by distance: S. A. Dudani, *The distance-weighted k-nearest-neighbor rule*, IEEE Transactions on
 /// Systems, Man, and Cybernetics 6(4), 1976.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Learner,
+    "knn",
+    summary = "k nearest neighbours in the chosen columns, refitted for every subset",
+    example = "learner: {kind: knn, neighbours: 5, weights: uniform}"
+)]
+#[derive(Copy, PartialEq, Eq)]
 pub struct Knn {
     /// How many rows are neighbours, k.
+    #[default(5)]
     pub neighbours: usize,
     /// How neighbours are weighed.
+    #[default(Weights::Uniform)]
     pub weights: Weights,
 }
 
-impl Default for Knn {
-    fn default() -> Self {
-        Knn { neighbours: 5, weights: Weights::Uniform }
-    }
-}
-
 /// How neighbours are weighed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Weights {
     /// All alike.
     #[default]
@@ -68,7 +68,6 @@ pub enum Weights {
     Distance,
 }
 
-#[typetag::serde(name = "knn")]
 impl Learner for Knn {
     fn form(&self) -> Form<'_> {
         Form::Refit(self)
@@ -91,11 +90,3 @@ impl Refit for Knn {
         })
     }
 }
-
-describe!(
-    Learner,
-    Knn,
-    "knn",
-    "k nearest neighbours in the chosen columns, refitted for every subset",
-    "learner: {kind: knn, neighbours: 5, weights: uniform}"
-);

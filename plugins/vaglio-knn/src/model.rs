@@ -3,12 +3,10 @@
 use crate::neighbours::each_nearest;
 use crate::{MOST, Weights};
 use ndarray::{Array1, Array2, ArrayView1};
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Columns, Error, Feature, ModelData, Parts, Predict, Predictor, Result};
+use vaglio_core::{Columns, Error, Feature, ModelData, Parts, Predict, Predictor, Result, saved};
 
 /// The training rows with their targets: all that nearest neighbours need.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "neighbours")]
 pub(crate) struct NeighboursModel {
     pub inputs: Vec<Feature>,
     pub neighbours: usize,
@@ -20,7 +18,6 @@ pub(crate) struct NeighboursModel {
     pub row_weights: Option<Vec<f64>>,
 }
 
-#[typetag::serde(name = "neighbours")]
 impl ModelData for NeighboursModel {
     fn parts(&self) -> Parts<'_> {
         Parts { inputs: &self.inputs, predictor: Predictor::Own(self) }

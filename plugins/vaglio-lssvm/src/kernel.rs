@@ -1,11 +1,12 @@
 //! The kernel, as settings and as it is used.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 use vaglio_kernels::similarity::Kernel;
 
 /// A kernel; fields that do not belong to its kind are refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[setting]
+#[derive(PartialEq)]
 #[serde(from = "Given")]
 pub struct KernelSettings {
     /// Which kernel.
@@ -22,8 +23,8 @@ pub struct KernelSettings {
 }
 
 /// Which kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum KernelKind {
     /// exp(−‖u − v‖²/2b²).
     #[default]
@@ -35,7 +36,8 @@ pub enum KernelKind {
 }
 
 /// The bandwidth b of an `rbf` kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[setting]
+#[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected `median` or a positive number")]
 pub enum Bandwidth {
     /// By a rule.
@@ -45,8 +47,8 @@ pub enum Bandwidth {
 }
 
 /// A rule for the bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The median distance of 2048 random pairs of distinct rows, or of all pairs where these are no more.
     Median,

@@ -12,9 +12,8 @@ mod model;
 
 pub use kernel::{Bandwidth, KernelKind, KernelSettings};
 
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, describe};
+use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part, setting};
 
 /// A fixed-size least-squares support vector machine: ridge on the components of a kernel, as they are seen on a few
 /// landmark rows ũ_1, …, ũ_N.
@@ -49,39 +48,34 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 /// machines*, World Scientific 2002, chapter 6; selection of components and `scaling: entropy`: P. Buteneers, K.
 /// Caluwaerts, J. Dambre, D. Verstraeten and B. Schrauwen, *Optimized parameter search for large datasets of the
 /// regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013, section 5.3.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Learner,
+    "fs_ls_svm",
+    summary = "fixed-size least-squares support vector machine: ridge on components of a kernel, seen on landmark rows",
+    example = "learner: {kind: fs_ls_svm, landmarks: 400, kernel: {kind: rbf, bandwidth: median}, scaling: gram, lambda: 1.0}"
+)]
+#[derive(PartialEq)]
 pub struct FsLsSvm {
     /// Number of landmarks N, from 2 to 20000.
+    #[default(400)]
     pub landmarks: usize,
     /// The kernel k.
     pub kernel: KernelSettings,
     /// How the components are scaled.
+    #[default(Scaling::Gram)]
     pub scaling: Scaling,
     /// The seed of the landmarks and of the pairs whose median distance is the bandwidth; without one, the pipeline's.
     pub seed: Option<u64>,
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
     /// Whether there is an intercept; it is not penalized.
+    #[default(true)]
     pub intercept: bool,
 }
 
-impl Default for FsLsSvm {
-    fn default() -> Self {
-        FsLsSvm {
-            landmarks: 400,
-            kernel: KernelSettings::default(),
-            scaling: Scaling::Gram,
-            seed: None,
-            lambda: Lambda::default(),
-            intercept: true,
-        }
-    }
-}
-
 /// How components are scaled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Scaling {
     /// By D_ii^{−½}: inner products of rows of components are the kernel.
     #[default]
@@ -109,7 +103,6 @@ impl LinearForm for FsLsSvm {
     }
 }
 
-#[typetag::serde(name = "fs_ls_svm")]
 impl Learner for FsLsSvm {
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
@@ -121,11 +114,3 @@ impl Learner for FsLsSvm {
         self.readout().map(|_| ())
     }
 }
-
-describe!(
-    Learner,
-    FsLsSvm,
-    "fs_ls_svm",
-    "fixed-size least-squares support vector machine: ridge on components of a kernel, seen on landmark rows",
-    "learner: {kind: fs_ls_svm, landmarks: 400, kernel: {kind: rbf, bandwidth: median}, scaling: gram, lambda: 1.0}"
-);

@@ -2,12 +2,11 @@
 
 use crate::features::columns_of;
 use crate::kernel::Fixed;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Parts, Predictor, ReadoutMap, Result};
+use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Parts, Predictor, ReadoutMap, Result, saved};
 
 /// A readout of some components of a kernel: no other component is kept, and no row but the landmarks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "fs_ls_svm_model")]
+#[derive(Clone, PartialEq)]
 pub(crate) struct LsSvmModel {
     pub inputs: Vec<Feature>,
     pub kernel: Fixed,
@@ -19,7 +18,6 @@ pub(crate) struct LsSvmModel {
     pub coefficients: Coefficients,
 }
 
-#[typetag::serde(name = "fs_ls_svm_model")]
 impl ModelData for LsSvmModel {
     fn parts(&self) -> Parts<'_> {
         let LsSvmModel { inputs, lambda, coefficients, .. } = self;

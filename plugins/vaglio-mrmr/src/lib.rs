@@ -5,9 +5,8 @@
 mod evaluator;
 
 use evaluator::Correlations;
-use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, describe, standardized,
+    Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting, standardized,
 };
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -39,16 +38,22 @@ const ENGINE: &str = "correlation";
 /// max-relevance, and min-redundancy*, IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8), 2005,
 /// equations 4 to 6; with correlations: C. Ding and H. Peng, *Minimum redundancy feature selection from microarray gene
 /// expression data*, Journal of Bioinformatics and Computational Biology 3(2), 2005.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "mrmr",
+    summary = "relevance to the targets against redundancy among the columns, by correlation",
+    example = "criterion: {kind: mrmr, scheme: difference}",
+    title = "mRMR"
+)]
+#[derive(Copy, PartialEq, Eq)]
 pub struct Mrmr {
     /// How relevance and redundancy are weighed.
     pub scheme: Scheme,
 }
 
 /// How relevance and redundancy are weighed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
     /// Relevance less redundancy.
     #[default]
@@ -74,7 +79,6 @@ impl Scheme {
     }
 }
 
-#[typetag::serde(name = "mrmr")]
 impl Criterion for Mrmr {
     /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
@@ -128,12 +132,3 @@ fn relevance(design: &Design, columns: &[Vec<f64>]) -> Vec<f64> {
 fn correlation(x: &[f64], z: &[f64]) -> f64 {
     x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0)
 }
-
-describe!(
-    Criterion,
-    Mrmr,
-    "mrmr",
-    "relevance to the targets against redundancy among the columns, by correlation",
-    "criterion: {kind: mrmr, scheme: difference}",
-    "mRMR"
-);

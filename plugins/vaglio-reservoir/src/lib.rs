@@ -8,10 +8,9 @@ mod network;
 
 use model::States;
 use network::Network;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, describe,
+    Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part, setting,
 };
 
 /// A leaky echo-state network with a ridge readout; selection walks its nodes.
@@ -40,18 +39,28 @@ use vaglio_core::{
 /// H. Jaeger, *The "echo state" approach to analysing and training recurrent neural networks*, GMD report 148, 2001;
 /// with leaks: H. Jaeger, M. Lukoševičius, D. Popovici and U. Siewert, *Optimization and applications of echo state
 /// networks with leaky-integrator neurons*, Neural Networks 20(3), 2007, equation 2 with the noise left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Learner,
+    "reservoir",
+    summary = "a ridge readout of the states of a leaky echo-state network, for time series",
+    example = "learner: {kind: reservoir, units: 200, spectral_radius: 0.9, leak_rate: 1.0, lambda: 1.0}"
+)]
+#[derive(PartialEq)]
 pub struct Reservoir {
     /// How many nodes the network has, 1 to 20000.
+    #[default(200)]
     pub units: usize,
     /// The largest |eigenvalue| of W, positive.
+    #[default(0.9)]
     pub spectral_radius: f64,
     /// The probability of each connection, above 0 and at most 1.
+    #[default(0.1)]
     pub connectivity: f64,
     /// The share a of the new state, above 0 and at most 1.
+    #[default(1.0)]
     pub leak_rate: f64,
     /// The largest weight of an input.
+    #[default(1.0)]
     pub input_scaling: f64,
     /// The largest bias.
     pub bias_scaling: f64,
@@ -60,6 +69,7 @@ pub struct Reservoir {
     /// Whether the problem's own columns are candidates beside the nodes.
     pub direct: bool,
     /// Whether each row is decided by itself, or each series by the mean over its rows.
+    #[default(Decision::Step)]
     pub decision: Decision,
     /// Whether every class counts alike in training, however few rows it has: row j of class c weighs r_j over the weight of
     /// the rows of class c that are trained on, counted anew for every fold. λ is then of another order.
@@ -70,12 +80,13 @@ pub struct Reservoir {
     /// The penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
     /// Whether there is an intercept; it is not penalized.
+    #[default(true)]
     pub intercept: bool,
 }
 
 /// What is decided at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Decision {
     /// Every row.
     #[default]
@@ -83,34 +94,6 @@ pub enum Decision {
     /// Every series: predictions are averaged over its rows after warm-up.
     Series,
 }
-
-impl Default for Reservoir {
-    fn default() -> Self {
-        Reservoir {
-            units: 200,
-            spectral_radius: 0.9,
-            connectivity: 0.1,
-            leak_rate: 1.0,
-            input_scaling: 1.0,
-            bias_scaling: 0.0,
-            warmup: 0,
-            direct: false,
-            decision: Decision::Step,
-            balanced: false,
-            seed: None,
-            lambda: Lambda::default(),
-            intercept: true,
-        }
-    }
-}
-
-describe!(
-    Learner,
-    Reservoir,
-    "reservoir",
-    "a ridge readout of the states of a leaky echo-state network, for time series",
-    "learner: {kind: reservoir, units: 200, spectral_radius: 0.9, leak_rate: 1.0, lambda: 1.0}"
-);
 
 /// The largest network.
 const MOST_UNITS: usize = 20_000;
@@ -200,7 +183,6 @@ impl Reservoir {
     }
 }
 
-#[typetag::serde(name = "reservoir")]
 impl Learner for Reservoir {
     fn needs_order(&self) -> bool {
         true

@@ -3,14 +3,14 @@
 use crate::network::Network;
 use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
-use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, Parts, Predictor, ReadoutMap, Result, Trained,
+    saved,
 };
 
 /// A linear readout of the states of a network, with the part of the network that it needs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "reservoir")]
+#[derive(Clone, PartialEq)]
 struct EchoState {
     inputs: Vec<Feature>,
     leak_rate: f64,
@@ -23,7 +23,6 @@ struct EchoState {
     coefficients: Coefficients,
 }
 
-#[typetag::serde(name = "reservoir")]
 impl ModelData for EchoState {
     fn parts(&self) -> Parts<'_> {
         let EchoState { inputs, lambda, coefficients, .. } = self;

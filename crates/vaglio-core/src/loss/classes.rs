@@ -1,52 +1,34 @@
 //! Losses of classes, coded ±1; with several classes each has its own output.
 
 use super::{Loss, Measure, each_row, spread};
-use crate::{Error, Result, Task};
+use crate::{Error, Result, Task, part};
 use ndarray::ArrayView2;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Share of rows on the wrong side: y·p ≤ 0; with several classes, the own class is not the only largest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(
+    Loss,
+    "zero_one",
+    summary = "share of rows on the wrong side (several classes: not the largest output)",
+    title = "error rate"
+)]
+#[derive(Copy, PartialEq, Eq)]
 pub struct ZeroOne;
 
 /// Mean over the classes of the share of their rows that [`ZeroOne`] counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(
+    Loss,
+    "balanced_error",
+    summary = "mean over classes of each class's share of errors",
+    title = "balanced error rate"
+)]
+#[derive(Copy, PartialEq, Eq)]
 pub struct BalancedError;
 
 /// 1 − area under the ROC curve, for two classes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(Loss, "auc", summary = "1 - area under the ROC curve (two classes)", title = "1 − AUC")]
+#[derive(Copy, PartialEq, Eq)]
 pub struct Auc;
 
-crate::describe!(
-    Loss,
-    ZeroOne,
-    "zero_one",
-    "share of rows on the wrong side (several classes: not the largest output)",
-    "criterion: {kind: loo, loss: zero_one}",
-    "error rate"
-);
-crate::describe!(
-    Loss,
-    BalancedError,
-    "balanced_error",
-    "mean over classes of each class's share of errors",
-    "criterion: {kind: loo, loss: balanced_error}",
-    "balanced error rate"
-);
-crate::describe!(
-    Loss,
-    Auc,
-    "auc",
-    "1 - area under the ROC curve (two classes)",
-    "criterion: {kind: loo, loss: auc}",
-    "1 − AUC"
-);
-
-#[typetag::serde(name = "zero_one")]
 impl Loss for ZeroOne {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         f64::from(u8::from(is_wrong(targets, predictions)))
@@ -65,7 +47,6 @@ impl Loss for ZeroOne {
     }
 }
 
-#[typetag::serde(name = "balanced_error")]
 impl Loss for BalancedError {
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         let classes = targets.nrows().max(2);
@@ -99,7 +80,6 @@ impl Loss for BalancedError {
     }
 }
 
-#[typetag::serde(name = "auc")]
 impl Loss for Auc {
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);

@@ -1,30 +1,35 @@
 //! Losses of numbers, over rows and outputs.
 
 use super::{Loss, Measure};
-use crate::{Error, Result};
+use crate::{Error, Result, part};
 use ndarray::ArrayView2;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Mean of (y − p)² over rows and outputs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(Loss, "squared", summary = "mean squared error over rows and outputs", title = "squared error")]
+#[derive(Copy, PartialEq, Eq)]
 pub struct Squared;
 
 /// Mean of |y − p| over rows and outputs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(Loss, "absolute", summary = "mean absolute error over rows and outputs", title = "absolute error")]
+#[derive(Copy, PartialEq, Eq)]
 pub struct Absolute;
 
 /// Mean over rows and outputs of ½e² for errors e up to `delta` in size, and of δ(|e| − ½δ) beyond.
 ///
 /// # Reference
 /// P. Huber, *Robust estimation of a location parameter*, Annals of Mathematical Statistics 35, 1964.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Loss,
+    "huber",
+    summary = "half of the squared error up to delta, and linear beyond, over rows and outputs",
+    example = "criterion: {kind: loo, loss: {kind: huber, delta: 1.35}}",
+    title = "Huber loss"
+)]
+#[derive(Copy, PartialEq)]
 pub struct Huber {
     /// Where errors begin to count by their size, in the units of the target.
     #[schemars(extend("exclusiveMinimum" = 0))]
+    #[default(1.35)]
     pub delta: f64,
 }
 
@@ -33,57 +38,19 @@ pub struct Huber {
 ///
 /// # Reference
 /// R. Koenker, G. Bassett, *Regression quantiles*, Econometrica 46, 1978.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Loss,
+    "pinball",
+    summary = "error of a quantile over rows and outputs",
+    example = "criterion: {kind: loo, loss: {kind: pinball, quantile: 0.9}}",
+    title = "pinball loss"
+)]
+#[derive(Copy, PartialEq)]
 pub struct Pinball {
     /// τ, between 0 and 1.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[default(0.5)]
     pub quantile: f64,
-}
-
-crate::describe!(
-    Loss,
-    Squared,
-    "squared",
-    "mean squared error over rows and outputs",
-    "criterion: {kind: loo, loss: squared}",
-    "squared error"
-);
-crate::describe!(
-    Loss,
-    Absolute,
-    "absolute",
-    "mean absolute error over rows and outputs",
-    "criterion: {kind: loo, loss: absolute}",
-    "absolute error"
-);
-crate::describe!(
-    Loss,
-    Huber,
-    "huber",
-    "half of the squared error up to delta, and linear beyond, over rows and outputs",
-    "criterion: {kind: loo, loss: {kind: huber, delta: 1.35}}",
-    "Huber loss"
-);
-crate::describe!(
-    Loss,
-    Pinball,
-    "pinball",
-    "error of a quantile over rows and outputs",
-    "criterion: {kind: loo, loss: {kind: pinball, quantile: 0.9}}",
-    "pinball loss"
-);
-
-impl Default for Huber {
-    fn default() -> Self {
-        Huber { delta: 1.35 }
-    }
-}
-
-impl Default for Pinball {
-    fn default() -> Self {
-        Pinball { quantile: 0.5 }
-    }
 }
 
 /// The mean over outputs.
@@ -107,7 +74,6 @@ fn over_all(
     sum / (total * targets.nrows() as f64)
 }
 
-#[typetag::serde(name = "squared")]
 impl Loss for Squared {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, |e| e * e)
@@ -130,7 +96,6 @@ impl Loss for Squared {
     }
 }
 
-#[typetag::serde(name = "absolute")]
 impl Loss for Absolute {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, f64::abs)
@@ -153,7 +118,6 @@ impl Loss for Absolute {
     }
 }
 
-#[typetag::serde(name = "huber")]
 impl Loss for Huber {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         let delta = self.delta;
@@ -173,7 +137,6 @@ impl Loss for Huber {
     }
 }
 
-#[typetag::serde(name = "pinball")]
 impl Loss for Pinball {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, |e| (self.quantile * e).max((self.quantile - 1.0) * e))

@@ -2,36 +2,25 @@
 
 use super::Loss;
 use super::classes::class_of;
-use crate::{Error, Result};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::{Error, Result, part};
 
 /// Mean over rows of −ln of the probability that predictions give the row's class.
 ///
 /// A readout trained on classes coded ±1 estimates 2P − 1, so the probability of a class is (1 + p)/2, kept at least `clip`
 /// from 0 and from 1; of several classes these are divided by their sum. It is that of the readout: the probabilities that
 /// `vaglio predict --proba` writes are calibrated afterwards.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Loss,
+    "log_loss",
+    summary = "mean of minus the logarithm of the probability of each row's class",
+    title = "log loss"
+)]
+#[derive(Copy, PartialEq)]
 pub struct LogLoss {
     /// The least probability; a row that is certain to be of another class costs −ln of it.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 0.5))]
+    #[default(1e-3)]
     pub clip: f64,
-}
-
-crate::describe!(
-    Loss,
-    LogLoss,
-    "log_loss",
-    "mean of minus the logarithm of the probability of each row's class",
-    "criterion: {kind: loo, loss: log_loss}",
-    "log loss"
-);
-
-impl Default for LogLoss {
-    fn default() -> Self {
-        LogLoss { clip: 1e-3 }
-    }
 }
 
 impl LogLoss {
@@ -40,7 +29,6 @@ impl LogLoss {
     }
 }
 
-#[typetag::serde(name = "log_loss")]
 impl Loss for LogLoss {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         if let ([target], [prediction]) = (targets, predictions) {

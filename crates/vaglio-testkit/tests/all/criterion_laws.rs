@@ -4,7 +4,8 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset, Winner, walked,
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset, Winner, saved,
+    walked,
 };
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
@@ -43,7 +44,7 @@ enum Fault {
 }
 
 /// Leave-one-out with one thing wrong.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Criterion, "wrong")]
 struct Wrong {
     fault: Fault,
 }
@@ -57,7 +58,6 @@ impl Wrong {
     }
 }
 
-#[typetag::serde(name = "wrong")]
 impl Criterion for Wrong {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let mut score = self.right(design, subset)?;
@@ -375,9 +375,8 @@ fn data_with_nothing_to_see_are_refused() {
 
 #[test]
 fn a_criterion_that_refuses_every_design_has_kept_no_law() {
-    #[derive(Debug, Serialize, Deserialize)]
+    #[saved(Criterion, "picky")]
     struct Picky {}
-    #[typetag::serde(name = "picky")]
     impl Criterion for Picky {
         fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
             Ok(Score::of(0.0))

@@ -4,7 +4,7 @@ use crate::common::{Fitted, Plain, TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
 use vaglio_core::{
     Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Parts, Predict, Predictor, Problem, Readout,
-    ReadoutMap, Refit, Result,
+    ReadoutMap, Refit, Result, saved,
 };
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
@@ -29,7 +29,7 @@ enum Fault {
 }
 
 /// Ridge regression with one thing wrong.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Learner, "wrong")]
 struct Wrong {
     fault: Fault,
 }
@@ -42,7 +42,6 @@ impl LinearForm for Wrong {
 
 static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
-#[typetag::serde(name = "wrong")]
 impl Learner for Wrong {
     fn form(&self) -> Form<'_> {
         if matches!(self.fault, Fault::NoForm | Fault::Restless) { Form::Refit(self) } else { Form::Linear(self) }
@@ -79,8 +78,7 @@ impl Refit for Wrong {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "wrong_model")]
 struct WrongModel {
     fault: Fault,
     inner: Fitted,
@@ -93,7 +91,6 @@ fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S
     values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
 }
 
-#[typetag::serde(name = "wrong_model")]
 impl ModelData for WrongModel {
     fn parts(&self) -> Parts<'_> {
         let Fitted { inputs, lambda, coefficients } = &self.inner;
@@ -142,10 +139,9 @@ impl Predict for WrongModel {
 }
 
 /// A model that cannot be loaded by the word under which it is saved.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Learner, "unsaved")]
 struct Unsaved {}
 
-#[typetag::serde(name = "unsaved")]
 impl Learner for Unsaved {
     fn form(&self) -> Form<'_> {
         Form::Refit(self)
@@ -160,13 +156,12 @@ impl Refit for Unsaved {
 }
 
 /// JSON has no infinity: it is written as null.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(ModelData, "infinite")]
 struct Infinite {
     bound: f64,
     inner: Fitted,
 }
 
-#[typetag::serde(name = "infinite")]
 impl ModelData for Infinite {
     fn parts(&self) -> Parts<'_> {
         Parts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }

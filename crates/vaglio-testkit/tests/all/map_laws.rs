@@ -3,7 +3,7 @@
 use crate::common::{TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TargetScale};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TargetScale, saved};
 use vaglio_testkit::{check_map, check_map_on_standard_data, data, map};
 
 /// What is wrong.
@@ -29,14 +29,13 @@ enum Fault {
 
 /// Subtracts the mean of every column of numbers, with one thing wrong. It is not described: the laws of the registry
 /// need a role without components.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Map, "center")]
 struct Center {
     fault: Fault,
 }
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-#[typetag::serde(name = "center")]
 impl Map for Center {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let text = table.columns().iter().any(|(_, cells)| cells.numbers().is_none());
@@ -64,7 +63,7 @@ fn mean(cells: &Cells, weights: Option<&[f64]>) -> Option<f64> {
     Some(there().map(|row| weight(row) * values[row]).sum::<f64>() / there().map(weight).sum::<f64>())
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(FittedMap, "centered")]
 struct Centered {
     fault: Fault,
     means: Vec<(String, f64)>,
@@ -77,7 +76,6 @@ fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S
     values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
 }
 
-#[typetag::serde(name = "centered")]
 impl FittedMap for Centered {
     fn transform(&self, table: Table) -> Result<Table> {
         if self.fault == Fault::NeedsAll && self.means.iter().any(|(name, _)| table.get(name).is_none()) {

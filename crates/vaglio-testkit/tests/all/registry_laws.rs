@@ -1,22 +1,17 @@
 //! What is linked in is found, made and tried.
 
 use crate::common::{ByDefinition, TOLERANCE, broken_law, holds};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use vaglio_core::{Criterion, Design, Feature, Result, Score};
+use vaglio_core::{Criterion, Design, Feature, Result, Score, part};
 use vaglio_testkit::registry::{check_registry, every_criterion, every_learner, every_map, every_search};
 use vaglio_testkit::{check_learner, check_search, data};
 
 /// A criterion with a setting that has no default.
-#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(Criterion, "scaled", summary = "a multiple", example = "criterion: {kind: scaled, by: 2.0}")]
 struct Scaled {
     by: f64,
 }
 
-vaglio_core::describe!(Criterion, Scaled, "scaled", "a multiple", "criterion: {kind: scaled, by: 2.0}");
-
-#[typetag::serde(name = "scaled")]
 impl Criterion for Scaled {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let score = ByDefinition {}.evaluate(design, subset)?;

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Answer, Design, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step,
-    StopReason, Subset, Winner,
+    StopReason, Subset, Winner, saved,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -48,7 +48,7 @@ pub enum Fault {
 }
 
 /// A greedy search with one thing wrong.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(SearchStrategy, "wrong")]
 pub struct Wrong {
     pub fault: Fault,
 }
@@ -59,7 +59,6 @@ thread_local! {
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-#[typetag::serde(name = "wrong")]
 impl SearchStrategy for Wrong {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let candidates = context.candidates().to_vec();

@@ -4,7 +4,7 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Answer, Certificate, Design, Feature, Outline, Path, PathEntry, Result, SearchContext, SearchStrategy,
-    Step, StopReason,
+    Step, StopReason, saved,
 };
 use vaglio_testkit::{check_search, search};
 
@@ -20,12 +20,11 @@ enum Fault {
 }
 
 /// The best single column, asking before each.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(SearchStrategy, "best_one")]
 struct BestOne {
     fault: Fault,
 }
 
-#[typetag::serde(name = "best_one")]
 impl SearchStrategy for BestOne {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let candidates = context.candidates().to_vec();
@@ -90,13 +89,12 @@ fn a_search_without_steps_that_is_wrong_is_found() {
 }
 
 /// Adds all columns in pairs, then goes back one pair.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(SearchStrategy, "pairs")]
 struct Pairs {
     /// Whether a step names only its first column.
     forgets: bool,
 }
 
-#[typetag::serde(name = "pairs")]
 impl SearchStrategy for Pairs {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;

@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result,
-    Score, Shortcut, Watch, mean_over_outputs,
+    Score, Shortcut, Watch, mean_over_outputs, part,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -39,8 +39,14 @@ use vaglio_core::{
 /// # Reference
 /// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets
 /// of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "kfold",
+    summary = "mean loss of every row predicted without its fold, exact and without refitting",
+    example = "criterion: {kind: kfold, folds: 10, loss: squared}",
+    title = "cross-validated"
+)]
+#[derive(PartialEq)]
 pub struct KFold {
     /// How many folds; 10 by default, with `by: groups` one for each group.
     #[schemars(extend("minimum" = 2))]
@@ -109,16 +115,6 @@ vaglio_core::setters!(KFold {
     engine: Engine,
 });
 
-vaglio_core::describe!(
-    Criterion,
-    KFold,
-    "kfold",
-    "mean loss of every row predicted without its fold, exact and without refitting",
-    "criterion: {kind: kfold, folds: 10, loss: squared}",
-    "cross-validated"
-);
-
-#[typetag::serde(name = "kfold")]
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         if let Some(outputs) = design.of_outputs() {

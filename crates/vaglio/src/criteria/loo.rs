@@ -18,11 +18,10 @@ use evaluator::LooEvaluator;
 use ndarray::Array2;
 #[cfg(feature = "files")]
 pub(crate) use predicted::predicted_left_out;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
     AnyLoss, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result, Score, Shortcut,
-    mean_over_outputs,
+    mean_over_outputs, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -35,8 +34,14 @@ use vaglio_core::{
 /// # Reference
 /// T. Pahikkala, A. Airola, T. Salakoski, *Feature selection for regularized least-squares: new computational
 /// short-cuts and fast algorithmic implementations*, MLSP 2010.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "loo",
+    summary = "mean loss of every row predicted from all others, exact and without refitting",
+    example = "criterion: {kind: loo, loss: squared}",
+    title = "leave-one-out"
+)]
+#[derive(PartialEq)]
 pub struct Loo {
     /// What is averaged over the rows left out.
     pub loss: AnyLoss,
@@ -46,15 +51,6 @@ pub struct Loo {
 }
 
 vaglio_core::setters!(Loo { loss: AnyLoss, full_pass: bool });
-
-vaglio_core::describe!(
-    Criterion,
-    Loo,
-    "loo",
-    "mean loss of every row predicted from all others, exact and without refitting",
-    "criterion: {kind: loo, loss: squared}",
-    "leave-one-out"
-);
 
 impl Loo {
     /// Of outputs that share λ.
@@ -72,7 +68,6 @@ impl Loo {
     }
 }
 
-#[typetag::serde(name = "loo")]
 impl Criterion for Loo {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         if let Some(outputs) = design.of_outputs() {

@@ -12,7 +12,9 @@ use relations::Relations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
+};
 use vaglio_kernels::hsic::Landmarks;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
@@ -29,21 +31,22 @@ use vaglio_kernels::hsic::Landmarks;
 /// M. Yamada, J. Tang, J. Lugo-Martinez, E. Hodzic, R. Shrestha, A. Saha, H. Ouyang, D. Yin, H. Mamitsuka, C. Sahinalp,
 /// P. Radivojac, F. Menczer, Y. Chang, *Ultra high-dimensional nonlinear feature selection for big biological data*,
 /// IEEE Transactions on Knowledge and Data Engineering 30(7), 2018.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Criterion,
+    "nhsic",
+    summary = "dependence of any form between columns and target, by kernels, without redundancy among the columns",
+    example = "criterion: {kind: nhsic, kernel: {approximation: auto}}",
+    title = "NHSIC"
+)]
+#[derive(PartialEq)]
 #[schemars(transform = with_both_spellings)]
 pub struct Nhsic {
     /// The kernels of columns and target.
     pub kernel: Kernel,
     /// Whether kernel matrices are scaled to norm 1; without it they are HKH over the number of rows (HSIC Lasso).
     #[serde(alias = "normalise")]
+    #[default(true)]
     pub normalize: bool,
-}
-
-impl Default for Nhsic {
-    fn default() -> Self {
-        Nhsic { kernel: Kernel::default(), normalize: true }
-    }
 }
 
 /// `normalise` is taken for `normalize`.
@@ -126,15 +129,6 @@ pub enum Output {
 
 vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool });
 
-vaglio_core::describe!(
-    Criterion,
-    Nhsic,
-    "nhsic",
-    "dependence of any form between columns and target, by kernels, without redundancy among the columns",
-    "criterion: {kind: nhsic, kernel: {approximation: auto}}",
-    "NHSIC"
-);
-
 /// The part of the weight that rows have beside the heaviest, from which down nothing is left of them in sums of all.
 const OUTWEIGHED: f64 = 1e-9;
 
@@ -175,7 +169,6 @@ impl Nhsic {
     }
 }
 
-#[typetag::serde(name = "nhsic")]
 impl Criterion for Nhsic {
     /// The definition: centered m × m matrices, and the lowest value over supports or by coordinate descent. Cost
     /// O(|S|²·m²), memory O(|S|·m²).

@@ -2,10 +2,9 @@ use super::*;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Criterion, Design, Feature, Score};
+use vaglio_core::{Criterion, Design, Feature, Score, saved};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(Criterion, "test_loss")]
 struct TestLoss {
     #[serde(default)]
     lambda: f64,
@@ -16,17 +15,15 @@ struct TestLoss {
     folds: usize,
 }
 
-#[typetag::serde(name = "test_loss")]
 impl Criterion for TestLoss {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
         Ok(Score::of(self.lambda))
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Criterion, "test_plain")]
 struct TestPlain {}
 
-#[typetag::serde(name = "test_plain")]
 impl Criterion for TestPlain {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
         Ok(Score::of(0.0))

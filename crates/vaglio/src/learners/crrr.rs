@@ -1,7 +1,6 @@
 //! Class-reweighted ridge regression.
 
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task};
+use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
 
 /// Class-reweighted ridge regression: every class counts alike, however few rows it has.
 ///
@@ -13,31 +12,23 @@ use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Re
 /// K.-A. Toh, *Deterministic neural classification*, Neural Computation 20(6), 2008; P. Buteneers, K. Caluwaerts,
 /// J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets of the regularization
 /// parameter and feature selection for ridge regression*, Neural Processing Letters 2013, section 4.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Learner,
+    "crrr",
+    summary = "class-reweighted ridge regression: every class counts alike, however few rows it has",
+    example = "learner: {kind: crrr, lambda: 1.0, intercept: true}"
+)]
+#[derive(PartialEq)]
 pub struct Crrr {
     /// The penalty λ, or several of which the criterion takes the best for every subset. The weights of the rows of a
     /// class add up to 1, so λ is of another order than that of `rls`.
     pub lambda: Lambda,
     /// Whether there is an intercept; it is not penalized.
+    #[default(true)]
     pub intercept: bool,
 }
 
-impl Default for Crrr {
-    fn default() -> Self {
-        Crrr { lambda: Lambda::default(), intercept: true }
-    }
-}
-
 vaglio_core::setters!(Crrr { lambda: Lambda, intercept: bool });
-
-vaglio_core::describe!(
-    Learner,
-    Crrr,
-    "crrr",
-    "class-reweighted ridge regression: every class counts alike, however few rows it has",
-    "learner: {kind: crrr, lambda: 1.0, intercept: true}"
-);
 
 impl LinearForm for Crrr {
     fn readout(&self) -> Result<Readout> {
@@ -45,7 +36,6 @@ impl LinearForm for Crrr {
     }
 }
 
-#[typetag::serde(name = "crrr")]
 impl Learner for Crrr {
     fn form(&self) -> Form<'_> {
         Form::Linear(self)

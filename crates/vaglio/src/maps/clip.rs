@@ -2,10 +2,9 @@
 
 use super::{LearnedOn, taken, weighted};
 use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, Map, Result, Table};
+use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
 
 /// Replaces values of columns of numbers beyond a bound by that bound.
 ///
@@ -16,8 +15,13 @@ use vaglio_core::{Error, FittedMap, Map, Result, Table};
 ///
 /// # Errors
 /// Bounds in the wrong order; a column without a value to learn quantiles from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "clip",
+    summary = "values beyond a bound or a quantile, replaced by it",
+    example = "preprocess: [{kind: clip, quantiles: [0.01, 0.99]}]"
+)]
+#[derive(PartialEq)]
 pub struct Clip {
     /// The least value.
     pub lower: Option<f64>,
@@ -37,17 +41,9 @@ const SHARES: [f64; 2] = [0.01, 0.99];
 
 vaglio_core::setters!(Clip { lower: Option<f64>, upper: Option<f64>, quantiles: Option<[f64; 2]>, scope: LearnedOn; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Clip,
-    "clip",
-    "values beyond a bound or a quantile, replaced by it",
-    "preprocess: [{kind: clip, quantiles: [0.01, 0.99]}]"
-);
-
 /// The bounds that [`Clip`] found in the training rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "clip")]
+#[derive(Clone, PartialEq)]
 pub struct FittedClip {
     columns: BTreeMap<String, Bounds>,
 }
@@ -60,7 +56,6 @@ struct Bounds {
     upper: Option<f64>,
 }
 
-#[typetag::serde(name = "clip")]
 impl Map for Clip {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let given = Bounds { lower: self.lower, upper: self.upper };
@@ -106,7 +101,6 @@ impl Map for Clip {
     }
 }
 
-#[typetag::serde(name = "clip")]
 impl FittedMap for FittedClip {
     fn growth(&self, table: &Table) -> f64 {
         taken::as_doubles(table, |name| self.columns.contains_key(name))

@@ -1,8 +1,6 @@
 //! A column of one value.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Adds a column of one value that may be selected although it is constant: a bias, penalized like the other columns.
 ///
@@ -12,40 +10,32 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
 /// # Reference
 /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*, arXiv:1003.3570,
 /// where the bias is a feature like the others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "constant",
+    summary = "a column of ones that may be selected, as a bias that is penalized like the other columns",
+    example = "preprocess: [{kind: constant, name: constant, value: 1.0}]\nlearner: {kind: rls, intercept: false}"
+)]
+#[derive(PartialEq)]
 pub struct Constant {
     /// The name of the column.
+    #[default("constant".into())]
     pub name: String,
     /// Its value in every row; the larger, the less its weight is penalized.
+    #[default(1.0)]
     pub value: f64,
-}
-
-impl Default for Constant {
-    fn default() -> Self {
-        Constant { name: "constant".into(), value: 1.0 }
-    }
 }
 
 vaglio_core::setters!(Constant { name: String, value: f64 });
 
-vaglio_core::describe!(
-    Map,
-    Constant,
-    "constant",
-    "a column of ones that may be selected, as a bias that is penalized like the other columns",
-    "preprocess: [{kind: constant, name: constant, value: 1.0}]\nlearner: {kind: rls, intercept: false}"
-);
-
 /// The column that [`Constant`] adds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "constant")]
+#[derive(Clone, PartialEq)]
 pub struct FittedConstant {
     name: String,
     value: f64,
 }
 
-#[typetag::serde(name = "constant")]
 impl Map for Constant {
     fn bias(&self) -> Option<&str> {
         Some(&self.name)
@@ -73,7 +63,6 @@ impl Map for Constant {
     }
 }
 
-#[typetag::serde(name = "constant")]
 impl FittedMap for FittedConstant {
     fn transform(&self, mut table: Table) -> Result<Table> {
         let rows = table.rows();

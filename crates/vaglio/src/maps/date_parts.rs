@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of dates by columns of numbers: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///
@@ -15,8 +15,13 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
 ///
 /// # Errors
 /// A date beyond the years that a calendar has, with row and column.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "date_parts",
+    summary = "year, month, weekday and other numbers of dates",
+    example = "preprocess: [{kind: date_parts, cyclic: false}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct DateParts {
     /// The columns; all of dates when absent.
     pub columns: Option<Vec<String>>,
@@ -54,17 +59,9 @@ pub enum DatePart {
 
 vaglio_core::setters!(DateParts { cyclic: bool; columns: [String], parts: [DatePart] });
 
-vaglio_core::describe!(
-    Map,
-    DateParts,
-    "date_parts",
-    "year, month, weekday and other numbers of dates",
-    "preprocess: [{kind: date_parts, cyclic: false}]"
-);
-
 /// The columns that [`DateParts`] takes apart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "date_parts")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FittedDateParts {
     columns: BTreeMap<String, Vec<DatePart>>,
     cyclic: bool,
@@ -72,7 +69,6 @@ pub struct FittedDateParts {
 
 const SECONDS_OF_A_DAY: f64 = 86_400.0;
 
-#[typetag::serde(name = "date_parts")]
 impl Map for DateParts {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let takes = |cells: &Cells| matches!(cells, Cells::Dates(_));
@@ -175,7 +171,6 @@ impl Made {
     }
 }
 
-#[typetag::serde(name = "date_parts")]
 impl FittedMap for FittedDateParts {
     fn growth(&self, table: &Table) -> f64 {
         let made: usize = self.columns.values().map(Vec::len).sum();

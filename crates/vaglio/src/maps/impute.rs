@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table, part, saved};
 
 /// Fills cells that are missing with one value for each column, learned from the training rows.
 ///
@@ -15,8 +15,13 @@ use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table}
 /// are left. A value is learned for every such column, those without missing cells included, since new rows may have
 /// some. One without any value in the training rows becomes zeros, or the text `missing`, and so a constant that is never
 /// chosen. Cost O(rows · columns); a factor of log rows more for `median` and `most_frequent`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "impute",
+    summary = "cells that are missing, filled by the mean, the median, the most frequent value or a constant",
+    example = "preprocess: [{kind: impute, how: mean, indicator: false}]"
+)]
+#[derive(PartialEq)]
 pub struct Impute {
     /// What stands in for a missing cell.
     pub how: How,
@@ -75,17 +80,9 @@ impl Value {
 
 vaglio_core::setters!(Impute { how: How, indicator: bool, scope: Scope; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Impute,
-    "impute",
-    "cells that are missing, filled by the mean, the median, the most frequent value or a constant",
-    "preprocess: [{kind: impute, how: mean, indicator: false}]"
-);
-
 /// The values that [`Impute`] found in the training rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "impute")]
+#[derive(Clone, PartialEq)]
 pub struct FittedImpute {
     columns: BTreeMap<String, Fill>,
 }
@@ -98,7 +95,6 @@ struct Fill {
     indicator: bool,
 }
 
-#[typetag::serde(name = "impute")]
 impl Map for Impute {
     fn imputes_in_folds(&self) -> Option<InFolds> {
         self.scope.in_folds().filter(|_| self.how == How::Mean)
@@ -180,7 +176,6 @@ impl How {
     }
 }
 
-#[typetag::serde(name = "impute")]
 impl FittedMap for FittedImpute {
     /// A column of numbers that was text in training is text here.
     fn transform(&self, mut table: Table) -> Result<Table> {

@@ -1,10 +1,8 @@
 //! Logarithms.
 
 use super::taken;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use vaglio_core::{Error, FittedMap, Map, Result, Table};
+use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by ln(1 + x): counts, prices and other values that spread over orders of magnitude.
 ///
@@ -12,8 +10,13 @@ use vaglio_core::{Error, FittedMap, Map, Result, Table};
 ///
 /// # Errors
 /// A value that is not above −1, with its row and column.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "log1p",
+    summary = "the logarithm of one plus each value",
+    example = "preprocess: [{kind: log1p, columns: [price]}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Log1p {
     /// The columns; all of numbers when absent.
     pub columns: Option<Vec<String>>,
@@ -21,22 +24,13 @@ pub struct Log1p {
 
 vaglio_core::setters!(Log1p {; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Log1p,
-    "log1p",
-    "the logarithm of one plus each value",
-    "preprocess: [{kind: log1p, columns: [price]}]"
-);
-
 /// The columns that [`Log1p`] takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "log1p")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FittedLog1p {
     columns: BTreeSet<String>,
 }
 
-#[typetag::serde(name = "log1p")]
 impl Map for Log1p {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let columns = taken::numbers(table, self.columns.as_deref())?;
@@ -48,7 +42,6 @@ impl Map for Log1p {
     }
 }
 
-#[typetag::serde(name = "log1p")]
 impl FittedMap for FittedLog1p {
     fn growth(&self, table: &Table) -> f64 {
         taken::as_doubles(table, |name| self.columns.contains(name))

@@ -5,15 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
 /// are rare.
 ///
 /// A cell that is missing leaves all indicators of its column missing: `impute` before it, or after it, decides. Cost
 /// O(rows · levels), a byte an entry where no cell is missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "one_hot",
+    summary = "a 0/1 column for every level of every text column",
+    example = "preprocess: [{kind: one_hot, rare: 0, unknown: zeros}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct OneHot {
     /// Levels in fewer training rows than this, by weight, are pooled into one column, `column=(rare)`.
     pub rare: u32,
@@ -38,17 +43,9 @@ pub enum Unknown {
 
 vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, scope: LearnedOn; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    OneHot,
-    "one_hot",
-    "a 0/1 column for every level of every text column",
-    "preprocess: [{kind: one_hot, rare: 0, unknown: zeros}]"
-);
-
 /// The levels that [`OneHot`] found in the training rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "one_hot")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FittedOneHot {
     columns: Vec<Levels>,
     /// Before there was a choice they were refused.
@@ -77,7 +74,6 @@ const RARE: &str = "(rare)";
 /// Levels that a message lists, at most.
 const LISTED: usize = 12;
 
-#[typetag::serde(name = "one_hot")]
 impl Map for OneHot {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
@@ -118,7 +114,6 @@ impl OneHot {
     }
 }
 
-#[typetag::serde(name = "one_hot")]
 impl FittedMap for FittedOneHot {
     fn divisor(&self, _name: &str) -> Option<f64> {
         Some(1.0)

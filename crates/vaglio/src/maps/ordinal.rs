@@ -4,7 +4,7 @@ use super::{LearnedOn, Value, taken, weighted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of text by numbers: the place of each level in its order, from 0.
 ///
@@ -12,8 +12,13 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
 ///
 /// # Errors
 /// A level that is not in the order, with row and column, unless it is to be missing.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "ordinal",
+    summary = "the place of each level of a text column in an order",
+    example = "preprocess: [{kind: ordinal, order: {size: [low, mid, high]}}]"
+)]
+#[derive(PartialEq)]
 pub struct Ordinal {
     /// The columns; when absent those of `order`, and without one all of text. Those that are named may hold numbers.
     pub columns: Option<Vec<String>>,
@@ -38,24 +43,15 @@ pub enum UnknownLevel {
 
 vaglio_core::setters!(Ordinal { order: BTreeMap<String, Vec<Value>>, unknown: UnknownLevel, scope: LearnedOn; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Ordinal,
-    "ordinal",
-    "the place of each level of a text column in an order",
-    "preprocess: [{kind: ordinal, order: {size: [low, mid, high]}}]"
-);
-
 /// The orders that [`Ordinal`] goes by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "ordinal")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FittedOrdinal {
     /// The place of each level.
     columns: BTreeMap<String, BTreeMap<String, usize>>,
     unknown: UnknownLevel,
 }
 
-#[typetag::serde(name = "ordinal")]
 impl Map for Ordinal {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         if let Some(name) = self.order.keys().find(|name| table.get(name).is_none()) {
@@ -103,7 +99,6 @@ impl Map for Ordinal {
     }
 }
 
-#[typetag::serde(name = "ordinal")]
 impl FittedMap for FittedOrdinal {
     fn transform(&self, mut table: Table) -> Result<Table> {
         let columns = table.take_columns().into_iter().map(|(name, cells)| {

@@ -6,7 +6,7 @@ use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, Map, Result, Table};
+use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by a power of them that makes them more like normal ones.
 ///
@@ -21,8 +21,13 @@ use vaglio_core::{Error, FittedMap, Map, Result, Table};
 /// # Reference
 /// G. E. P. Box, D. R. Cox, *An analysis of transformations*, JRSS B 26(2), 1964. I.-K. Yeo, R. A. Johnson, *A new family
 /// of power transformations to improve normality or symmetry*, Biometrika 87(4), 2000.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "power",
+    summary = "powers of columns by Yeo and Johnson or Box and Cox, which make them more like normal ones",
+    example = "preprocess: [{kind: power, method: yeo_johnson, lambda: auto}]"
+)]
+#[derive(PartialEq)]
 pub struct Power {
     /// Which powers.
     pub method: Method,
@@ -71,17 +76,9 @@ impl Default for Exponent {
 
 vaglio_core::setters!(Power { method: Method, lambda: Exponent, scope: LearnedOn; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Power,
-    "power",
-    "powers of columns by Yeo and Johnson or Box and Cox, which make them more like normal ones",
-    "preprocess: [{kind: power, method: yeo_johnson, lambda: auto}]"
-);
-
 /// The exponents that [`Power`] found in the training rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "power")]
+#[derive(Clone, PartialEq)]
 pub struct FittedPower {
     method: Method,
     columns: BTreeMap<String, f64>,
@@ -94,7 +91,6 @@ const GRAIN: f64 = 1e4;
 /// Evaluations that are enough for the range.
 const MOST: u64 = 80;
 
-#[typetag::serde(name = "power")]
 impl Map for Power {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let mut columns = BTreeMap::new();
@@ -193,7 +189,6 @@ impl CostFunction for Likelihood<'_> {
     }
 }
 
-#[typetag::serde(name = "power")]
 impl FittedMap for FittedPower {
     fn growth(&self, table: &Table) -> f64 {
         taken::as_doubles(table, |name| self.columns.contains_key(name))

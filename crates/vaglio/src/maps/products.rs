@@ -1,10 +1,9 @@
 //! Products and powers of columns that are named.
 
 use super::taken;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Adds the products of all pairs of some columns of numbers, named `a*b`.
 ///
@@ -12,22 +11,20 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
 ///
 /// # Errors
 /// A product that overflows, with its row.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(
+    Map,
+    "interactions",
+    summary = "products of pairs of columns that are named",
+    example = "preprocess: [{kind: interactions, columns: [width, height]}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Interactions {
     /// The columns, two at least.
+    #[required]
     pub columns: Vec<String>,
 }
 
 vaglio_core::setters!(Interactions {; columns: [String] });
-
-vaglio_core::describe!(
-    Map,
-    Interactions,
-    "interactions",
-    "products of pairs of columns that are named",
-    "preprocess: [{kind: interactions, columns: [width, height]}]"
-);
 
 /// Adds the powers and products of some columns of numbers up to a degree, named `a^2`, `a*b`, `a^2*b`.
 ///
@@ -36,11 +33,16 @@ vaglio_core::describe!(
 ///
 /// # Errors
 /// A product that overflows, with its row; more than 10000 columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(
+    Map,
+    "polynomial",
+    summary = "powers and products of columns that are named",
+    example = "preprocess: [{kind: polynomial, degree: 2, columns: [width, height]}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Polynomial {
     /// The most factors of a product.
-    #[serde(default = "square")]
+    #[default(2)]
     pub degree: u32,
     /// The columns.
     pub columns: Vec<String>,
@@ -52,17 +54,9 @@ fn square() -> u32 {
 
 vaglio_core::setters!(Polynomial { degree: u32; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Polynomial,
-    "polynomial",
-    "powers and products of columns that are named",
-    "preprocess: [{kind: polynomial, degree: 2, columns: [width, height]}]"
-);
-
 /// The products that [`Interactions`] or [`Polynomial`] adds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "products")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FittedProducts {
     products: Vec<Product>,
 }
@@ -74,7 +68,6 @@ struct Product(Vec<(String, u32)>);
 /// Columns that are made, at most.
 const MOST: usize = 10_000;
 
-#[typetag::serde(name = "interactions")]
 impl Map for Interactions {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let pairs = |a: usize| self.columns[a + 1..].iter().map(move |b| (a, b));
@@ -95,7 +88,6 @@ impl Map for Interactions {
     }
 }
 
-#[typetag::serde(name = "polynomial")]
 impl Map for Polynomial {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let mut products: Vec<Vec<u32>> = vec![vec![0; self.columns.len()]];
@@ -150,7 +142,6 @@ fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<B
     Ok(Box::new(FittedProducts { products }))
 }
 
-#[typetag::serde(name = "products")]
 impl FittedMap for FittedProducts {
     fn growth(&self, table: &Table) -> f64 {
         (std::mem::size_of::<f64>() * self.products.len()) as f64 * table.rows() as f64

@@ -3,15 +3,18 @@
 use super::scope::Scope;
 use super::taken::values;
 use super::weighted::{center, counting, mean_of, unit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Column, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale};
+use vaglio_core::{Cells, Column, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale, part, saved};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "standardize",
+    summary = "columns minus their mean, over their population standard deviation",
+    example = "preprocess: [{kind: standardize, scope: auto, target: false}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Standardize {
     /// On which rows the means and standard deviations are computed.
     pub scope: Scope,
@@ -21,22 +24,13 @@ pub struct Standardize {
 
 vaglio_core::setters!(Standardize { scope: Scope, target: bool });
 
-vaglio_core::describe!(
-    Map,
-    Standardize,
-    "standardize",
-    "columns minus their mean, over their population standard deviation",
-    "preprocess: [{kind: standardize, scope: auto, target: false}]"
-);
-
 /// The means and standard deviations that [`Standardize`] found in the training rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "standardize")]
+#[derive(Clone, PartialEq)]
 pub struct FittedStandardize {
     columns: BTreeMap<String, TargetScale>,
 }
 
-#[typetag::serde(name = "standardize")]
 impl Map for Standardize {
     fn in_folds(&self) -> Option<InFolds> {
         self.scope.in_folds()
@@ -58,7 +52,6 @@ impl Map for Standardize {
     }
 }
 
-#[typetag::serde(name = "standardize")]
 impl FittedMap for FittedStandardize {
     fn growth(&self, table: &Table) -> f64 {
         super::taken::as_doubles(table, |name| self.columns.contains_key(name))

@@ -4,11 +4,10 @@ use super::LearnedOn;
 use super::taken;
 use crate::resample::Dealing;
 use ndarray::ArrayView2;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TrainingRows};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TrainingRows, part, saved};
 
 /// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
 /// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s.
@@ -24,40 +23,34 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, Training
 /// # Reference
 /// D. Micci-Barreca, *A preprocessing scheme for high-cardinality categorical attributes in classification and prediction
 /// problems*, ACM SIGKDD Explorations 3(1), 2001.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "target_encode",
+    summary = "the mean of the target in each level of a text column, out of fold",
+    example = "preprocess: [{kind: target_encode, smoothing: 10.0, folds: 5, columns: [size]}]"
+)]
+#[derive(PartialEq)]
 pub struct TargetEncode {
     /// How many rows of the mean of all are added to those of each level.
+    #[default(10.0)]
     pub smoothing: f64,
     /// Into how many folds the training rows are dealt; groups and series stay together, and fewer of them make fewer folds.
+    #[default(5)]
     pub folds: usize,
     /// The seed of the folds; without one, the pipeline's.
     pub seed: Option<u64>,
     /// The columns; all of text when absent. Those that are named may hold numbers, of which each is a level.
     pub columns: Option<Vec<String>>,
     /// On which rows it is learned while a criterion validates.
+    #[default(LearnedOn::Train)]
     pub scope: LearnedOn,
-}
-
-impl Default for TargetEncode {
-    fn default() -> Self {
-        TargetEncode { smoothing: 10.0, folds: 5, seed: None, columns: None, scope: LearnedOn::Train }
-    }
 }
 
 vaglio_core::setters!(TargetEncode { smoothing: f64, folds: usize, seed: Option<u64>, scope: LearnedOn; columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    TargetEncode,
-    "target_encode",
-    "the mean of the target in each level of a text column, out of fold",
-    "preprocess: [{kind: target_encode, smoothing: 10.0, folds: 5, columns: [size]}]"
-);
-
 /// The means that [`TargetEncode`] found in the training rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "target_encode")]
+#[derive(Clone, PartialEq)]
 pub struct FittedTargetEncode {
     columns: BTreeMap<String, Means>,
     /// What the columns of several outputs end in; none for one.
@@ -72,7 +65,6 @@ struct Means {
     all: Vec<f64>,
 }
 
-#[typetag::serde(name = "target_encode")]
 impl Map for TargetEncode {
     fn fit(&self, _table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         Err(Error::Shape("`target_encode` learns from targets, and there are none".into()))
@@ -194,7 +186,6 @@ impl<'c> Levels<'c> {
     }
 }
 
-#[typetag::serde(name = "target_encode")]
 impl FittedMap for FittedTargetEncode {
     fn transform(&self, table: Table) -> Result<Table> {
         self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.of(cells))))

@@ -1,50 +1,39 @@
 //! Columns at earlier steps of their series.
 
 use super::taken;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of numbers by their values some steps earlier in the same series: column `x` becomes `x` for a lag
 /// of 0, `x_lag1` for 1, and so on.
 ///
 /// Rows without full history, the first max(lags) of each series, are dropped, and so are series that have no others.
 /// Without series the whole table is one. Cost O(rows · columns · lags).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Map,
+    "window",
+    summary = "columns at earlier steps of their time series",
+    example = "preprocess: [{kind: window, lags: [0, 1, 2]}]"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Window {
     /// How many steps back, each once; 0 is the step itself.
+    #[default(vec![0, 1, 2])]
     pub lags: Vec<usize>,
     /// The columns; all columns of numbers when absent. Others stay as they are.
     pub columns: Option<Vec<String>>,
 }
 
-impl Default for Window {
-    fn default() -> Self {
-        Window { lags: vec![0, 1, 2], columns: None }
-    }
-}
-
 vaglio_core::setters!(Window {; lags: [usize], columns: [String] });
 
-vaglio_core::describe!(
-    Map,
-    Window,
-    "window",
-    "columns at earlier steps of their time series",
-    "preprocess: [{kind: window, lags: [0, 1, 2]}]"
-);
-
 /// The columns that [`Window`] takes, and how far back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(FittedMap, "window")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FittedWindow {
     lags: Vec<usize>,
     columns: Vec<String>,
 }
 
-#[typetag::serde(name = "window")]
 impl Map for Window {
     fn needs_order(&self) -> bool {
         true
@@ -75,7 +64,6 @@ impl Map for Window {
     }
 }
 
-#[typetag::serde(name = "window")]
 impl FittedMap for FittedWindow {
     fn growth(&self, table: &Table) -> f64 {
         let bytes = |cells: &Cells| match cells {

@@ -1,30 +1,18 @@
 //! Losses that the kernels have no way of their own for: every engine that holds rows out takes them.
 
 use ndarray::{Array2, ArrayView2};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, Criterion, Huber, LogLoss, Loss, Measure, Outline, Pinball, Squared, Subset,
-    ZeroOne, describe,
+    ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio_testkit::data;
 use vaglio_testkit::{Broken, check_criterion};
 
 /// √ of the mean squared error: of all rows together.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(Loss, "root_squared", summary = "root of the mean squared error")]
 pub struct RootSquared {}
 
-describe!(
-    Loss,
-    RootSquared,
-    "root_squared",
-    "root of the mean squared error",
-    "criterion: {kind: loo, loss: root_squared}"
-);
-
-#[typetag::serde(name = "root_squared")]
 impl Loss for RootSquared {
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         Squared.mean(targets, predictions, weights).sqrt()
@@ -36,13 +24,9 @@ impl Loss for RootSquared {
 }
 
 /// Mean over rows of |e|³, added up over outputs.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(Loss, "cubed", summary = "mean of cubed errors")]
 struct Cubed {}
 
-describe!(Loss, Cubed, "cubed", "mean of cubed errors", "criterion: {kind: loo, loss: cubed}");
-
-#[typetag::serde(name = "cubed")]
 impl Loss for Cubed {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         targets.iter().zip(predictions).map(|(y, p)| (y - p).abs().powi(3)).sum()

@@ -2,11 +2,10 @@
 
 #![allow(dead_code, reason = "every test takes what it needs")]
 
-use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, Learner, LinearForm, Loss, Model,
     ModelData, Outline, Parts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchContext,
-    SearchStrategy, Squared, Step, StopReason, Subset, ridge,
+    SearchStrategy, Squared, Step, StopReason, Subset, part, ridge, saved,
 };
 use vaglio_testkit::{Broken, data};
 
@@ -33,13 +32,9 @@ pub fn holds(outcome: std::result::Result<(), Broken>) {
 }
 
 /// Leave-one-out squared error by its definition.
-#[derive(Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(Criterion, "by_definition", summary = "leave-one-out")]
 pub struct ByDefinition {}
 
-vaglio_core::describe!(Criterion, ByDefinition, "by_definition", "leave-one-out", "criterion: by_definition");
-
-#[typetag::serde(name = "by_definition")]
 impl Criterion for ByDefinition {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let mut best = Score::WORST;
@@ -60,13 +55,9 @@ impl Criterion for ByDefinition {
 }
 
 /// Adds the best column until there is none.
-#[derive(Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(SearchStrategy, "forward", summary = "adds the best column")]
 pub struct Forward {}
 
-vaglio_core::describe!(Search, Forward, "forward", "adds the best column", "search: forward");
-
-#[typetag::serde(name = "forward")]
 impl SearchStrategy for Forward {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;
@@ -108,10 +99,10 @@ impl SearchStrategy for Forward {
 }
 
 /// Removes the cheapest column until one is left.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[saved(SearchStrategy, "shrink")]
+#[derive(Default)]
 pub struct Shrink {}
 
-#[typetag::serde(name = "shrink")]
 impl SearchStrategy for Shrink {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;
@@ -175,19 +166,11 @@ fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: 
 }
 
 /// Ridge regression on the columns as they are.
-#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(Learner, "plain", summary = "ridge regression", example = "learner: {kind: plain, lambda: 1.0}")]
 pub struct Plain {
+    #[default(1.0)]
     pub lambda: f64,
 }
-
-impl Default for Plain {
-    fn default() -> Self {
-        Plain { lambda: 1.0 }
-    }
-}
-
-vaglio_core::describe!(Learner, Plain, "plain", "ridge regression", "learner: {kind: plain, lambda: 1.0}");
 
 impl LinearForm for Plain {
     fn readout(&self) -> Result<Readout> {
@@ -195,7 +178,6 @@ impl LinearForm for Plain {
     }
 }
 
-#[typetag::serde(name = "plain")]
 impl Learner for Plain {
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
@@ -206,8 +188,8 @@ impl Learner for Plain {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "fitted")]
+#[derive(Clone)]
 pub struct Fitted {
     pub inputs: Vec<Feature>,
     pub lambda: f64,
@@ -222,7 +204,6 @@ impl Fitted {
     }
 }
 
-#[typetag::serde(name = "fitted")]
 impl ModelData for Fitted {
     fn parts(&self) -> Parts<'_> {
         let Fitted { inputs, lambda, coefficients } = self;

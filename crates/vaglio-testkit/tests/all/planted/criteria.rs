@@ -4,7 +4,7 @@ use super::Planted;
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Criterion, Design, Error, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset};
+use vaglio_core::{Criterion, Design, Error, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset, saved};
 use vaglio_testkit::{check_criterion, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub fn planted() -> Vec<Planted> {
     wrong.into_iter().chain([("a right criterion", None, tried(Fault::None))]).collect()
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Criterion, "planted_training")]
 struct Training {
     fault: Fault,
 }
@@ -56,7 +56,6 @@ struct Training {
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicUsize = AtomicUsize::new(0);
 
-#[typetag::serde(name = "planted_training")]
 impl Criterion for Training {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         match self.fault {
@@ -161,10 +160,9 @@ impl Evaluator for Walked<'_> {
 /// A criterion that sorts the subset, so that its order does not matter, sums copies of a column in another order.
 #[test]
 fn a_definition_that_sorts_its_subset_keeps_every_law() {
-    #[derive(Debug, Serialize, Deserialize)]
+    #[saved(Criterion, "planted_sorted")]
     struct Sorted {}
 
-    #[typetag::serde(name = "planted_sorted")]
     impl Criterion for Sorted {
         fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
             let mut sorted = subset.to_vec();
@@ -179,12 +177,11 @@ fn a_definition_that_sorts_its_subset_keeps_every_law() {
 /// BIC may count Σ r rows, or all rows with weights that say how much each counts beside the others.
 #[test]
 fn either_way_in_which_weights_count_keeps_every_law() {
-    #[derive(Debug, Serialize, Deserialize)]
+    #[saved(Criterion, "planted_bic")]
     struct Bic {
         by_weight: bool,
     }
 
-    #[typetag::serde(name = "planted_bic")]
     impl Criterion for Bic {
         fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
             let Score { loss, lambda } = Training { fault: Fault::None }.evaluate(design, subset)?;

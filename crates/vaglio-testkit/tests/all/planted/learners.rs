@@ -4,11 +4,12 @@ use super::Planted;
 use crate::common::TOLERANCE;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, Parts,
-    Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Result, Trained,
+    Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Result, Trained, saved,
 };
 use vaglio_testkit::{check_learner, data};
 
@@ -67,10 +68,9 @@ fn a_model_that_checks_nothing_when_it_is_read_is_found() {
 
 #[test]
 fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
-    #[derive(Debug, Serialize, Deserialize)]
+    #[saved(Learner, "planted_mean")]
     struct Mean {}
 
-    #[typetag::serde(name = "planted_mean")]
     impl Learner for Mean {
         fn form(&self) -> Form<'_> {
             Form::Refit(self)
@@ -78,22 +78,23 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
     }
 
     impl Refit for Mean {
-        fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        fn refit(&self, _: &Problem, subset: &[Feature]) -> Result<Model> {
             let coefficients = Coefficients { weights: Array2::zeros((subset.len(), 1)), intercept: vec![0.5] };
-            Model::new(Open { inputs: subset.to_vec(), coefficients })
+            Model::new(Open { inputs: subset.to_vec(), coefficients, rest: BTreeMap::new() })
         }
     }
 
-    #[derive(Debug, Serialize, Deserialize)]
+    #[saved(ModelData, "planted_open")]
     struct Open {
         inputs: Vec<Feature>,
         coefficients: Coefficients,
+        #[serde(flatten)]
+        rest: BTreeMap<String, f64>,
     }
 
-    #[typetag::serde(name = "planted_open")]
     impl ModelData for Open {
         fn parts(&self) -> Parts<'_> {
-            let Open { inputs, coefficients } = self;
+            let Open { inputs, coefficients, .. } = self;
             Parts { inputs, predictor: Predictor::Readout { lambda: 1.0, coefficients, map: None } }
         }
     }
@@ -106,12 +107,11 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 /// The mean of the target on either side of the mean of the column that tells most.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Learner, "planted_stump")]
 struct Stump {
     fault: Fault,
 }
 
-#[typetag::serde(name = "planted_stump")]
 impl Learner for Stump {
     fn form(&self) -> Form<'_> {
         Form::Refit(self)
@@ -165,8 +165,7 @@ fn first_of(count: usize) -> Coefficients {
     Coefficients { weights, intercept: vec![0.0] }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "planted_stump_model")]
 struct StumpModel {
     inputs: Vec<Feature>,
     width: usize,
@@ -187,7 +186,6 @@ impl StumpModel {
     }
 }
 
-#[typetag::serde(name = "planted_stump_model")]
 impl ModelData for StumpModel {
     fn parts(&self) -> Parts<'_> {
         let own = Predictor::Own(self);
@@ -232,12 +230,11 @@ impl ReadoutMap for StumpModel {
 }
 
 /// Ridge regression on mixtures of all columns, as many as there are columns.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Learner, "planted_ridge")]
 struct Ridge {
     fault: Fault,
 }
 
-#[typetag::serde(name = "planted_ridge")]
 impl Learner for Ridge {
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
@@ -305,15 +302,13 @@ impl FeatureMap for Mixtures {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[saved(ModelData, "planted_ridge_model")]
 struct RidgeModel {
     map: Mixtures,
     lambda: f64,
     coefficients: Coefficients,
 }
 
-#[typetag::serde(name = "planted_ridge_model")]
 impl ModelData for RidgeModel {
     fn parts(&self) -> Parts<'_> {
         let RidgeModel { map, lambda, coefficients } = self;

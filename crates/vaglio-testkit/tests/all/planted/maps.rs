@@ -3,7 +3,7 @@
 use super::Planted;
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Cells, FittedMap, Map, Numbers, Result, Table};
+use vaglio_core::{Cells, FittedMap, Map, Numbers, Result, Table, saved};
 use vaglio_testkit::{check_map, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -40,12 +40,11 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().chain([("a right map", None, tried(Fault::None))]).collect()
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Map, "planted_center")]
 struct Center {
     fault: Fault,
 }
 
-#[typetag::serde(name = "planted_center")]
 impl Map for Center {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let weights = weights.filter(|_| self.fault != Fault::IgnoresWeights);
@@ -62,7 +61,7 @@ fn mean(cells: &Cells, weights: Option<&[f64]>) -> Option<f64> {
     Some((0..values.len()).map(|row| weight(row) * values[row]).sum::<f64>() / total)
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(FittedMap, "planted_centered")]
 struct Centered {
     means: Vec<(String, f64)>,
     #[serde(skip)]
@@ -70,7 +69,6 @@ struct Centered {
     fault: Fault,
 }
 
-#[typetag::serde(name = "planted_centered")]
 impl FittedMap for Centered {
     fn transform(&self, table: Table) -> Result<Table> {
         assert!(self.fault != Fault::Panics, "an index is out of bounds");

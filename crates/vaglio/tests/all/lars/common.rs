@@ -1,19 +1,17 @@
 //! Paths, and what they must be.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use vaglio::core::{
     Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score,
-    SearchContext, SearchStrategy, Signs, Silent, Subset, Task,
+    SearchContext, SearchStrategy, Signs, Silent, Subset, Task, saved,
 };
 use vaglio::criteria::Loo;
 use vaglio_testkit::{Random, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.
-#[derive(Debug, Serialize, Deserialize)]
+#[saved(Criterion, "positive")]
 pub struct Positive;
 
-#[typetag::serde(name = "positive")]
 impl Criterion for Positive {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         Loo::default().evaluate(design, subset)

@@ -1,0 +1,161 @@
+//! What the attributes write.
+
+use crate::item::{Item, is_plain};
+use crate::role::role;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{LitStr, Token, parse_quote};
+
+/// `Trait, "word"`, and what may follow.
+struct Arguments {
+    of: Ident,
+    word: LitStr,
+    summary: Option<LitStr>,
+    example: Option<LitStr>,
+    title: Option<LitStr>,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let of = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let word = input.parse()?;
+        let mut arguments = Arguments { of, word, summary: None, example: None, title: None };
+        while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            let key: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            let place = match key.to_string().as_str() {
+                "summary" => &mut arguments.summary,
+                "example" => &mut arguments.example,
+                "title" => &mut arguments.title,
+                _ => return Err(syn::Error::new_spanned(key, "expected `summary`, `example` or `title`")),
+            };
+            *place = Some(input.parse()?);
+        }
+        Ok(arguments)
+    }
+}
+
+/// A struct of settings, described.
+pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let arguments: Arguments = syn::parse2(arguments)?;
+    let mut item = Item::new(item)?;
+    let role = role(&arguments.of)?;
+    if !is_plain(&item.input) {
+        return Err(syn::Error::new_spanned(&item.input.ident, "the settings of a part have names"));
+    }
+    let word = arguments.word.value();
+    let text = |given: &Option<LitStr>, otherwise: String| given.as_ref().map_or(otherwise, LitStr::value);
+    let summary = arguments.summary.as_ref().map_or_else(|| item.summary(), |summary| Ok(summary.value()))?;
+    let example = text(&arguments.example, role.example.join(&word));
+    let title = text(&arguments.title, format!("{word}{}", role.noun));
+
+    let mut rest = TokenStream::new();
+    explained(&mut item);
+    if !item.serde_says("default") {
+        if item.has_required() {
+            rest = item.field_defaults();
+        } else {
+            if item.has_fields() {
+                item.say(parse_quote!(#[serde(default)]));
+            }
+            if item.has_defaults() {
+                rest = item.default_impl();
+            } else {
+                item.derive("Default", quote!(::core::default::Default));
+            }
+        }
+    }
+    let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
+    let (name, role) = (&item.input.ident, Ident::new(role.name, arguments.of.span()));
+    Ok(quote! {
+        #input
+        #rest
+        const _: () = {
+            #registered
+            ::vaglio_core::inventory::submit! {
+                ::vaglio_core::Description {
+                    role: ::vaglio_core::Role::#role,
+                    kind: #word,
+                    title: #title,
+                    summary: #summary,
+                    example: #example,
+                    package: env!("CARGO_PKG_NAME"),
+                    version: env!("CARGO_PKG_VERSION"),
+                    schema: |generator| generator.subschema_for::<#name>(),
+                }
+            }
+        };
+    })
+}
+
+/// The type of a field.
+pub(crate) fn setting(item: TokenStream) -> syn::Result<TokenStream> {
+    let mut item = Item::new(item)?;
+    explained(&mut item);
+    if item.is_enum() && !item.serde_says("rename_all") && !item.serde_says("untagged") {
+        item.say(parse_quote!(#[serde(rename_all = "snake_case")]));
+    }
+    let input = &item.input;
+    Ok(quote!(#input))
+}
+
+/// A struct of what was learned.
+pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let arguments: Arguments = syn::parse2(arguments)?;
+    let mut item = Item::new(item)?;
+    item.derive("Debug", quote!(::core::fmt::Debug));
+    serialized(&mut item);
+    let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
+    Ok(quote! {
+        #input
+        const _: () = {
+            #registered
+        };
+    })
+}
+
+/// Derives what settings need: they are written and read, and have a schema.
+fn explained(item: &mut Item) {
+    item.derive("Debug", quote!(::core::fmt::Debug));
+    item.derive("Clone", quote!(::core::clone::Clone));
+    if item.derive("JsonSchema", quote!(::vaglio_core::schemars::JsonSchema)) {
+        item.say(parse_quote!(#[schemars(crate = "::vaglio_core::schemars")]));
+    }
+    serialized(item);
+}
+
+/// Derives what writes and reads the item, and refuses what it does not know.
+fn serialized(item: &mut Item) {
+    let writes = item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
+    let reads = item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
+    if writes || reads {
+        item.say(parse_quote!(#[serde(crate = "::vaglio_core::serde")]));
+    }
+    let forms = ["deny_unknown_fields", "untagged", "transparent", "try_from", "from"];
+    if !forms.iter().any(|word| item.serde_says(word)) {
+        item.say(parse_quote!(#[serde(deny_unknown_fields)]));
+    }
+}
+
+/// The word, known to what reads the trait's objects.
+fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
+    quote! {
+        use ::vaglio_core::typetag;
+        #[typetag::serde(name = #word)]
+        impl ::vaglio_core::registered::#of for #name {
+            fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::vaglio_core::#of> {
+                self
+            }
+        }
+        ::vaglio_core::inventory::submit! {
+            ::vaglio_core::Origin {
+                of: stringify!(#of),
+                kind: #word,
+                package: env!("CARGO_PKG_NAME"),
+                version: env!("CARGO_PKG_VERSION"),
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The struct that an attribute stands on, and what it says already.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token};
+
+/// The struct or enum, whose helper attributes are taken off.
+pub(crate) struct Item {
+    pub input: DeriveInput,
+    /// Fields of `#[default]` or `#[required]`.
+    settings: Vec<Setting>,
+    derived: Vec<String>,
+    serde: Vec<String>,
+}
+
+struct Setting {
+    at: usize,
+    kind: Given,
+}
+
+enum Given {
+    Default(TokenStream),
+    Required,
+}
+
+impl Item {
+    /// # Errors
+    /// What is no struct or enum, and helper attributes that are not understood.
+    pub fn new(tokens: TokenStream) -> syn::Result<Self> {
+        let mut input: DeriveInput = syn::parse2(tokens)?;
+        let mut settings = Vec::new();
+        if let Data::Struct(data) = &mut input.data {
+            for (at, field) in data.fields.iter_mut().enumerate() {
+                settings.extend(setting(field)?.map(|kind| Setting { at, kind }));
+            }
+        }
+        let (derived, serde) = (listed(&input.attrs, "derive"), listed(&input.attrs, "serde"));
+        Ok(Item { input, settings, derived, serde })
+    }
+
+    /// Derives a trait that the item does not derive itself, before all that is said of it; `true` if it did not.
+    pub fn derive(&mut self, name: &str, path: TokenStream) -> bool {
+        let lacks = !self.derived.iter().any(|own| own == name);
+        if lacks {
+            self.input.attrs.insert(0, syn::parse_quote!(#[derive(#path)]));
+        }
+        lacks
+    }
+
+    /// Adds an attribute after all others.
+    pub fn say(&mut self, attribute: Attribute) {
+        self.input.attrs.push(attribute);
+    }
+
+    /// Whether a `#[serde(…)]` of the item holds the word.
+    pub fn serde_says(&self, word: &str) -> bool {
+        self.serde.iter().any(|own| own == word)
+    }
+
+    /// Whether it is a struct with fields, or with room for them.
+    pub fn has_fields(&self) -> bool {
+        matches!(&self.input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)))
+    }
+
+    pub fn is_enum(&self) -> bool {
+        matches!(self.input.data, Data::Enum(_))
+    }
+
+    /// Whether a field has to be given.
+    pub fn has_required(&self) -> bool {
+        self.settings.iter().any(|setting| matches!(setting.kind, Given::Required))
+    }
+
+    /// Whether a field has another default than its type.
+    pub fn has_defaults(&self) -> bool {
+        self.settings.iter().any(|setting| matches!(setting.kind, Given::Default(_)))
+    }
+
+    /// `impl Default`, by the defaults of the fields.
+    pub fn default_impl(&self) -> TokenStream {
+        let Data::Struct(data) = &self.input.data else { return TokenStream::new() };
+        let value = |(at, field): (usize, &Field)| {
+            let given = self.settings.iter().find(|setting| setting.at == at);
+            let value = match given.map(|setting| &setting.kind) {
+                Some(Given::Default(value)) => value.clone(),
+                _ => quote!(::core::default::Default::default()),
+            };
+            let name = &field.ident;
+            quote!(#name: #value)
+        };
+        let values = data.fields.iter().enumerate().map(value);
+        let name = &self.input.ident;
+        quote! {
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    Self { #(#values),* }
+                }
+            }
+        }
+    }
+
+    /// Where some fields have to be given: a function for every other default, named by the `#[serde(default)]` of its field.
+    pub fn field_defaults(&mut self) -> TokenStream {
+        let Data::Struct(data) = &mut self.input.data else { return TokenStream::new() };
+        let item = &self.input.ident;
+        let mut functions = TokenStream::new();
+        for (at, field) in data.fields.iter_mut().enumerate() {
+            match self.settings.iter().find(|setting| setting.at == at).map(|setting| &setting.kind) {
+                Some(Given::Required) => {}
+                None => field.attrs.push(syn::parse_quote!(#[serde(default)])),
+                Some(Given::Default(value)) => {
+                    let Field { ident: Some(name), ty, .. } = &*field else { continue };
+                    let function = format_ident!("default_{name}");
+                    let path = format!("{item}::{function}");
+                    functions.extend(quote!(fn #function() -> #ty { #value }));
+                    field.attrs.push(syn::parse_quote!(#[serde(default = #path)]));
+                }
+            }
+        }
+        quote!(impl #item { #functions })
+    }
+
+    /// The first sentence of the documentation, without its stop, to follow a colon.
+    ///
+    /// # Errors
+    /// An item without documentation.
+    pub fn summary(&self) -> syn::Result<String> {
+        let lines = self.input.attrs.iter().filter_map(doc);
+        let first: Vec<String> = lines.map(|line| line.trim().to_owned()).take_while(|line| !line.is_empty()).collect();
+        let paragraph = first.join(" ");
+        let sentence = paragraph.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        if sentence.is_empty() {
+            let message = "a part says what it is in the first line of its documentation";
+            return Err(syn::Error::new(Span::call_site(), message));
+        }
+        Ok(lowered(sentence))
+    }
+}
+
+/// With a small letter at the start, unless the first word is an abbreviation.
+fn lowered(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let (first, second) = (letters.next(), letters.clone().next());
+    match first {
+        Some(first) if !second.is_some_and(char::is_uppercase) => first.to_lowercase().chain(letters).collect(),
+        _ => sentence.to_owned(),
+    }
+}
+
+fn doc(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(pair) = &attribute.meta else { return None };
+    match &pair.value {
+        Expr::Lit(value) if pair.path.is_ident("doc") => match &value.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a field says of its default, taken off.
+fn setting(field: &mut Field) -> syn::Result<Option<Given>> {
+    let mut found = None;
+    let mut kept = Vec::new();
+    for attribute in std::mem::take(&mut field.attrs) {
+        if attribute.path().is_ident("required") {
+            attribute.meta.require_path_only()?;
+            found = Some(Given::Required);
+        } else if attribute.path().is_ident("default") {
+            found = Some(Given::Default(attribute.meta.require_list()?.tokens.clone()));
+        } else {
+            kept.push(attribute);
+        }
+    }
+    field.attrs = kept;
+    Ok(found)
+}
+
+/// The last words of the paths in all `#[name(…)]`.
+fn listed(attributes: &[Attribute], name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
+        let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+        let last = |path: &Path| path.segments.last().map(|segment| segment.ident.to_string());
+        words.extend(metas.into_iter().flatten().filter_map(|meta| last(meta.path())));
+    }
+    words
+}
+
+/// Whether the fields have names, or there are none.
+pub(crate) fn is_plain(input: &DeriveInput) -> bool {
+    !matches!(&input.data, Data::Struct(data) if matches!(data.fields, Fields::Unnamed(_)))
+}

@@ -1,6 +1,6 @@
 //! What can be said on the command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -64,15 +64,41 @@ pub enum Command {
     },
     /// Print the manual page.
     Man,
-    /// Make a plug-in crate.
-    #[command(hide = true)]
-    NewPlugin {
-        /// Its name.
-        name: String,
-        /// What it adds: criterion, search, learner or map.
-        #[arg(long)]
-        kind: Option<String>,
-    },
+    /// Write a plug-in crate, which builds and keeps the laws of its part as it stands.
+    NewPlugin(NewPlugin),
+}
+
+/// What `vaglio new-plugin` takes.
+#[derive(Debug, Args)]
+pub struct NewPlugin {
+    /// The name of the crate and of its folder, such as `vaglio-median`; the part is called the same, without `vaglio-`.
+    pub name: String,
+    /// What it adds.
+    #[arg(long, value_enum, default_value_t = Kind::Criterion)]
+    pub kind: Kind,
+    /// Take vaglio from this folder, which holds its source; by default from the source that this program was built from.
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// Take vaglio from the registry, in this version.
+    #[arg(long, conflicts_with = "path")]
+    pub published: bool,
+}
+
+/// What a plug-in adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// A score of subsets.
+    Criterion,
+    /// A walk over subsets.
+    Search,
+    /// A model of columns.
+    Learner,
+    /// A step before the selection.
+    Map,
+    /// A loss of predictions.
+    Loss,
+    /// A way to hold rows out.
+    Resampling,
 }
 
 /// What `vaglio init` takes.

@@ -62,11 +62,6 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// A refusal of something that this version does not do.
-pub fn not_available(what: &str, instead: &str) -> Failure {
-    Error::NotAvailable { what: what.into(), instead: instead.into(), place: None }.into()
-}
-
 /// Characters of a line that are shown, those around the place.
 const WINDOW: usize = 120;
 

@@ -14,6 +14,7 @@ mod init;
 mod list;
 mod loaded;
 mod manual;
+mod new_plugin;
 mod progress;
 #[doc(hidden)]
 pub mod said;
@@ -72,8 +73,6 @@ fn done(command: Command) -> commands::Done {
         Command::Report { folder } => commands::report(&folder),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man => manual::page(),
-        Command::NewPlugin { .. } => {
-            Err(failure::not_available("`vaglio new-plugin`", "copy plugins/vaglio-mrmr from the source of vaglio"))
-        }
+        Command::NewPlugin(arguments) => new_plugin::new_plugin(&arguments),
     }
 }

@@ -112,7 +112,59 @@ pub use table::{Cells, Missing, Table};
 pub use task::Task;
 pub use units::{Units, times_power};
 pub use vaglio_columns::{Column, Columns, Numbers};
-pub use vaglio_macros::{part, saved, setting};
+
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Feature, Result, Score, part};
+///
+/// /// How many columns there are, each at a price.
+/// #[part(Criterion, "count")]
+/// pub struct Count {
+///     /// The price of a column.
+///     #[default(0.5)]
+///     pub price: f64,
+/// }
+///
+/// impl Criterion for Count {
+///     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
+///         Ok(Score::of(self.price * subset.len() as f64))
+///     }
+/// }
+/// assert_eq!(Count::default().price, 0.5);
+/// ```
+/// A word has one place: without the attribute there is no part.
+/// ```compile_fail,E0277
+/// use vaglio_core::{Criterion, Design, Feature, Result, Score};
+///
+/// #[derive(Debug)]
+/// pub struct Count {}
+///
+/// impl Criterion for Count {
+///     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
+///         Ok(Score::of(subset.len() as f64))
+///     }
+/// }
+/// ```
+pub use vaglio_macros::part;
+pub use vaglio_macros::saved;
+
+/// # Example
+/// ```
+/// use vaglio_core::{serde_json, setting};
+///
+/// /// How neighbours count.
+/// #[setting]
+/// #[derive(PartialEq, Default)]
+/// pub enum Weights {
+///     /// All alike.
+///     #[default]
+///     Uniform,
+///     /// By the inverse of their distance.
+///     InverseDistance,
+/// }
+/// assert_eq!(serde_json::to_string(&Weights::InverseDistance).unwrap(), "\"inverse_distance\"");
+/// ```
+pub use vaglio_macros::setting;
 
 /// What the fields of parts are made of, and what the attributes write.
 pub use {ndarray, schemars, serde, serde_json};

@@ -54,6 +54,11 @@ registered!(
     "put `#[vaglio_core::part(Loss, \"its_word\")]` on the struct"
 );
 registered!(
+    Resampling,
+    "`{Self}` is a resampling without a word in pipeline files",
+    "put `#[vaglio_core::part(Resampling, \"its_word\")]` on the struct"
+);
+registered!(
     ModelData,
     "`{Self}` is a model without a word in saved files",
     "put `#[vaglio_core::saved(ModelData, \"its_word\")]` on the struct"

@@ -1,36 +1,30 @@
 //! Resampling: which rows are held out, and which are trained on meanwhile.
 
-use crate::{Classes, Design, Result};
+use crate::{Classes, Design, Result, registered};
 use std::fmt::Debug;
 
 /// A way to hold rows out; its fields are its settings.
 ///
 /// # Example
 /// ```
-/// use serde::{Deserialize, Serialize};
-/// use vaglio_core::{Classes, Design, Resampling, Result, Split};
+/// use vaglio_core::{Classes, Design, Resampling, Result, Split, part};
 ///
 /// /// The last rows are held out.
-/// #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
-/// #[serde(deny_unknown_fields)]
+/// #[part(Resampling, "last")]
 /// struct Last {
 ///     /// How many rows.
+///     #[default(20)]
 ///     rows: usize,
 /// }
 ///
-/// #[typetag::serde(name = "last")]
 /// impl Resampling for Last {
 ///     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
 ///         let first = design.rows().saturating_sub(self.rows);
 ///         Ok(vec![Split::holding_out((first..design.rows()).collect())])
 ///     }
 /// }
-/// vaglio_core::describe!(
-///     Resampling, Last, "last", "the last rows", "criterion: {kind: kfold, splits: {kind: last, rows: 20}}"
-/// );
 /// ```
-#[typetag::serde(tag = "kind")]
-pub trait Resampling: Debug + Send + Sync {
+pub trait Resampling: registered::Resampling + Debug + Send + Sync {
     /// The splits of the rows of a design. A loss is the mean over all rows that are held out, and a row that is held out
     /// twice counts twice.
     ///
@@ -77,6 +71,16 @@ impl Split {
     /// Rows, counted from 0, that are predicted from all others.
     pub fn holding_out(rows: Vec<usize>) -> Self {
         Split { held_out: rows, training: None }
+    }
+
+    /// The rows that are held out.
+    pub fn held_out(&self) -> &[usize] {
+        &self.held_out
+    }
+
+    /// The rows that are trained on; `None`: all others.
+    pub fn training(&self) -> Option<&[usize]> {
+        self.training.as_deref()
     }
 
     /// The same rows, predicted from these alone.

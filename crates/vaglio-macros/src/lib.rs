@@ -21,39 +21,6 @@ use proc_macro::TokenStream;
 /// * `summary = "…"`, the line in place of the first sentence;
 /// * `example = "…"`, a piece of a pipeline file in place of the word alone;
 /// * `title = "…"`, what people call it in place of the word (and "search" after that of a search).
-///
-/// # Example
-/// ```
-/// use vaglio_core::{Criterion, Design, Feature, Result, Score, part};
-///
-/// /// How many columns there are, each at a price.
-/// #[part(Criterion, "count")]
-/// pub struct Count {
-///     /// The price of a column.
-///     #[default(0.5)]
-///     pub price: f64,
-/// }
-///
-/// impl Criterion for Count {
-///     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
-///         Ok(Score::of(self.price * subset.len() as f64))
-///     }
-/// }
-/// assert_eq!(Count::default().price, 0.5);
-/// ```
-/// A word has one place: without the attribute there is no part.
-/// ```compile_fail,E0277
-/// use vaglio_core::{Criterion, Design, Feature, Result, Score};
-///
-/// #[derive(Debug)]
-/// pub struct Count {}
-///
-/// impl Criterion for Count {
-///     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
-///         Ok(Score::of(subset.len() as f64))
-///     }
-/// }
-/// ```
 #[proc_macro_attribute]
 pub fn part(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::part(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -74,23 +41,6 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It derives `Debug`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`, where it does not derive them itself. The words
 /// of an enum are its variants in snake case; a struct refuses fields that it does not know.
-///
-/// # Example
-/// ```
-/// use vaglio_core::{serde_json, setting};
-///
-/// /// How neighbours count.
-/// #[setting]
-/// #[derive(PartialEq, Default)]
-/// pub enum Weights {
-///     /// All alike.
-///     #[default]
-///     Uniform,
-///     /// By the inverse of their distance.
-///     InverseDistance,
-/// }
-/// assert_eq!(serde_json::to_string(&Weights::InverseDistance).unwrap(), "\"inverse_distance\"");
-/// ```
 #[proc_macro_attribute]
 pub fn setting(_: TokenStream, item: TokenStream) -> TokenStream {
     attribute::setting(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

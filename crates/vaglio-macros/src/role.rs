@@ -12,12 +12,13 @@ pub(crate) struct Role {
     pub noun: &'static str,
 }
 
-const ROLES: [(&str, Role); 5] = [
+const ROLES: [(&str, Role); 6] = [
     ("Criterion", Role { name: "Criterion", example: ["criterion: ", ""], noun: "" }),
     ("SearchStrategy", Role { name: "Search", example: ["search: ", ""], noun: " search" }),
     ("Learner", Role { name: "Learner", example: ["learner: ", ""], noun: "" }),
     ("Map", Role { name: "Map", example: ["preprocess: [", "]"], noun: "" }),
     ("Loss", Role { name: "Loss", example: ["criterion: {kind: loo, loss: ", "}"], noun: "" }),
+    ("Resampling", Role { name: "Resampling", example: ["criterion: {kind: kfold, splits: ", "}"], noun: "" }),
 ];
 
 /// The role that a trait is.

@@ -1,9 +1,9 @@
-//! Laws that every criterion, search, learner and map of vaglio must keep, as functions to call from tests.
+//! Laws that every part of vaglio must keep, as functions to call from tests.
 //!
 //! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing.
 //! No law passes for want of something to look at: data that are too small for it are reported as [`Broken`] too.
 //!
-//! [`check_criterion`], [`check_search`], [`check_learner`] and [`check_map`] run all laws of a role and say every one
+//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_loss`] and [`check_resampling`] run all laws of a role and say every one
 //! that does not hold; the modules hold them one by one. [`data`] makes seeded problems, [`registry`] finds every
 //! component that is linked in.
 //!
@@ -20,11 +20,13 @@ mod broken;
 pub mod criterion;
 pub mod data;
 pub mod learner;
+pub mod loss;
 pub mod map;
 mod random;
 pub mod rebuild;
 pub mod registry;
 mod replay;
+pub mod resampling;
 pub mod resumption;
 pub mod search;
 mod tables;
@@ -34,8 +36,10 @@ pub mod variation;
 pub use broken::{Broken, Near};
 pub use criterion::{check_criterion, check_criterion_on_standard_data};
 pub use learner::{check_learner, check_learner_on_standard_data};
+pub use loss::{check_loss, check_loss_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
 pub use random::Random;
+pub use resampling::{check_resampling, check_resampling_on_standard_data};
 pub use search::{check_search, check_search_on_standard_data};
 
 /// Runs work in a pool of so many threads; given by the caller, since the kit brings no thread pool of its own.

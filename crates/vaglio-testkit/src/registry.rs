@@ -43,6 +43,22 @@ pub fn every_map(settings: &[Value]) -> Every<dyn Map> {
     every(Role::Map, settings, serde_json::from_value)
 }
 
+/// Every loss that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// A loss that cannot be made, or none at all.
+pub fn every_loss(settings: &[Value]) -> Every<dyn Loss> {
+    every(Role::Loss, settings, serde_json::from_value)
+}
+
+/// Every way to hold rows out that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// One that cannot be made, or none at all.
+pub fn every_resampling(settings: &[Value]) -> Every<dyn Resampling> {
+    every(Role::Resampling, settings, serde_json::from_value)
+}
+
 fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_json::Result<Box<T>>) -> Every<T> {
     let law = Law("registered");
     let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
@@ -132,9 +148,15 @@ mod tests {
 
     /// Settings of any name.
     #[part(Criterion, "takes_any_setting")]
+    #[serde(from = "BTreeMap<String, f64>")]
     struct TakesAny {
-        #[serde(flatten)]
         all: BTreeMap<String, f64>,
+    }
+
+    impl From<BTreeMap<String, f64>> for TakesAny {
+        fn from(_: BTreeMap<String, f64>) -> Self {
+            TakesAny::default()
+        }
     }
 
     impl Criterion for Needs {

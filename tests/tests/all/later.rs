@@ -1,16 +1,6 @@
-//! What the format names and this version lacks is refused; an interruption leaves a valid result.
+//! An interruption leaves a valid result.
 
 use crate::common::{Folder, pipeline, table};
-
-#[test]
-fn what_is_not_available_says_so() {
-    let folder = Folder::new("later");
-    for arguments in [&["new-plugin", "vaglio-mine"][..], &["new-plugin", "vaglio-mine", "--kind", "search"]] {
-        let ran = folder.vaglio(arguments);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}\n{ran:?}");
-        assert!(ran.err.contains(" is not available in this version; "), "{arguments:?}\n{}", ran.err);
-    }
-}
 
 #[cfg(unix)]
 #[test]

@@ -28,6 +28,7 @@ mod limits;
 mod linfa_models;
 mod models;
 mod mutations;
+mod new_plugin;
 mod numbers;
 mod oracle;
 mod predict;

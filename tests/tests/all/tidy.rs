@@ -177,7 +177,9 @@ fn licences_are_there_and_named() {
     }
     for folder in ["crates", "plugins"] {
         for (path, text) in files(folder, "Cargo.toml") {
-            assert!(text.contains("license.workspace = true"), "{}", path.display());
+            // The template is a workspace of its own.
+            let is_own = path.starts_with("plugins/template");
+            assert!(is_own || text.contains("license.workspace = true"), "{}", path.display());
         }
     }
 }
@@ -188,7 +190,7 @@ fn crates_are_ready_to_be_published() {
     let workspace = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     for folder in ["crates", "plugins"] {
         for (path, text) in files(folder, "Cargo.toml") {
-            if text.contains("publish = false") {
+            if text.contains("publish = false") || path.starts_with("plugins/template") {
                 continue;
             }
             let shown = ["version", "edition", "rust-version", "license", "keywords", "categories", "description"];

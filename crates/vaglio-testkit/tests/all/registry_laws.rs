@@ -9,6 +9,7 @@ use vaglio_testkit::{check_learner, check_search, data};
 /// A criterion with a setting that has no default.
 #[part(Criterion, "scaled", summary = "a multiple", example = "criterion: {kind: scaled, by: 2.0}")]
 struct Scaled {
+    #[required]
     by: f64,
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Criterion, Design, Feature, Score, saved};
+use vaglio_core::{Criterion, Design, Feature, Score, part, saved};
 
 #[saved(Criterion, "test_loss")]
 struct TestLoss {
@@ -30,28 +30,23 @@ impl Criterion for TestPlain {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[part(Criterion, "test_twin", summary = "one")]
 struct OneTwin {}
 
-#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[part(Criterion, "test_twin", summary = "the other")]
 struct OtherTwin {}
 
-#[typetag::serde(name = "test_twin")]
 impl Criterion for OneTwin {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
         Ok(Score::of(0.0))
     }
 }
 
-#[typetag::serde(name = "test_twin")]
 impl Criterion for OtherTwin {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
         Ok(Score::of(0.0))
     }
 }
-
-vaglio_core::describe!(Criterion, OneTwin, "test_twin", "one", "criterion: test_twin");
-vaglio_core::describe!(Criterion, OtherTwin, "test_twin", "the other", "criterion: test_twin");
 
 #[test]
 fn a_word_of_two_parts_names_the_packages_of_both() {

@@ -48,10 +48,6 @@ pub struct Polynomial {
     pub columns: Vec<String>,
 }
 
-fn square() -> u32 {
-    2
-}
-
 vaglio_core::setters!(Polynomial { degree: u32; columns: [String] });
 
 /// The products that [`Interactions`] or [`Polynomial`] adds.

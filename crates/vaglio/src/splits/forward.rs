@@ -1,9 +1,7 @@
 //! Later rows from earlier ones.
 
 use super::dealt::renumbered;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -14,11 +12,17 @@ use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
 /// # Reference
 /// L. Tashman, *Out-of-sample tests of forecasting accuracy: an analysis and review*, International Journal of Forecasting
 /// 16, 2000.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Resampling,
+    "forward",
+    summary = "blocks of later rows, each predicted from those before it",
+    example = "criterion: {kind: kfold, splits: {kind: forward, folds: 5, gap: 0}}"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Forward {
     /// How many blocks are predicted.
     #[schemars(extend("minimum" = 1))]
+    #[default(5)]
     pub folds: usize,
     /// How many points in time just before a block are not trained on.
     pub gap: usize,
@@ -29,21 +33,6 @@ pub struct Forward {
 
 vaglio_core::setters!(Forward { folds: usize, gap: usize, window: Option<usize> });
 
-vaglio_core::describe!(
-    Resampling,
-    Forward,
-    "forward",
-    "blocks of later rows, each predicted from those before it",
-    "criterion: {kind: kfold, splits: {kind: forward, folds: 5, gap: 0}}"
-);
-
-impl Default for Forward {
-    fn default() -> Self {
-        Forward { folds: 5, gap: 0, window: None }
-    }
-}
-
-#[typetag::serde(name = "forward")]
 impl Resampling for Forward {
     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
         if design.groups().is_some_and(|groups| !are_series(groups, design.series())) {

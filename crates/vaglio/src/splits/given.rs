@@ -1,32 +1,27 @@
 //! Rows for validation that the data name.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 
 /// The rows that a column of the data calls `validation` are held out once and trained on never; those that it calls
 /// `train` are trained on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[part(
+    Resampling,
+    "given",
+    summary = "rows for validation, by a column of the data",
+    example = "criterion: {kind: kfold, splits: {kind: given, column: part}}"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Given {
     /// The column.
+    #[required]
     pub column: String,
 }
-
-vaglio_core::describe!(
-    Resampling,
-    Given,
-    "given",
-    "rows for validation, by a column of the data",
-    "criterion: {kind: kfold, splits: {kind: given, column: part}}"
-);
 
 /// The words of the column, in the order of their numbers.
 const WORDS: [&str; 2] = ["train", "validation"];
 /// The number of rows that are held out.
 const VALIDATION: u32 = 1;
 
-#[typetag::serde(name = "given")]
 impl Resampling for Given {
     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
         let Some(words) = design.assignment() else {

@@ -2,44 +2,35 @@
 
 use super::dealt::{members, renumbered};
 use crate::shuffle::{shuffled, stream};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
 /// have groups it is a part of the groups.
 ///
 /// # Reference
 /// R. Picard, R. Cook, *Cross-validation of regression models*, Journal of the American Statistical Association 79, 1984.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Resampling,
+    "monte_carlo",
+    summary = "a random part of the rows, many times",
+    example = "criterion: {kind: kfold, splits: {kind: monte_carlo, repeats: 20, fraction: 0.2}}"
+)]
+#[derive(PartialEq)]
 pub struct MonteCarlo {
     /// How many times.
     #[schemars(extend("minimum" = 1))]
+    #[default(20)]
     pub repeats: usize,
     /// The part of the rows, or groups, that is held out.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[default(0.2)]
     pub fraction: f64,
 }
 
 vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64 });
 
-vaglio_core::describe!(
-    Resampling,
-    MonteCarlo,
-    "monte_carlo",
-    "a random part of the rows, many times",
-    "criterion: {kind: kfold, splits: {kind: monte_carlo, repeats: 20, fraction: 0.2}}"
-);
-
 /// What the seeds of repeats are apart by.
 const REPEAT: u64 = 5;
-
-impl Default for MonteCarlo {
-    fn default() -> Self {
-        MonteCarlo { repeats: 20, fraction: 0.2 }
-    }
-}
 
 impl MonteCarlo {
     /// The first of some units in an order: their share, to the nearest one.
@@ -48,7 +39,6 @@ impl MonteCarlo {
     }
 }
 
-#[typetag::serde(name = "monte_carlo")]
 impl Resampling for MonteCarlo {
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
         // Rows are units of one row.

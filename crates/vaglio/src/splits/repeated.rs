@@ -2,43 +2,33 @@
 
 use super::dealt;
 use crate::shuffle::{shuffled, stream};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
 /// groups.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(
+    Resampling,
+    "repeated",
+    summary = "shuffled folds, several times",
+    example = "criterion: {kind: kfold, splits: {kind: repeated, folds: 5, repeats: 3}}"
+)]
+#[derive(PartialEq, Eq)]
 pub struct Repeated {
     /// How many folds.
     #[schemars(extend("minimum" = 2))]
+    #[default(5)]
     pub folds: usize,
     /// How many times.
     #[schemars(extend("minimum" = 1))]
+    #[default(3)]
     pub repeats: usize,
 }
 
 vaglio_core::setters!(Repeated { folds: usize, repeats: usize });
 
-vaglio_core::describe!(
-    Resampling,
-    Repeated,
-    "repeated",
-    "shuffled folds, several times",
-    "criterion: {kind: kfold, splits: {kind: repeated, folds: 5, repeats: 3}}"
-);
-
 /// What the seeds of repeats are apart by.
 const REPEAT: u64 = 4;
 
-impl Default for Repeated {
-    fn default() -> Self {
-        Repeated { folds: 5, repeats: 3 }
-    }
-}
-
-#[typetag::serde(name = "repeated")]
 impl Resampling for Repeated {
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
         let mut splits = Vec::new();

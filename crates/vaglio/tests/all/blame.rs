@@ -6,7 +6,7 @@ use std::path::Path;
 use vaglio::Selector;
 use vaglio::core::{
     Criterion, Design, Error, ExitClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, SearchStrategy,
-    Silent, Task,
+    Silent, Task, saved,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
@@ -24,13 +24,13 @@ enum Fails {
 }
 
 /// A learner of classes that may fail once two columns are taken.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[saved(Learner, "blame_brittle")]
+#[derive(Clone, Copy, Default)]
 #[serde(default)]
 struct Brittle {
     fails: Fails,
 }
 
-#[typetag::serde(name = "blame_brittle")]
 impl Learner for Brittle {
     fn form(&self) -> Form<'_> {
         Form::Refit(self)
@@ -55,10 +55,10 @@ impl Refit for Brittle {
 }
 
 /// A criterion that has no score of the third column.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[saved(Criterion, "blame_blind")]
+#[derive(Clone, Copy, Default)]
 struct Blind {}
 
-#[typetag::serde(name = "blame_blind")]
 impl Criterion for Blind {
     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
         Ok(Score::of(if subset.len() > 1 && subset.contains(&2) { f64::NAN } else { 1.0 / (1 + subset.len()) as f64 }))

@@ -3,13 +3,11 @@
 
 use linfa::ParamGuard;
 use ndarray::{Axis, concatenate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, InFolds, Loss,
-    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, Subset, Task, describe,
+    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, Subset, Task, part,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -290,13 +288,9 @@ fn random_parts_follow_the_seed_and_keep_groups_and_classes() {
 }
 
 /// The mean squared error of the later half, predicted from the earlier one by plain training.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[part(Criterion, "later_half", summary = "error of the later half")]
 struct LaterHalf {}
 
-describe!(Criterion, LaterHalf, "later_half", "error of the later half", "criterion: later_half");
-
-#[typetag::serde(name = "later_half")]
 impl Criterion for LaterHalf {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score, Error> {
         let (earlier, later) = halves(design.rows());

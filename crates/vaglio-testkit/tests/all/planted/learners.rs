@@ -4,7 +4,6 @@ use super::Planted;
 use crate::common::TOLERANCE;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
@@ -80,21 +79,32 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
     impl Refit for Mean {
         fn refit(&self, _: &Problem, subset: &[Feature]) -> Result<Model> {
             let coefficients = Coefficients { weights: Array2::zeros((subset.len(), 1)), intercept: vec![0.5] };
-            Model::new(Open { inputs: subset.to_vec(), coefficients, rest: BTreeMap::new() })
+            Model::new(Open { inputs: subset.to_vec(), coefficients })
         }
     }
 
     #[saved(ModelData, "planted_open")]
+    #[serde(from = "Loose")]
     struct Open {
         inputs: Vec<Feature>,
         coefficients: Coefficients,
-        #[serde(flatten)]
-        rest: BTreeMap<String, f64>,
+    }
+
+    #[derive(Deserialize)]
+    struct Loose {
+        inputs: Vec<Feature>,
+        coefficients: Coefficients,
+    }
+
+    impl From<Loose> for Open {
+        fn from(Loose { inputs, coefficients }: Loose) -> Self {
+            Open { inputs, coefficients }
+        }
     }
 
     impl ModelData for Open {
         fn parts(&self) -> Parts<'_> {
-            let Open { inputs, coefficients, .. } = self;
+            let Open { inputs, coefficients } = self;
             Parts { inputs, predictor: Predictor::Readout { lambda: 1.0, coefficients, map: None } }
         }
     }

@@ -1,0 +1,236 @@
+//! `vaglio new-plugin`: a crate that adds a part, which builds, keeps its laws and runs as it is written.
+
+use crate::arguments::{Kind, NewPlugin};
+use crate::commands::Done;
+use crate::terminal::note;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use vaglio::core::{Error, Result, descriptions};
+use vaglio::pipeline::write_file;
+
+/// Writes the crate into a folder of its name, which must not be there.
+pub fn new_plugin(arguments: &NewPlugin) -> Done {
+    let plugin = Plugin::new(arguments)?;
+    let folder = Path::new(plugin.name);
+    let failed = |e: std::io::Error| Error::Unwritable { path: folder.to_owned(), message: e.to_string() };
+    if folder.symlink_metadata().is_ok() {
+        let message = format!("there is a file or folder {} already; nothing is written over", folder.display());
+        return Err(Error::setting("NAME", message).into());
+    }
+    for inside in ["src", "tests", "program/src"] {
+        std::fs::create_dir_all(folder.join(inside)).map_err(failed)?;
+    }
+    for (path, text) in plugin.files() {
+        write_file(&folder.join(path), &text)?;
+    }
+    let Plugin { name, word, of, .. } = &plugin;
+    note(&format_args!("wrote {name}, with the {} `{word}`", of.name));
+    note(&format_args!("next: cd {name} && cargo test && cargo run -p {name}-program -- run example.yaml"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a kind of part is written from.
+struct Of {
+    name: &'static str,
+    source: &'static str,
+    laws: &'static str,
+    /// Crates beside core, and those of its tests beside the test kit.
+    uses: &'static [&'static str],
+    tests: &'static [&'static str],
+    /// What differs in the pipeline.
+    line: [&'static str; 2],
+}
+
+macro_rules! of {
+    ($name:literal, $uses:expr, $tests:expr, $line:expr) => {
+        Of {
+            name: $name,
+            source: include_str!(concat!("../template/", $name, ".rs")),
+            laws: include_str!(concat!("../template/", $name, "_laws.rs")),
+            uses: $uses,
+            tests: $tests,
+            line: $line,
+        }
+    };
+}
+
+impl Kind {
+    fn of(self) -> Of {
+        match self {
+            Kind::Criterion => of!("criterion", &[], &[], ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
+            Kind::Search => {
+                let line = ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"];
+                of!("search", &["vaglio-search"], &["vaglio-mrmr"], line)
+            }
+            Kind::Learner => of!("learner", &[], &[], ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
+            Kind::Map => of!("map", &[], &[], ["[standardize]", "[WORD, standardize]"]),
+            Kind::Loss => {
+                of!("loss", &[], &[], ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"])
+            }
+            Kind::Resampling => {
+                let line = ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"];
+                of!("resampling", &[], &[], line)
+            }
+        }
+    }
+}
+
+const EXAMPLE: &str = "\
+# cargo run -p NAME-program -- run example.yaml
+version: 1
+data: {train: example.csv, target: y}
+preprocess: [standardize]
+learner: rls
+criterion: loo
+search: {kind: greedy, max_features: 4}
+";
+
+/// A crate that is to be written.
+struct Plugin<'a> {
+    name: &'a str,
+    word: String,
+    of: Of,
+    /// The source of vaglio; none where its crates come from the registry.
+    checkout: Option<PathBuf>,
+}
+
+impl<'a> Plugin<'a> {
+    /// # Errors
+    /// [`Error::Setting`] for a name that no crate or part can have, and a folder that is no source of vaglio.
+    fn new(arguments: &'a NewPlugin) -> Result<Self> {
+        let NewPlugin { name, kind, path, published } = arguments;
+        let of = kind.of();
+        check_name(name)?;
+        let refused = |message: String| Err(Error::setting("NAME", message));
+        let word =
+            name.strip_prefix("vaglio-").filter(|rest| check_name(rest).is_ok()).unwrap_or(name).replace('-', "_");
+        if descriptions().iter().any(|d| d.role.name() == of.name && d.kind == word) {
+            return refused(format!("there is a {} `{word}` already", of.name));
+        }
+        let of_source = |named: &str| of.source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
+        if of_source(&camel(&word)) {
+            return refused(format!("`{}` is the name of something else in the source of a {}", camel(&word), of.name));
+        }
+        let checkout = match path {
+            Some(path) => Some(checkout(path)?),
+            None => own_checkout().filter(|_| !published),
+        };
+        Ok(Plugin { name, word, of, checkout })
+    }
+
+    /// Paths and texts.
+    fn files(&self) -> [(&'static str, String); 9] {
+        [
+            ("Cargo.toml", self.manifest()),
+            ("src/lib.rs", self.named(self.of.source).replace("template", &self.word)),
+            ("tests/all.rs", self.named(self.of.laws)),
+            ("example.yaml", self.named(&EXAMPLE.replace(self.of.line[0], self.of.line[1]))),
+            ("example.csv", include_str!("../template/example.csv").into()),
+            ("README.md", self.named(include_str!("../template/README.md"))),
+            ("program/Cargo.toml", self.program()),
+            ("program/src/main.rs", self.named(include_str!("../template/main.rs"))),
+            (".gitignore", "target\n".into()),
+        ]
+    }
+
+    /// A text with the names of this crate.
+    fn named(&self, text: &str) -> String {
+        text.replace("vaglio_template", &self.name.replace('-', "_"))
+            .replace("Template", &camel(&self.word))
+            .replace("NAME", self.name)
+            .replace("WORD", &self.word)
+            .replace("KIND", self.of.name)
+    }
+
+    fn manifest(&self) -> String {
+        let lines = |crates: &[&str]| crates.iter().map(|name| self.dependency(name, "")).collect::<String>();
+        let (uses, tests) = (lines(self.of.uses), lines(self.of.tests));
+        format!(
+            "{}{}{uses}\n[dev-dependencies]\n{}{tests}\n[workspace]\nmembers = [\"program\"]\n\n\
+             # Tests and runs train many small models.\n[profile.dev]\nopt-level = 1\n",
+            self.package("", &format!("A {} for vaglio", self.of.name)),
+            self.dependency("vaglio-core", ""),
+            self.dependency("vaglio-testkit", ""),
+        )
+    }
+
+    fn program(&self) -> String {
+        format!(
+            "{}# Plug-ins of vaglio itself, and Parquet and Arrow, are features: features = [\"parquet\", \"elm\", \"knn\"]\n\
+             {}{} = {{ path = \"..\" }}\n",
+            self.package("-program", &format!("The command line of vaglio with {}", self.name)),
+            self.dependency("vaglio-cli", ", default-features = false"),
+            self.name,
+        )
+    }
+
+    fn package(&self, suffix: &str, description: &str) -> String {
+        format!(
+            "[package]\nname = \"{}{suffix}\"\nversion = \"0.1.0\"\nedition = \"2024\"\nrust-version = \"{}\"\n\
+             description = \"{description}\"\n\n[dependencies]\n",
+            self.name,
+            env!("CARGO_PKG_RUST_VERSION"),
+        )
+    }
+
+    /// A line of a manifest.
+    fn dependency(&self, name: &str, more: &str) -> String {
+        let from = match &self.checkout {
+            None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
+            Some(checkout) => {
+                let below = if name == "vaglio-mrmr" { "plugins" } else { "crates" };
+                let path = checkout.join(below).join(name).display().to_string();
+                format!("path = {}", serde_json::Value::String(path))
+            }
+        };
+        format!("{name} = {{ {from}{more} }}\n")
+    }
+}
+
+/// Refuses what is no name of a crate, or one that another has.
+fn check_name(name: &str) -> Result<()> {
+    const TAKEN: [&str; 7] =
+        ["vaglio", "vaglio-cli", "vaglio-core", "vaglio-macros", "vaglio-mrmr", "vaglio-search", "vaglio-testkit"];
+    const KEYWORDS: &str = " abstract as async await become box break const continue core crate do dyn else enum extern \
+                            false final fn for gen if impl in let loop macro match mod move mut override priv pub ref \
+                            return self static std struct super test trait true try type typeof unsafe unsized use \
+                            virtual where while yield alloc ";
+    let refused = |message: &str| Err(Error::setting("NAME", format!("`{name}` {message}")));
+    let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if !starts || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_') {
+        return refused("is no name of a crate; use small letters, digits, `-` and `_`, a letter first");
+    }
+    if name.len() > 64 || name.ends_with(['-', '_']) || name.contains("--") || name.contains("__") {
+        return refused("is no name of a crate; use up to 64 letters with single `-` between words");
+    }
+    if TAKEN.contains(&name) {
+        return refused("is a crate of vaglio");
+    }
+    if KEYWORDS.contains(&format!(" {name} ")) {
+        return refused("is a word of Rust");
+    }
+    Ok(())
+}
+
+/// `my_part` as `MyPart`.
+fn camel(word: &str) -> String {
+    let mut out = String::new();
+    for part in word.split(['_', '-']) {
+        let mut letters = part.chars();
+        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        out.push_str(letters.as_str());
+    }
+    out
+}
+
+/// The source of vaglio that this program was built from, where it is still there.
+fn own_checkout() -> Option<PathBuf> {
+    checkout(Path::new(env!("CARGO_MANIFEST_DIR")).parent()?.parent()?).ok()
+}
+
+/// The full path of a folder that holds the source of vaglio.
+fn checkout(path: &Path) -> Result<PathBuf> {
+    let there = path.canonicalize().ok().filter(|path| path.join("crates/vaglio-core/Cargo.toml").is_file());
+    let message = || format!("{} does not hold the source of vaglio: it has no crates/vaglio-core", path.display());
+    there.ok_or_else(|| Error::setting("--path", message()))
+}

@@ -1,0 +1,29 @@
+//! A learner for vaglio.
+
+use vaglio_core::prelude::*;
+
+/// Ridge regression whose penalty grows with the rows.
+#[part(Learner, "template")]
+pub struct Template {
+    /// λ is this times the number of rows, by weight.
+    #[default(0.01)]
+    pub share: f64,
+}
+
+impl Learner for Template {
+    /// Columns and a ridge readout, for which criteria have shortcuts; anything else is `Form::Refit`.
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
+    }
+}
+
+impl LinearForm for Template {
+    fn readout(&self) -> Result<Readout> {
+        Readout::new(vec![self.share], true)
+    }
+
+    fn design(&self, problem: &Problem) -> Result<Design> {
+        let rows = problem.weights().map_or(problem.rows() as f64, |weights| weights.iter().sum());
+        Ok(Design::identity(problem, Readout::new(vec![self.share * rows], true)?))
+    }
+}

@@ -1,0 +1,22 @@
+//! A way to hold rows out for vaglio.
+
+use vaglio_core::prelude::*;
+
+/// Every n-th row is held out, from each start in turn.
+#[part(Resampling, "template")]
+pub struct Template {
+    /// n, 2 or more.
+    #[default(4)]
+    pub every: usize,
+}
+
+impl Resampling for Template {
+    fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
+        let held_out = |start: usize| (start..design.rows()).step_by(self.every).collect();
+        Ok((0..self.every.min(design.rows())).map(|start| Split::holding_out(held_out(start))).collect())
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        Error::unless_between("every", self.every, 2..=1_000_000)
+    }
+}

@@ -1,0 +1,39 @@
+//! A search for vaglio.
+
+use vaglio_core::prelude::*;
+use vaglio_search::{Space, run};
+
+vaglio_search::settings! {
+    /// Adds the best column, again and again, and takes back the worst after every few additions.
+    #[part(SearchStrategy, "template")]
+    pub struct Template {
+        /// Additions after which one column is taken back, 2 or more.
+        after: usize = 3,
+    }
+}
+
+impl SearchStrategy for Template {
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        if self.after < 2 {
+            return Err(Error::setting("after", "2 is the least, or the search never ends"));
+        }
+        let space = Space::new(self.settings(), design)?;
+        let forward = Outline::forward(space.features(), space.most);
+        Ok(space.outline(Outline { steps: 4 * forward.steps, trials: 4.0 * forward.trials, ..forward }))
+    }
+
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let space = Space::new(self.settings(), context.design())?;
+        run(&space, context, &self.outline(context.design())?, |walk| {
+            walk.enter_forced()?;
+            loop {
+                for _ in 0..self.after {
+                    let best = walk.best_addition()?;
+                    walk.add(best)?;
+                }
+                let worst = walk.best_removal(1)?;
+                walk.remove(worst)?;
+            }
+        })
+    }
+}

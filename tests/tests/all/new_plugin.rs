@@ -1,0 +1,126 @@
+//! `vaglio new-plugin`: the templates keep the laws, and what is written is what they say.
+
+use crate::common::{Folder, Ran, root};
+use vaglio::core::Role;
+use vaglio_mrmr::Mrmr;
+use vaglio_testkit as kit;
+
+#[path = "../../../crates/vaglio-cli/template/criterion.rs"]
+mod criterion;
+#[path = "../../../crates/vaglio-cli/template/learner.rs"]
+mod learner;
+#[path = "../../../crates/vaglio-cli/template/loss.rs"]
+mod loss;
+#[path = "../../../crates/vaglio-cli/template/map.rs"]
+mod map;
+#[path = "../../../crates/vaglio-cli/template/resampling.rs"]
+mod resampling;
+#[path = "../../../crates/vaglio-cli/template/search.rs"]
+mod search;
+
+const KINDS: [&str; 6] = ["criterion", "search", "learner", "map", "loss", "resampling"];
+
+#[test]
+fn every_template_keeps_the_laws() -> Result<(), kit::Broken> {
+    kit::check_criterion_on_standard_data(&criterion::Template::default(), 1e-9)?;
+    kit::check_search_on_standard_data(&search::Template::default(), &Mrmr::default(), 1e-9)?;
+    kit::check_learner_on_standard_data(&learner::Template::default(), 1e-9)?;
+    kit::check_map_on_standard_data(&map::Template::default(), 1e-9)?;
+    kit::check_loss_on_standard_data(&loss::Template::default(), 1e-9)?;
+    kit::check_resampling_on_standard_data(&resampling::Template::default())?;
+    assert_eq!(vaglio::core::descriptions().iter().filter(|d| d.kind == "template").count(), KINDS.len());
+    assert_eq!(KINDS.len(), Role::ALL.len());
+    Ok(())
+}
+
+/// Without documentation, empty lines and the lines that import and close.
+fn own_lines(text: &str) -> usize {
+    let counts = |line: &&str| !["", "}", "    }"].contains(line) && !line.trim_start().starts_with("//");
+    text.lines().filter(counts).filter(|line| !line.starts_with("use ")).count()
+}
+
+#[test]
+fn a_plug_in_is_under_thirty_lines() {
+    for kind in KINDS {
+        let text = std::fs::read_to_string(root().join(format!("crates/vaglio-cli/template/{kind}.rs"))).unwrap();
+        assert!(own_lines(&text) < 30, "{kind}: {}", own_lines(&text));
+    }
+}
+
+fn written(folder: &Folder, arguments: &[&str]) -> Ran {
+    let ran = folder.vaglio(&[&["new-plugin"], arguments].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{ran:?}");
+    ran
+}
+
+#[test]
+fn every_kind_is_written_under_its_name_and_runs_where_its_part_is_there() {
+    for kind in KINDS {
+        let folder = Folder::new(&format!("new-{kind}"));
+        let ran = written(&folder, &["vaglio-made-up", "--kind", kind]);
+        assert!(ran.err.contains(&format!("wrote vaglio-made-up, with the {kind} `made_up`")), "{}", ran.err);
+        let source = folder.read("vaglio-made-up/src/lib.rs");
+        assert!(source.contains(", \"made_up\")]") && source.contains("struct MadeUp"), "{source}");
+        assert!(folder.read("vaglio-made-up/tests/all.rs").contains("use vaglio_made_up::MadeUp;"));
+        assert!(folder.read("vaglio-made-up/program/src/main.rs").contains("use vaglio_made_up as _;"));
+        for file in ["Cargo.toml", "src/lib.rs", "tests/all.rs", "example.yaml", "README.md", "program/Cargo.toml"] {
+            let text = folder.read(&format!("vaglio-made-up/{file}"));
+            let left = ["emplate", "NAME", "WORD", "KIND"].iter().any(|word| text.contains(word));
+            assert!(!left, "{kind}: {file}\n{text}");
+        }
+        // The stock program lacks the part, and says so.
+        let ran = folder.vaglio(&["plan", "vaglio-made-up/example.yaml"]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains("made_up"), "{}", ran.err);
+        // Nothing is written over.
+        let again = folder.vaglio(&["new-plugin", "vaglio-made-up", "--kind", kind]);
+        assert_eq!(again.code, Some(2), "{again:?}");
+        assert!(again.err.contains("nothing is written over"), "{}", again.err);
+    }
+}
+
+#[test]
+fn vaglio_is_taken_from_its_source_or_from_the_registry() {
+    let folder = Folder::new("new-from");
+    let checkout = root().canonicalize().unwrap();
+    written(&folder, &["one"]);
+    written(&folder, &["two", "--path", checkout.to_str().unwrap()]);
+    written(&folder, &["three", "--published"]);
+    let line = format!("vaglio-core = {{ path = \"{}\" }}", checkout.join("crates/vaglio-core").display());
+    for name in ["one", "two"] {
+        assert!(folder.read(&format!("{name}/Cargo.toml")).contains(&line), "{name}");
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(folder.read("three/Cargo.toml").contains(&format!("vaglio-core = {{ version = \"{version}\" }}")));
+    let ran = folder.vaglio(&["new-plugin", "four", "--path", "one"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("one does not hold the source of vaglio"), "{}", ran.err);
+    assert!(!folder.path("four").exists());
+}
+
+#[test]
+fn names_that_no_crate_can_have_are_refused() {
+    let folder = Folder::new("new-names");
+    let cases = [
+        ("", "no name of a crate"),
+        ("7th", "no name of a crate"),
+        ("Mine", "no name of a crate"),
+        ("a/b", "no name of a crate"),
+        ("..", "no name of a crate"),
+        ("my part", "no name of a crate"),
+        ("mine-", "no name of a crate"),
+        ("é", "no name of a crate"),
+        ("loop", "a word of Rust"),
+        ("vaglio-core", "a crate of vaglio"),
+        ("kfold", "there is a criterion `kfold` already"),
+        ("vaglio-loo", "there is a criterion `loo` already"),
+        ("design", "`Design` is the name of something else"),
+    ];
+    for (name, expected) in cases {
+        let ran = folder.vaglio(&["new-plugin", name]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{name}: {ran:?}");
+        assert!(ran.err.contains(expected), "{name}: {}", ran.err);
+    }
+    assert_eq!(folder.vaglio(&["new-plugin", "x", "--kind", "plug"]).code, Some(2));
+    assert_eq!(folder.files("."), Vec::<String>::new());
+}

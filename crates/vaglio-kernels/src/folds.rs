@@ -1,7 +1,5 @@
 //! Which rows are held out together, or left out one by one.
 
-use std::collections::HashMap;
-
 /// A partition of the rows into folds, each with its rows in increasing order. A fold is predicted from all others, or
 /// from rows of its own: [`Folds::training_on`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,29 +89,32 @@ impl Folds {
 
     /// Rows that are in the same fold, and are trained on with the same folds, are a block.
     fn blocks_of(&self, training: &[Vec<usize>]) -> Blocks {
-        let mut of_row = vec![0u32; self.rows()];
-        for fold in 0..self.count() {
-            self.held_out(fold).iter().for_each(|&row| of_row[row] = fold as u32);
+        let (mut of_row, mut count) = (vec![0; self.rows()], self.count());
+        for fold in 0..count {
+            self.held_out(fold).iter().for_each(|&row| of_row[row] = fold);
         }
         for rows in training {
-            let mut numbers = HashMap::new();
+            // Each block so far, without and with these rows.
+            let mut numbers = vec![None; 2 * count];
             let mut is_in = vec![false; of_row.len()];
             rows.iter().for_each(|&row| is_in[row] = true);
+            count = 0;
             for (label, is_in) in of_row.iter_mut().zip(is_in) {
-                let next = numbers.len() as u32;
-                *label = *numbers.entry((*label, is_in)).or_insert(next);
+                *label = *numbers[2 * *label + usize::from(is_in)].get_or_insert_with(|| {
+                    count += 1;
+                    count - 1
+                });
             }
         }
         let of = |rows: &[usize]| {
-            let mut blocks: Vec<usize> = rows.iter().map(|&row| of_row[row] as usize).collect();
-            blocks.sort_unstable();
-            blocks.dedup();
-            blocks
+            let mut is_there = vec![false; count];
+            rows.iter().for_each(|&row| is_there[of_row[row]] = true);
+            (0..count).filter(|&block| is_there[block]).collect::<Vec<usize>>()
         };
         Blocks {
             training: training.iter().map(|rows| of(rows)).collect(),
             held_out: (0..training.len()).map(|fold| of(self.held_out(fold))).collect(),
-            rows: Box::new(Folds::new(&of_row)),
+            rows: Box::new(Folds::new(&of_row.iter().map(|&block| block as u32).collect::<Vec<_>>())),
         }
     }
 

@@ -3,7 +3,6 @@
 mod branch;
 mod common;
 mod evaluator;
-#[cfg(feature = "files")]
 mod predicted;
 mod settle;
 
@@ -16,7 +15,6 @@ use super::units;
 use common::{Common, MOST_PARTS, parts_of};
 use evaluator::LooEvaluator;
 use ndarray::Array2;
-#[cfg(feature = "files")]
 pub(crate) use predicted::predicted_left_out;
 use std::sync::Arc;
 use vaglio_core::{

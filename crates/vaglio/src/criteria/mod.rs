@@ -16,6 +16,5 @@ mod units;
 
 pub use kfold::{By, Engine, KFold};
 pub use loo::Loo;
-#[cfg(feature = "files")]
 pub(crate) use loo::predicted_left_out;
 pub use nhsic::{Approximation, Kernel, Nhsic, Output, OutputApproximation};

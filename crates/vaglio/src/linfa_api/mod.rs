@@ -13,6 +13,7 @@ pub use nested::{Nested, NestedFold, NestedResult, ValidNested};
 pub use predicting::{Given, NamedRows};
 pub use rows::{Rows, problem};
 pub use targets::TargetValue;
+#[cfg(feature = "files")]
 pub(crate) use targets::largest;
 pub(crate) use watched::Watched;
 

@@ -1,5 +1,7 @@
 //! Every example program runs, and keeps what it asserts.
 
+#[path = "../../linfa_classes.rs"]
+mod linfa_classes;
 #[path = "../../linfa_interop.rs"]
 mod linfa_interop;
 #[path = "../../linfa_pipeline.rs"]
@@ -16,6 +18,11 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 #[test]
 fn quickstart_runs() -> Outcome {
     quickstart::main()
+}
+
+#[test]
+fn linfa_classes_runs() -> Outcome {
+    linfa_classes::main()
 }
 
 #[test]

@@ -186,7 +186,7 @@ impl SavedModel {
             return Err(refused("it is larger than any model".into()));
         };
         // Its parts are read twice, and are larger than their text.
-        let what = format_args!("{}, with what it describes,", path.display());
+        let what = format!("{}, with what it describes,", path.display());
         Budget::of_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
         let file: File<'_> = serde_json::from_str(&text)

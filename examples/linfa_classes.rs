@@ -1,0 +1,35 @@
+//! Classes with names: predictions, how far they are on a side, and how probable they are.
+//!
+//! `cargo run -p vaglio-examples --example linfa_classes`
+
+use linfa::prelude::*;
+use ndarray::{Array1, Ix1};
+use vaglio::prelude::*;
+
+/// Patients are called well or not by two of their measurements.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // ANCHOR: classes
+    let measured = vaglio_examples::diabetes()?;
+    let state = measured.targets().mapv(|y| if y > 200.0 { "worse" } else { "same" }.to_owned());
+    let names = measured.feature_names().to_vec();
+    let dataset: Dataset<f64, String, Ix1> = Dataset::new(measured.records, state).with_feature_names(names);
+
+    let criterion = KFold::new(10).stratified(true).loss(BalancedError::default());
+    let pipeline = Pipeline::new(criterion, Greedy::new(4), Crrr::default()).preprocess(Standardize::default());
+    let fitted = pipeline.fit(&dataset)?;
+
+    let labels: Array1<String> = fitted.predict(&dataset);
+    let sides = fitted.decision_values(&dataset)?; // rows × 1: positive for the second of `fitted.classes()`
+    if let Some(probable) = fitted.probabilities(&dataset)? {
+        println!(
+            "{}: {} at {:.2}, by {:.2}",
+            fitted.classes().join(" or "),
+            labels[0],
+            *probable[[0, 1]],
+            sides[[0, 0]]
+        );
+    }
+    // ANCHOR_END: classes
+    assert_eq!(fitted.classes(), ["same", "worse"]);
+    Ok(())
+}

@@ -300,7 +300,7 @@ impl Criterion for KFold {
 
 impl KFold {
     fn rounds(&self, design: &Design) -> Result<Vec<Round>> {
-        Ok(self.rounds_of(design)?.iter().map(|round| Round::new(round)).collect())
+        Ok(self.rounds_of(design)?.iter().map(Round::new).collect())
     }
 
     /// Whether the loss of several rounds is the mean of theirs, each by the weight of what it holds out: as it is of rows, and

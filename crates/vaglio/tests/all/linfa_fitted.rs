@@ -49,8 +49,8 @@ impl Drop for Kept {
 
 /// The text of a panic.
 fn panic_of<T>(work: impl FnOnce() -> T) -> String {
-    let payload = catch_unwind(AssertUnwindSafe(work)).err().expect("a panic");
-    payload.downcast_ref::<String>().cloned().expect("a sentence")
+    let payload = catch_unwind(AssertUnwindSafe(work)).err().unwrap();
+    payload.downcast_ref::<String>().cloned().unwrap()
 }
 
 /// Fits classes, and compares with the model saved, loaded, cloned and through serde.
@@ -73,7 +73,7 @@ where
         assert_eq!(other.probabilities(&dataset).unwrap(), fitted.probabilities(&dataset).unwrap());
         assert_eq!(other.classes(), fitted.classes());
     }
-    let probabilities = fitted.probabilities(&dataset).unwrap().expect("calibrated");
+    let probabilities = fitted.probabilities(&dataset).unwrap().unwrap();
     assert_eq!(probabilities.dim(), (60, fitted.classes().len()));
     assert!(probabilities.rows().into_iter().all(|row| (row.iter().map(|p| **p).sum::<f32>() - 1.0).abs() < 1e-5));
 }

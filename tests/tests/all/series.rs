@@ -145,7 +145,8 @@ fn what_is_later_is_predicted_from_what_came_before() {
     folder.write("train.csv", file(&shuffled(&lines("s", 9, 1))));
     let of = |data: &str, splits: &str| {
         let criterion = format!("criterion: {{kind: kfold, splits: {{kind: forward, {splits}}}}}");
-        yaml(&format!("{VALUE}{data}"), &format!("{WINDOW}\n{criterion}"))
+        let window = WINDOW.replace("criterion: {kind: kfold, by: groups}", &criterion);
+        yaml(&format!("{VALUE}{data}"), &window)
     };
     folder.write("p.yaml", of(", test_last: 0.25", "folds: 3, gap: 1, window: 5"));
     let plan = folder.vaglio(&["plan", "p.yaml"]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, InFolds, Loss,
-    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, Subset, Task, part,
+    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, Subset, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -288,7 +288,7 @@ fn random_parts_follow_the_seed_and_keep_groups_and_classes() {
 }
 
 /// The mean squared error of the later half, predicted from the earlier one by plain training.
-#[part(Criterion, "later_half", summary = "error of the later half")]
+#[saved(Criterion, "later_half")]
 struct LaterHalf {}
 
 impl Criterion for LaterHalf {

@@ -46,8 +46,10 @@ impl Resampling for Forward {
             let message = format!("{} folds need {} points in time, and there are {count}", self.folds, self.folds + 1);
             return Err(Error::setting("folds", message));
         }
-        let between =
-            |from: usize, to: usize| (0..of_row.len()).filter(|&row| (from..to).contains(&of_row[row])).collect();
+        let mut order: Vec<usize> = (0..of_row.len()).collect();
+        order.sort_by_key(|&row| of_row[row]);
+        let first = |point: usize| order.partition_point(|&row| of_row[row] < point);
+        let between = |from: usize, to: usize| order[first(from)..first(to)].to_vec();
         let split = |fold: usize| {
             let start = count - (self.folds - fold) * size;
             let end = start.saturating_sub(self.gap);
@@ -55,8 +57,8 @@ impl Resampling for Forward {
                 let message = format!("with it fold {} has nothing before it to be trained on", fold + 1);
                 return Err(Error::setting("gap", message));
             }
-            let first = self.window.map_or(0, |window| end.saturating_sub(window));
-            Ok(Split::holding_out(between(start, start + size)).training_on(between(first, end)))
+            let begin = self.window.map_or(0, |window| end.saturating_sub(window));
+            Ok(Split::holding_out(between(start, start + size)).training_on(between(begin, end)))
         };
         (0..self.folds).map(split).collect()
     }

@@ -13,9 +13,8 @@ use vaglio_core::{Error, Feature, Path, PathEntry, Result, Task};
 /// A fitted pipeline or selector: predicts ([`predict`](FittedPipeline::predict)), maps columns and keeps the chosen ones
 /// ([`Transformer`](linfa::traits::Transformer)), and can be saved.
 ///
-/// `E` is the type of a target, `I` whether targets are one column ([`Ix1`](ndarray::Ix1)) or several
-/// ([`Ix2`](ndarray::Ix2)). Everything is computed in double precision, whatever the type of the records. Clones share
-/// what was learned.
+/// `E` is the type of a target, `I` whether targets are one column (`Ix1`) or several (`Ix2`). Everything is computed in
+/// double precision, whatever the type of the records. Clones share what was learned.
 ///
 /// [`save`](FittedPipeline::save) writes the same `model.json` as `vaglio run`, and [`load`](FittedPipeline::load) reads
 /// either. With serde it is written as the part of that file that is called `model`.

@@ -1,7 +1,9 @@
 //! Settings of a part, one after the other.
 
-/// Gives a part a method for each of these settings, so that they can be set one after the other: each takes what becomes
-/// the field. Behind a semicolon stand lists, whose methods take anything to go through.
+/// Gives a part a method for each of these settings, so that they can be set one after the other.
+///
+/// Behind the first semicolon stand those whose methods take what becomes the field, such as what an option holds, and behind
+/// the second lists, whose methods take anything to go through.
 ///
 /// ```
 /// #[derive(Default)]
@@ -13,31 +15,43 @@
 ///     /// The columns that count.
 ///     pub columns: Vec<String>,
 /// }
-/// vaglio_core::setters!(Nearest { neighbours: usize, within: Option<f64>; columns: [String] });
+/// vaglio_core::setters!(Nearest { neighbours: usize; within: Option<f64>; columns: [String] });
 ///
 /// let nearest = Nearest::default().neighbours(3).within(0.5).columns(["bmi", "age"]);
 /// assert_eq!((nearest.within, nearest.columns.len()), (Some(0.5), 2));
 /// ```
 #[macro_export]
 macro_rules! setters {
-    ($part:ty { $($field:ident: $type:ty),* $(,)? $(; $($list:ident: [$item:ty]),+ $(,)?)? }) => {
+    ($part:ty {
+        $($field:ident: $type:ty),* $(,)?;
+        $($becoming:ident: $wide:ty),* $(,)?;
+        $($list:ident: [$item:ty]),* $(,)?
+    }) => {
         impl $part {
             $(
                 #[doc = concat!("The same with this [`", stringify!($field), "`](#structfield.", stringify!($field), ").")]
                 #[must_use]
-                pub fn $field(mut self, $field: impl Into<$type>) -> Self {
-                    self.$field = $field.into();
+                pub fn $field(mut self, $field: $type) -> Self {
+                    self.$field = $field;
                     self
                 }
             )*
-            $($(
+            $(
+                #[doc = concat!("The same with this [`", stringify!($becoming), "`](#structfield.", stringify!($becoming), ").")]
+                #[must_use]
+                pub fn $becoming(mut self, $becoming: impl Into<$wide>) -> Self {
+                    self.$becoming = $becoming.into();
+                    self
+                }
+            )*
+            $(
                 #[doc = concat!("The same with these [`", stringify!($list), "`](#structfield.", stringify!($list), ").")]
                 #[must_use]
                 pub fn $list(mut self, $list: impl IntoIterator<Item = impl Into<$item>>) -> Self {
                     self.$list = $list.into_iter().map(Into::into).collect::<Vec<$item>>().into();
                     self
                 }
-            )+)?
+            )*
         }
     };
 }

@@ -194,14 +194,14 @@ macro_rules! settings {
         }
 
         $crate::core::setters!($search {
+            $($own: $type,)*
+            polish: $crate::Polish;
             max_features: Option<usize>,
             min_features: Option<usize>,
-            $($own: $type,)*
             tolerance: Option<f64>,
             patience: Option<usize>,
             choose: $crate::core::Choose,
-            blocks: Option<$crate::Blocks>,
-            polish: $crate::Polish;
+            blocks: Option<$crate::Blocks>;
             forced: [$crate::core::FeatureRef],
             excluded: [$crate::core::FeatureRef],
         });

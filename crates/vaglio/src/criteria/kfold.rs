@@ -109,10 +109,12 @@ impl KFold {
 vaglio_core::setters!(KFold {
     shuffle: bool,
     stratified: bool,
+    engine: Engine,
+    ;
     by: Option<By>,
     assignment: Option<String>,
     loss: AnyLoss,
-    engine: Engine,
+    ;
 });
 
 impl Criterion for KFold {

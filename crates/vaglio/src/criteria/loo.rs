@@ -48,7 +48,7 @@ pub struct Loo {
     pub full_pass: bool,
 }
 
-vaglio_core::setters!(Loo { loss: AnyLoss, full_pass: bool });
+vaglio_core::setters!(Loo { full_pass: bool; loss: AnyLoss; });
 
 impl Loo {
     /// Of outputs that share λ.

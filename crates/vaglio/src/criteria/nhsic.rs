@@ -127,7 +127,7 @@ pub enum Output {
     SameClass,
 }
 
-vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool });
+vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool;; });
 
 /// The part of the weight that rows have beside the heaviest, from which down nothing is left of them in sums of all.
 const OUTWEIGHED: f64 = 1e-9;

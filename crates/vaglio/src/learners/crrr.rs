@@ -28,7 +28,7 @@ pub struct Crrr {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(Crrr { lambda: Lambda, intercept: bool });
+vaglio_core::setters!(Crrr { intercept: bool; lambda: Lambda; });
 
 impl LinearForm for Crrr {
     fn readout(&self) -> Result<Readout> {

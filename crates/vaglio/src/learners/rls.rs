@@ -22,7 +22,7 @@ pub struct Rls {
     pub intercept: bool,
 }
 
-vaglio_core::setters!(Rls { lambda: Lambda, intercept: bool });
+vaglio_core::setters!(Rls { intercept: bool; lambda: Lambda; });
 
 impl LinearForm for Rls {
     fn readout(&self) -> Result<Readout> {

@@ -39,7 +39,13 @@ pub struct Clip {
 /// The shares where nothing is said.
 const SHARES: [f64; 2] = [0.01, 0.99];
 
-vaglio_core::setters!(Clip { lower: Option<f64>, upper: Option<f64>, quantiles: Option<[f64; 2]>, scope: LearnedOn; columns: [String] });
+vaglio_core::setters!(Clip {
+    scope: LearnedOn;
+    lower: Option<f64>,
+    upper: Option<f64>,
+    quantiles: Option<[f64; 2]>;
+    columns: [String],
+});
 
 /// The bounds that [`Clip`] found in the training rows.
 #[saved(FittedMap, "clip")]

@@ -26,7 +26,7 @@ pub struct Constant {
     pub value: f64,
 }
 
-vaglio_core::setters!(Constant { name: String, value: f64 });
+vaglio_core::setters!(Constant { value: f64; name: String; });
 
 /// The column that [`Constant`] adds.
 #[saved(FittedMap, "constant")]

@@ -57,7 +57,7 @@ pub enum DatePart {
     Minute,
 }
 
-vaglio_core::setters!(DateParts { cyclic: bool; columns: [String], parts: [DatePart] });
+vaglio_core::setters!(DateParts { cyclic: bool;; columns: [String], parts: [DatePart] });
 
 /// The columns that [`DateParts`] takes apart.
 #[saved(FittedMap, "date_parts")]

@@ -78,7 +78,7 @@ impl Value {
     }
 }
 
-vaglio_core::setters!(Impute { how: How, indicator: bool, scope: Scope; columns: [String] });
+vaglio_core::setters!(Impute { how: How, indicator: bool, scope: Scope;; columns: [String] });
 
 /// The values that [`Impute`] found in the training rows.
 #[saved(FittedMap, "impute")]

@@ -22,7 +22,7 @@ pub struct Log1p {
     pub columns: Option<Vec<String>>,
 }
 
-vaglio_core::setters!(Log1p {; columns: [String] });
+vaglio_core::setters!(Log1p {;; columns: [String] });
 
 /// The columns that [`Log1p`] takes.
 #[saved(FittedMap, "log1p")]

@@ -41,7 +41,7 @@ pub enum Unknown {
     Error,
 }
 
-vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, scope: LearnedOn; columns: [String] });
+vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, scope: LearnedOn;; columns: [String] });
 
 /// The levels that [`OneHot`] found in the training rows.
 #[saved(FittedMap, "one_hot")]

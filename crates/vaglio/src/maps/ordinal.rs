@@ -41,7 +41,12 @@ pub enum UnknownLevel {
     Missing,
 }
 
-vaglio_core::setters!(Ordinal { order: BTreeMap<String, Vec<Value>>, unknown: UnknownLevel, scope: LearnedOn; columns: [String] });
+vaglio_core::setters!(Ordinal {
+    order: BTreeMap<String, Vec<Value>>,
+    unknown: UnknownLevel,
+    scope: LearnedOn;;
+    columns: [String],
+});
 
 /// The orders that [`Ordinal`] goes by.
 #[saved(FittedMap, "ordinal")]

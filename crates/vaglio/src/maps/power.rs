@@ -74,7 +74,7 @@ impl Default for Exponent {
     }
 }
 
-vaglio_core::setters!(Power { method: Method, lambda: Exponent, scope: LearnedOn; columns: [String] });
+vaglio_core::setters!(Power { method: Method, lambda: Exponent, scope: LearnedOn;; columns: [String] });
 
 /// The exponents that [`Power`] found in the training rows.
 #[saved(FittedMap, "power")]

@@ -24,7 +24,7 @@ pub struct Interactions {
     pub columns: Vec<String>,
 }
 
-vaglio_core::setters!(Interactions {; columns: [String] });
+vaglio_core::setters!(Interactions {;; columns: [String] });
 
 /// Adds the powers and products of some columns of numbers up to a degree, named `a^2`, `a*b`, `a^2*b`.
 ///
@@ -48,7 +48,7 @@ pub struct Polynomial {
     pub columns: Vec<String>,
 }
 
-vaglio_core::setters!(Polynomial { degree: u32; columns: [String] });
+vaglio_core::setters!(Polynomial { degree: u32;; columns: [String] });
 
 /// The products that [`Interactions`] or [`Polynomial`] adds.
 #[saved(FittedMap, "products")]

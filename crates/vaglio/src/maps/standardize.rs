@@ -22,7 +22,7 @@ pub struct Standardize {
     pub target: bool,
 }
 
-vaglio_core::setters!(Standardize { scope: Scope, target: bool });
+vaglio_core::setters!(Standardize { scope: Scope, target: bool;; });
 
 /// The means and standard deviations that [`Standardize`] found in the training rows.
 #[saved(FittedMap, "standardize")]

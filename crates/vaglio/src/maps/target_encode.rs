@@ -46,7 +46,13 @@ pub struct TargetEncode {
     pub scope: LearnedOn,
 }
 
-vaglio_core::setters!(TargetEncode { smoothing: f64, folds: usize, seed: Option<u64>, scope: LearnedOn; columns: [String] });
+vaglio_core::setters!(TargetEncode {
+    smoothing: f64,
+    folds: usize,
+    scope: LearnedOn;
+    seed: Option<u64>;
+    columns: [String],
+});
 
 /// The means that [`TargetEncode`] found in the training rows.
 #[saved(FittedMap, "target_encode")]

@@ -24,7 +24,7 @@ pub struct Window {
     pub columns: Option<Vec<String>>,
 }
 
-vaglio_core::setters!(Window {; lags: [usize], columns: [String] });
+vaglio_core::setters!(Window { lags: Vec<usize>;; columns: [String] });
 
 /// The columns that [`Window`] takes, and how far back.
 #[saved(FittedMap, "window")]

@@ -31,7 +31,7 @@ pub struct Forward {
     pub window: Option<usize>,
 }
 
-vaglio_core::setters!(Forward { folds: usize, gap: usize, window: Option<usize> });
+vaglio_core::setters!(Forward { folds: usize, gap: usize; window: Option<usize>; });
 
 impl Resampling for Forward {
     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {

@@ -27,7 +27,7 @@ pub struct MonteCarlo {
     pub fraction: f64,
 }
 
-vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64 });
+vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64;; });
 
 /// What the seeds of repeats are apart by.
 const REPEAT: u64 = 5;

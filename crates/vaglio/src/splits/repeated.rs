@@ -24,7 +24,7 @@ pub struct Repeated {
     pub repeats: usize,
 }
 
-vaglio_core::setters!(Repeated { folds: usize, repeats: usize });
+vaglio_core::setters!(Repeated { folds: usize, repeats: usize;; });
 
 /// What the seeds of repeats are apart by.
 const REPEAT: u64 = 4;

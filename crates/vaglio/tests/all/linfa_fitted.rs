@@ -242,7 +242,7 @@ fn groups_and_folds_are_those_of_a_problem_built_by_hand() {
 #[test]
 fn times_of_rows_are_what_forward_folds_go_by() {
     let dataset = named(48);
-    let forward = KFold::default().splits(Forward::default().folds(3usize).gap(1usize));
+    let forward = KFold::default().splits(Forward::default().folds(3).gap(1));
     let selector = Selector::params(forward, Greedy::new(2).choose(Choose::Best), Rls::default());
     let by_rows = selector.fit(&dataset).unwrap();
     let times = (0..48).map(|row| 2000.0 + 0.5 * f64::from(row));
@@ -316,7 +316,7 @@ fn settings_are_set_one_after_the_other() {
     let chained = KFold::new(10).stratified(true).loss(Auc);
     assert_eq!(chained, KFold { folds: Some(10), stratified: true, loss: Auc.into(), ..KFold::default() });
     assert_eq!(KFold::by_groups().by, Some(By::Groups));
-    let lags = Window::default().lags([0usize, 1]).columns(["a"]);
+    let lags = Window::default().lags(vec![0, 1]).columns(["a"]);
     assert_eq!(lags, Window { lags: vec![0, 1], columns: Some(vec!["a".into()]) });
 }
 

@@ -56,7 +56,12 @@ pub enum Error {
         from_root: bool,
     },
     /// A name that nothing bears.
-    #[error("{}`{field}`: there is no {what} `{name}`{}", at(place), did_you_mean(suggestion, known))]
+    #[error(
+        "{}`{field}`: there is no {what} `{name}`{}{}",
+        at(place),
+        did_you_mean(suggestion, known),
+        unlinked(what, suggestion)
+    )]
     UnknownName {
         /// Dotted path of the setting that holds the name.
         field: String,
@@ -332,6 +337,12 @@ fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
         None if known.is_empty() => String::new(),
         None => format!("; there are: {}", known.join(", ")),
     }
+}
+
+/// That a part may be one of a plug-in, where nothing is like it.
+fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
+    let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.name() == what);
+    if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }
 }
 
 fn plural(count: usize, noun: &str) -> String {

@@ -122,6 +122,11 @@ impl Model {
         Ok(self)
     }
 
+    /// Its word in saved files.
+    pub fn kind(&self) -> &'static str {
+        self.0.typetag_name()
+    }
+
     /// The problem's columns that the model reads, in the order in which [`Model::predict`] takes them.
     pub fn inputs(&self) -> &[Feature] {
         self.0.parts().inputs

@@ -104,6 +104,34 @@ fn what_is_saved_is_read_written_and_predicted_bit_for_bit() {
 }
 
 #[test]
+fn a_model_of_a_part_that_is_not_held_names_its_crate() {
+    let folder = Folder::new("models-foreign");
+    folder.write("train.csv", table(30, 4, &[]));
+    folder.write("p.yaml", pipeline("learner: knn\nsearch: {kind: greedy, max_features: 2, choose: last}"));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let text = folder.read("out/model.json");
+    let parts: Value = serde_json::from_str::<Value>(content(&text)).unwrap()["parts"].clone();
+    let version = env!("CARGO_PKG_VERSION");
+    for (of, kind, package) in [
+        ("ModelData", "neighbours", "vaglio-knn"),
+        ("Learner", "knn", "vaglio-knn"),
+        ("Criterion", "loo", "vaglio"),
+        ("SearchStrategy", "greedy", "vaglio-search"),
+        ("Loss", "squared", "vaglio-core"),
+    ] {
+        let part = json!({"of": of, "kind": kind, "package": package, "version": version});
+        assert!(parts.as_array().unwrap().contains(&part), "{part}\n{parts}");
+    }
+    let foreign = content(&text).replace("\"neighbours\"", "\"rff_model\"").replace("vaglio-knn", "vaglio-rff");
+    folder.write("foreign.json", sealed(&foreign));
+    let ran = predict(&folder, "foreign.json");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
+    let expected = format!("it was made by `rff_model` of vaglio-rff {version}, which this program does not hold");
+    assert!(ran.err.contains(&expected), "{}", ran.err);
+}
+
+#[test]
 fn what_is_cut_or_changed_anywhere_is_refused() {
     let (folder, models) = models("models-cut");
     let refused = |bytes: &[u8], what: &str| {

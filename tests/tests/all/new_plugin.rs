@@ -124,3 +124,21 @@ fn names_that_no_crate_can_have_are_refused() {
     assert_eq!(folder.vaglio(&["new-plugin", "x", "--kind", "plug"]).code, Some(2));
     assert_eq!(folder.files("."), Vec::<String>::new());
 }
+
+/// The folder to copy from is what the command writes.
+#[test]
+fn the_template_is_what_is_written() {
+    let folder = Folder::new("new-template");
+    written(&folder, &["template"]);
+    let checkout = root().canonicalize().unwrap().display().to_string();
+    for file in ["Cargo.toml", "src/lib.rs", "tests/all.rs", "example.yaml", "example.csv", "README.md", ".gitignore"] {
+        let expected = folder.read(&format!("template/{file}")).replace(&checkout, "../..");
+        let found = std::fs::read_to_string(root().join("plugins/template").join(file)).unwrap();
+        assert_eq!(found, expected, "{file}");
+    }
+    for file in ["program/Cargo.toml", "program/src/main.rs"] {
+        let expected = folder.read(&format!("template/{file}")).replace(&checkout, "../../..");
+        let found = std::fs::read_to_string(root().join("plugins/template").join(file)).unwrap();
+        assert_eq!(found, expected, "{file}");
+    }
+}

@@ -125,7 +125,7 @@ impl ValidPipeline {
             calibration,
             columns: Some(taken.columns),
             path: Some(selection.path.clone()),
-            ..saved.selecting(&selection)
+            ..saved.selecting(&selection).made_by(&selector)
         };
         Ok((saved, selection))
     }

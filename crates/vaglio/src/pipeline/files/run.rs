@@ -141,8 +141,9 @@ fn saved(
         loss: selector.loss(&task),
     };
     let reading = prepared.reading;
-    let saved =
-        SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model).selecting(selection);
+    let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model)
+        .selecting(selection)
+        .made_by(selector);
     let Evaluated { calibration, intervals, .. } = evaluated;
     let reading = Some(reading);
     SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) }

@@ -3,6 +3,7 @@
 mod calibration;
 mod chain;
 mod intervals;
+mod origin;
 mod reading;
 
 pub(in crate::pipeline) use calibration::classes;
@@ -10,11 +11,12 @@ pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::{Chain, Predicted};
 pub use intervals::{Bounds, FoldModel, SavedIntervals};
 pub(crate) use intervals::{bounds, check_rows};
+pub use origin::MadeBy;
 pub use reading::Reading;
 
 use crate::budget::Budget;
 use crate::disk::{bounded, shortened, write_file};
-use crate::selector::Selection;
+use crate::selector::{Selection, ValidSelector};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -47,6 +49,9 @@ pub struct SavedModel {
     /// Likewise the steps of the search and the best subset of each size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<SearchPath>,
+    /// Which crates the parts come from by which it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<MadeBy>,
     /// The fitted maps, in order.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Candidate columns that the model takes, in its order.
@@ -124,6 +129,7 @@ impl SavedModel {
             selected: None,
             columns: None,
             path: None,
+            parts: Vec::new(),
             maps,
             inputs,
             model,
@@ -135,7 +141,24 @@ impl SavedModel {
             intervals: None,
         };
         saved.sources = saved.chain().sources();
+        let maps = saved.maps.iter().map(|map| ("FittedMap", map.typetag_name()));
+        saved.parts = origin::made_by(maps.chain([("ModelData", saved.model.kind())]));
         saved
+    }
+
+    /// The same as selected by these settings.
+    #[must_use]
+    pub(crate) fn made_by(mut self, selector: &ValidSelector) -> Self {
+        let ValidSelector { criterion, search, learner, .. } = selector;
+        let loss = criterion.loss();
+        let words = [
+            ("Learner", learner.typetag_name()),
+            ("Criterion", criterion.typetag_name()),
+            ("SearchStrategy", search.typetag_name()),
+        ];
+        let all = words.into_iter().chain(loss.as_ref().map(|loss| ("Loss", loss.name())));
+        self.parts.extend(origin::made_by(all));
+        self
     }
 
     /// The same for rows that follow each other as these columns of a data file say.
@@ -200,8 +223,8 @@ impl SavedModel {
         if digest(file.model.get()) != file.sha256 || wrap(&file.schema, &file.sha256, file.model.get()) != text {
             return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
         }
-        let model: SavedModel = serde_json::from_str(file.model.get())
-            .map_err(|e| refused(format!("it holds what this program does not know: {}", shortened(&e.to_string()))))?;
+        let model: SavedModel =
+            serde_json::from_str(file.model.get()).map_err(|e| refused(not_known(file.model.get(), &e)))?;
         model.check().map_err(|message| refused(format!("its parts do not fit together: {message}")))?;
         Ok(model)
     }
@@ -249,6 +272,17 @@ impl SavedModel {
     pub(crate) fn chain(&self) -> Chain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
         Chain { maps, inputs, model, scales: target_scales.as_deref(), outputs: outputs.len() }
+    }
+}
+
+/// Why the text of a whole model is none to this program.
+fn not_known(text: &str, error: &serde_json::Error) -> String {
+    match origin::foreign(text) {
+        Some(parts) => format!(
+            "it was made by {}, which this program does not hold; use one that is linked with that",
+            shortened(&parts)
+        ),
+        None => format!("it holds what this program does not know: {}", shortened(&error.to_string())),
     }
 }
 

@@ -1,0 +1,57 @@
+//! Which crates the parts of a model file come from.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Origin, origins};
+
+/// A part by whose word a model was made, and the crate that defines it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MadeBy {
+    /// The trait of the part.
+    pub of: String,
+    /// Its word.
+    pub kind: String,
+    /// The crate.
+    pub package: String,
+    /// The version of the crate.
+    pub version: String,
+}
+
+impl MadeBy {
+    /// Whether this program has a part of that word.
+    fn is_held(&self) -> bool {
+        origins().iter().any(|origin| origin.of == self.of && origin.kind == self.kind)
+    }
+}
+
+/// Where each word of a trait comes from, once.
+pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str)>) -> Vec<MadeBy> {
+    let known = origins();
+    let mut found: Vec<MadeBy> = Vec::new();
+    for (of, kind) in words {
+        let Some(&Origin { package, version, .. }) = known.iter().find(|o| o.of == of && o.kind == kind) else {
+            continue;
+        };
+        let part = MadeBy { of: of.into(), kind: kind.into(), package: package.into(), version: version.into() };
+        if !found.contains(&part) {
+            found.push(part);
+        }
+    }
+    found
+}
+
+/// The traits whose words a model is read by.
+const READ_BY: [&str; 3] = ["FittedMap", "ModelData", "Loss"];
+
+/// Of the text of a model that cannot be read, the parts that this program lacks to read it, in words.
+pub(super) fn foreign(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Parts {
+        parts: Vec<MadeBy>,
+    }
+    let Parts { parts } = serde_json::from_str(text).ok()?;
+    let told = |part: &MadeBy| format!("`{}` of {} {}", part.kind, part.package, part.version);
+    let foreign: Vec<String> =
+        parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !part.is_held()).map(told).collect();
+    (!foreign.is_empty()).then(|| foreign.join(" and "))
+}

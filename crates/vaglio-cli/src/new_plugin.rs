@@ -108,7 +108,7 @@ impl<'a> Plugin<'a> {
             return refused(format!("there is a {} `{word}` already", of.name));
         }
         let of_source = |named: &str| of.source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);
-        if of_source(&camel(&word)) {
+        if camel(&word) != "Template" && of_source(&camel(&word)) {
             return refused(format!("`{}` is the name of something else in the source of a {}", camel(&word), of.name));
         }
         let checkout = match path {
@@ -191,10 +191,10 @@ impl<'a> Plugin<'a> {
 fn check_name(name: &str) -> Result<()> {
     const TAKEN: [&str; 7] =
         ["vaglio", "vaglio-cli", "vaglio-core", "vaglio-macros", "vaglio-mrmr", "vaglio-search", "vaglio-testkit"];
-    const KEYWORDS: &str = " abstract as async await become box break const continue core crate do dyn else enum extern \
-                            false final fn for gen if impl in let loop macro match mod move mut override priv pub ref \
-                            return self static std struct super test trait true try type typeof unsafe unsized use \
-                            virtual where while yield alloc ";
+    const KEYWORDS: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum \
+                            extern false final fn for gen if impl in let loop macro match mod move mut override priv \
+                            pub ref return self static std struct super test trait true try type typeof unsized use \
+                            virtual where while yield unsafe";
     let refused = |message: &str| Err(Error::setting("NAME", format!("`{name}` {message}")));
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
     if !starts || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_') {
@@ -206,7 +206,7 @@ fn check_name(name: &str) -> Result<()> {
     if TAKEN.contains(&name) {
         return refused("is a crate of vaglio");
     }
-    if KEYWORDS.contains(&format!(" {name} ")) {
+    if KEYWORDS.split_whitespace().any(|word| word == name) {
         return refused("is a word of Rust");
     }
     Ok(())

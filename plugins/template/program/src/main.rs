@@ -1,0 +1,7 @@
+//! The command line of vaglio with one plug-in more.
+
+use template as _; // a crate that is only listed in Cargo.toml is dropped by the linker
+
+fn main() -> std::process::ExitCode {
+    vaglio_cli::main()
+}

@@ -1,0 +1,13 @@
+//! The laws that every criterion keeps.
+
+use template::Template;
+
+#[test]
+fn every_law_holds() -> Result<(), vaglio_testkit::Broken> {
+    vaglio_testkit::check_criterion_on_standard_data(&Template::default(), 1e-9)
+}
+
+#[test]
+fn it_is_known_by_its_word() -> Result<(), vaglio_testkit::Broken> {
+    vaglio_testkit::registry::check_registry(&[])
+}

@@ -70,7 +70,7 @@ impl Memory {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] of `limits.memory`.
     pub fn check(&self, budget: Budget) -> Result<()> {
-        let what = format_args!("this run ({})", self.parts());
+        let what = format!("this run ({})", self.parts());
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
         budget.in_all(self.peak(), what, remedy)
     }

@@ -1,5 +1,8 @@
 //! `vaglio new-plugin`: a crate that adds a part, which builds, keeps its laws and runs as it is written.
 
+#[cfg(test)]
+mod templates;
+
 use crate::arguments::{Kind, NewPlugin};
 use crate::commands::Done;
 use crate::terminal::note;

@@ -38,10 +38,6 @@ impl Loss for LogLoss {
         -(self.probability(predictions[class_of(targets)]) / total).ln()
     }
 
-    fn degree(&self) -> Option<i32> {
-        Some(0)
-    }
-
     fn needs_classes(&self) -> bool {
         true
     }

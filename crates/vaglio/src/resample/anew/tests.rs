@@ -90,7 +90,7 @@ fn loops(
                 let fitted = sample.select(&training).unwrap().fitted().unwrap();
                 let held = sample.select(&held_out).unwrap().apply(&fitted).unwrap();
                 let place = |name: &String| fitted.problem.names().iter().position(|other| other == name);
-                let mut columns = Columns::new(whole.rows());
+                let mut columns = Columns::new(training.len() + held_out.len());
                 for name in whole.names().iter() {
                     let values = |problem: &Problem| match place(name) {
                         Some(place) => problem.columns().column(place).values().into_owned(),

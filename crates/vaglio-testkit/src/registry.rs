@@ -148,13 +148,13 @@ mod tests {
 
     /// Settings of any name.
     #[part(Criterion, "takes_any_setting")]
-    #[serde(from = "BTreeMap<String, f64>")]
+    #[serde(from = "BTreeMap<String, Value>")]
     struct TakesAny {
         all: BTreeMap<String, f64>,
     }
 
-    impl From<BTreeMap<String, f64>> for TakesAny {
-        fn from(_: BTreeMap<String, f64>) -> Self {
+    impl From<BTreeMap<String, Value>> for TakesAny {
+        fn from(_: BTreeMap<String, Value>) -> Self {
             TakesAny::default()
         }
     }

@@ -14,7 +14,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names = measured.feature_names().to_vec();
     let dataset: Dataset<f64, String, Ix1> = Dataset::new(measured.records, state).with_feature_names(names);
 
-    let criterion = KFold::new(10).stratified(true).loss(BalancedError::default());
+    let criterion = KFold::new(10).stratified(true).loss(BalancedError);
     let pipeline = Pipeline::new(criterion, Greedy::new(4), Crrr::default()).preprocess(Standardize::default());
     let fitted = pipeline.fit(&dataset)?;
 

@@ -160,7 +160,7 @@ fn what_is_later_is_predicted_from_what_came_before() {
         assert!(plan.out.contains(line), "{line}\n{}", plan.out);
     }
     let done = folder.run(&of(", test_last: 0.25", "folds: 3, gap: 1, window: 5"));
-    assert_eq!(done["data"]["rows"], 81);
+    assert_eq!(done["data"]["rows"], 90);
     assert_eq!(done["data"]["test_rows"].as_array().unwrap().len(), 36);
     let verified = folder.vaglio(&["run", "p.yaml", "--out", "verified", "--verify", "3"]);
     assert_eq!(verified.code, Some(0), "{}", verified.err);

@@ -169,7 +169,7 @@ fn what_is_later_is_predicted_from_what_came_before() {
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "refused"]);
         assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);
     };
-    refused(of(", test_last: 0.01", "folds: 3"), "`data.test_last`: 0.01 of 126 rows leaves one side empty");
+    refused(of(", test_last: 0.001", "folds: 3"), "`data.test_last`: 0.001 of 126 rows leaves one side empty");
     refused(of(", test_last: 1.5", "folds: 3"), "`data.test_last`: it must lie between 0 and 1");
     refused(of(", test_last: 0.2, test_fraction: 0.2", "folds: 3"), "cannot be combined with `test_fraction`");
     refused(of("", "folds: 13"), "`criterion.splits.folds`: 13 folds need 14 points in time, and there are 13");

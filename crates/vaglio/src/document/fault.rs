@@ -144,15 +144,16 @@ pub(super) fn join(path: &str, key: &str) -> String {
 
 /// What a word at `path` names.
 fn noun(path: &str) -> &'static str {
-    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-    let Some(owner) = path.strip_suffix(".kind") else {
-        return if last(path) == "loss" { "loss" } else { "value" };
-    };
-    match last(owner).split('[').next().unwrap_or_default() {
-        "criterion" => "criterion",
-        "search" => "search",
-        "learner" => "learner",
-        "preprocess" => "map",
-        _ => "kind",
+    let owner = path.strip_suffix(".kind");
+    let last = owner.unwrap_or(path).rsplit('.').next().unwrap_or_default();
+    match (last.split('[').next().unwrap_or_default(), owner) {
+        ("loss", _) => "loss",
+        ("splits", _) => "resampling",
+        ("criterion", Some(_)) => "criterion",
+        ("search", Some(_)) => "search",
+        ("learner", Some(_)) => "learner",
+        ("preprocess", Some(_)) => "map",
+        (_, Some(_)) => "kind",
+        (_, None) => "value",
     }
 }

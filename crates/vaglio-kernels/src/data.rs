@@ -1,10 +1,11 @@
 //! Scaled, centered rows.
 
-use crate::sums::{LANES, Sums, TILE, add_products, product, scaled};
-use crate::wide::Entry;
+use crate::sums::{self, LANES, Sums, add_products, product, scaled};
+use crate::wide::{Entry, Wide};
 use crate::{Column, Inner, Level, Targets};
-use ndarray::{Array2, ArrayView1};
+use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Columns and targets with rows scaled by √r_j and columns centered when there is an intercept.
@@ -87,10 +88,10 @@ impl<'d> Data<'d> {
             }
             // The second pass takes off what rounding left in the first.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
-            let mut tile = vec![0.0; TILE];
+            let mut tile = vec![0.0; sums::TILE];
             let mut sums = [Sums::ZERO];
-            for start in (0..rows).step_by(TILE) {
-                let end = rows.min(start + TILE);
+            for start in (0..rows).step_by(sums::TILE) {
+                let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
                 scaled(level, x.rows(start, end), shift, root.as_deref().map(|r| &r[start..end]), tile);
                 let tile = &*tile;
@@ -173,6 +174,14 @@ impl<'d> Data<'d> {
         self.targets.root.as_deref()
     }
 
+    /// The weighted mean of the targets of an output, with what rounding left in the first sum taken off.
+    pub(crate) fn target_mean(&self, output: usize) -> f64 {
+        let (targets, total) = (&*self.targets, self.targets.total_weight);
+        let own = || targets.scaled[output].iter().enumerate().map(|(row, y)| (targets.root(row), *y));
+        let mean = own().map(|(root, y)| root * y).sum::<f64>() / total;
+        mean + own().map(|(root, y)| root * (y - root * mean)).sum::<f64>() / total
+    }
+
     /// The residuals of the empty subset.
     pub(crate) fn centered(&self, output: usize) -> &[f64] {
         &self.centered[output]
@@ -187,9 +196,9 @@ impl<'d> Data<'d> {
         out
     }
 
-    /// Columns, scaled and centered: rows × columns. Cost O(m·s).
+    /// Columns, scaled and centered: rows × columns, each column contiguous. Cost O(m·s).
     pub(crate) fn matrix(&self, columns: &[usize]) -> Array2<f64> {
-        let mut out = Array2::zeros((self.rows(), columns.len()));
+        let mut out = Array2::zeros((self.rows(), columns.len()).f());
         for (mut to, &column) in out.columns_mut().into_iter().zip(columns) {
             to.assign(&ArrayView1::from(&self.scaled(column)));
         }
@@ -214,7 +223,7 @@ impl<'d> Data<'d> {
         if norm > 0.0 {
             z.iter_mut().for_each(|z| *z /= norm);
             let active: Vec<usize> = (0..self.columns()).filter(|&c| self.active[c]).collect();
-            let products = self.products(&active, &[z]);
+            let products = self.products(&active, &[&z]);
             active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.inner.squares[c].sqrt());
         }
         out
@@ -261,11 +270,12 @@ impl<'d> Data<'d> {
     /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
     ///
     /// One read of the columns; the vectors stay in cache by tiles of rows. Cost O(m · columns · vectors).
-    pub(crate) fn products(&self, columns: &[usize], vectors: &[Vec<f64>]) -> Vec<f64> {
+    pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
         let scaled: Vec<Vec<f64>> = match self.root() {
             Some(root) => vectors.iter().map(|v| v.iter().zip(root).map(|(v, r)| v * r).collect()).collect(),
             None => Vec::new(),
         };
+        let scaled: Vec<&[f64]> = scaled.iter().map(|v| &**v).collect();
         let vectors = if self.root().is_some() { &scaled } else { vectors };
         // Columns of one type go together, so that they share the reading of the vectors.
         let (mut doubles, mut bytes) = (Vec::new(), Vec::new());
@@ -286,10 +296,17 @@ impl<'d> Data<'d> {
     }
 }
 
+/// Σ_j x_ij v_k[j] for all of some columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
+pub(crate) fn products(level: Level, columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
+    let sweep = Sweep { level, vectors, rows: vectors.first().map_or(0, |v| v.len()) };
+    let placed: Vec<Placed<'_, f64>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
+    sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
+}
+
 /// One pass over some columns against all vectors.
 struct Sweep<'v> {
     level: Level,
-    vectors: &'v [Vec<f64>],
+    vectors: &'v [&'v [f64]],
     rows: usize,
 }
 
@@ -297,48 +314,68 @@ struct Sweep<'v> {
 type Placed<'d, E> = (usize, &'d [E], f64);
 
 impl Sweep<'_> {
+    /// The sums of each column with every vector.
     fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
-        let sums = |group: &[Placed<'_, E>]| match group {
-            &[a, b, c, d] => self.together([a, b, c, d]),
-            group => group.iter().flat_map(|&one| self.together([one])).collect(),
-        };
-        columns.par_chunks(TOGETHER).flat_map_iter(sums).collect()
+        columns.par_chunks(PANEL).flat_map_iter(|panel| self.panel(panel)).collect()
     }
 
-    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C]) -> Vec<(usize, Vec<f64>)> {
-        let mut out: Vec<(usize, Vec<f64>)> =
-            columns.iter().map(|(place, ..)| (*place, Vec::with_capacity(self.vectors.len()))).collect();
-        for group in self.vectors.chunks(MOST) {
-            match group.len() {
-                1 => self.against::<E, C, 1>(&columns, group, &mut out),
-                2 => self.against::<E, C, 2>(&columns, group, &mut out),
-                _ => self.against::<E, C, 3>(&columns, group, &mut out),
+    /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.
+    fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+        const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES)) };
+        let count = self.vectors.len();
+        let mut sums = vec![Wide::ZERO; columns.len() * count];
+        let step = if count <= MOST { SWEEP } else { TILE };
+        for start in (0..self.rows).step_by(step) {
+            let rows = start..self.rows.min(start + step);
+            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
+                match columns {
+                    &[a, b, c, d] => self.together([a, b, c, d], &rows, sums),
+                    few => few.iter().zip(sums.chunks_mut(count)).for_each(|(&one, sums)| {
+                        self.together([one], &rows, sums);
+                    }),
+                }
             }
         }
-        out
+        let total = |(column, sums): (&Placed<'_, E>, &[Wide])| (column.0, sums.iter().map(|s| s.sum()).collect());
+        columns.iter().zip(sums.chunks(count)).map(total).collect()
+    }
+
+    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [Wide]) {
+        for first in (0..self.vectors.len()).step_by(MOST) {
+            match self.vectors.len() - first {
+                1 => self.against::<E, C, 1>(columns, rows, first, sums),
+                2 => self.against::<E, C, 2>(columns, rows, first, sums),
+                3 => self.against::<E, C, 3>(columns, rows, first, sums),
+                _ => self.against::<E, C, 4>(columns, rows, first, sums),
+            }
+        }
     }
 
     fn against<E: Entry, const C: usize, const N: usize>(
         &self,
-        columns: &[Placed<'_, E>; C],
-        vectors: &[Vec<f64>],
-        out: &mut [(usize, Vec<f64>)],
+        columns: [Placed<'_, E>; C],
+        rows: &Range<usize>,
+        first: usize,
+        sums: &mut [Wide],
     ) {
-        const { assert!(SWEEP.is_multiple_of(LANES)) };
-        let mut sums = [Sums::<N>::ZERO; C];
-        for start in (0..self.rows).step_by(SWEEP) {
-            let end = self.rows.min(start + SWEEP);
-            let parts = columns.map(|(_, x, _)| &x[start..end]);
-            let vectors = std::array::from_fn(|k| &vectors[k][start..end]);
-            add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut sums);
+        let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
+        let mut own: [Sums<N>; C] = std::array::from_fn(|c| Sums(std::array::from_fn(|k| sums[at(c, k)])));
+        let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
+        let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
+        add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut own);
+        for (c, own) in own.iter().enumerate() {
+            own.0.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
         }
-        out.iter_mut().zip(sums).for_each(|((_, out), sums)| out.extend(sums.total()));
     }
 }
 
 /// Columns that share the reading of the vectors.
 const TOGETHER: usize = 4;
 /// Vectors that a column is read once for.
-const MOST: usize = 3;
-/// Rows that a sweep over columns reads at once: long, because memory is read fastest in long runs.
+const MOST: usize = 4;
+/// Columns that a thread works on.
+const PANEL: usize = 32;
+/// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
+/// Rows where vectors are many: those of all stay in cache.
+const TILE: usize = 1 << 11;

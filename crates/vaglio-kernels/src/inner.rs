@@ -1,6 +1,7 @@
 //! Inner products of columns, each computed once for all states of the same rows.
 
 use crate::Data;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +13,14 @@ pub struct Inner {
     pub(crate) shifts: Vec<f64>,
     pub(crate) squares: Vec<f64>,
     pub(crate) intercept: bool,
-    rows: Mutex<HashMap<Of, Arc<[f64]>>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    rows: HashMap<Of, Arc<[f64]>>,
+    /// Columns that were asked for since columns were last read, that one included.
+    served: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,7 +31,7 @@ enum Of {
 
 impl Inner {
     pub(crate) fn new(shifts: Vec<f64>, squares: Vec<f64>, intercept: bool) -> Self {
-        Inner { shifts, squares, intercept, rows: Mutex::default() }
+        Inner { shifts, squares, intercept, known: Mutex::default() }
     }
 
     /// Whether columns were centered.
@@ -31,35 +39,78 @@ impl Inner {
         self.intercept
     }
 
-    /// The products, computed by one read of the columns where they are not known. The lock is not held meanwhile.
-    fn row(&self, data: &Data<'_>, of: Of) -> Arc<[f64]> {
-        let known = self.rows.lock().ok().and_then(|rows| rows.get(&of).cloned());
-        known.unwrap_or_else(|| {
-            let vector = match of {
-                Of::Column(column) => data.scaled(column),
-                Of::Target(output) => data.centered(output).to_vec(),
-            };
-            let active: Vec<usize> = (0..data.columns()).filter(|&c| data.is_active(c)).collect();
-            let mut row = vec![0.0; data.columns()];
-            let products = data.products(&active, &[vector]);
-            active.iter().zip(products).for_each(|(&column, product)| row[column] = product);
-            let row: Arc<[f64]> = row.into();
-            if let Ok(mut rows) = self.rows.lock() {
-                rows.insert(of, Arc::clone(&row));
-            }
-            row
-        })
+    fn row(&self, of: Of) -> Option<Arc<[f64]>> {
+        self.known.lock().ok()?.rows.get(&of).cloned()
+    }
+
+    /// Of how many columns a read that `needed` are waiting for is to make the products: twice those that the last one
+    /// served.
+    fn count(&self, needed: usize) -> usize {
+        let served = self.known.lock().map_or(1, |known| known.served);
+        needed.max((2 * served).clamp(LEAST, MOST))
+    }
+
+    fn has_served(&self, columns: usize, is_read: bool) {
+        if let Ok(mut known) = self.known.lock() {
+            known.served = columns + if is_read { 0 } else { known.served };
+        }
+    }
+
+    /// Products by one read of the columns, kept for all states. The lock is not held meanwhile.
+    fn read(&self, data: &Data<'_>, wanted: &[Of]) -> Vec<Arc<[f64]>> {
+        let vector = |of: &Of| match *of {
+            Of::Column(column) => data.scaled(column),
+            Of::Target(output) => data.centered(output).to_vec(),
+        };
+        let vectors: Vec<Vec<f64>> = wanted.par_iter().map(vector).collect();
+        let active: Vec<usize> = (0..data.columns()).filter(|&c| data.is_active(c)).collect();
+        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
+        let products = data.products(&active, &slices);
+        let mut rows = vec![vec![0.0; data.columns()]; wanted.len()];
+        for (&column, products) in active.iter().zip(products.chunks(wanted.len())) {
+            rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
+        }
+        let rows: Vec<Arc<[f64]>> = rows.into_iter().map(Arc::from).collect();
+        if let Ok(mut known) = self.known.lock() {
+            known.rows.extend(wanted.iter().copied().zip(rows.iter().cloned()));
+        }
+        rows
     }
 }
 
+/// Columns that one read of the data makes the products of, at least and at most: memory bounds a read for the first few,
+/// and beyond the last arithmetic counts more.
+const LEAST: usize = 4;
+const MOST: usize = 32;
+
 impl Data<'_> {
-    /// x_iᵀx_b for every column i, scaled and centered; 0 for inactive ones. Cost O(m·n) once.
-    pub(crate) fn with_column(&self, column: usize) -> Arc<[f64]> {
-        self.inner.row(self, Of::Column(column))
+    /// x_iᵀx_b for every column i and each of some columns b, scaled and centered; 0 for inactive i.
+    ///
+    /// One read of the data where one of them is not known, which serves columns that are `likely` to be asked for next as
+    /// well, the more the more the last one served. Cost O(m·n) for each column once.
+    pub(crate) fn with_columns(&self, columns: &[usize], likely: impl FnOnce() -> Vec<usize>) -> Vec<Arc<[f64]>> {
+        let row = |&column: &usize| self.inner.row(Of::Column(column));
+        let is_unknown = |column: &usize| row(column).is_none();
+        let mut wanted: Vec<usize> = columns.iter().copied().filter(is_unknown).collect();
+        let mut read = Vec::new();
+        if !wanted.is_empty() {
+            let more = self.inner.count(wanted.len()) - wanted.len();
+            let is_new = |column: &usize| !columns.contains(column) && is_unknown(column);
+            wanted.extend(likely().into_iter().filter(is_new).take(more));
+            let of: Vec<Of> = wanted.iter().copied().map(Of::Column).collect();
+            read = self.inner.read(self, &of);
+        }
+        self.inner.has_served(columns.len(), !read.is_empty());
+        let place = |column| wanted.iter().position(|own| own == column);
+        columns
+            .iter()
+            .filter_map(|column| place(column).map(|k| Arc::clone(&read[k])).or_else(|| row(column)))
+            .collect()
     }
 
     /// x_iᵀy for every column i and the residuals of the empty subset. Cost O(m·n) once.
     pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
-        self.inner.row(self, Of::Target(output))
+        let of = Of::Target(output);
+        self.inner.row(of).unwrap_or_else(|| Arc::clone(&self.inner.read(self, &[of])[0]))
     }
 }

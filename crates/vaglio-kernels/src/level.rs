@@ -1,7 +1,8 @@
 //! Run-time choice of the instruction set.
 //!
-//! Kernels are written once over fixed lanes and compiled for AVX-512, AVX2 and the baseline of the target. Products
-//! and sums are never contracted, so every level gives the same bits.
+//! Kernels are written once over fixed lanes and compiled for AVX-512, AVX2 and the baseline of the target. A product and a
+//! sum are rounded once where a kernel says so (`Wide::mul_add`), and else twice, never as the compiler likes, so every level
+//! gives the same bits. The baseline of x86-64 has no instruction for the first and calls a function of the C library.
 
 use pulp::{Arch, NullaryFnOnce};
 

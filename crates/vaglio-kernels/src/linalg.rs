@@ -2,9 +2,11 @@
 //!
 //! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
 
+mod cholesky;
 mod tridiagonal;
 
 use crate::trial::worse;
+pub use cholesky::Cholesky;
 use ndarray::{Array1, Array2, ArrayView2};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
@@ -45,7 +47,7 @@ pub struct Svd {
 #[cfg(not(feature = "lapack"))]
 mod backend {
     use super::{Failure, Svd};
-    use faer::{Mat, MatRef, Side, linalg::solvers::Solve};
+    use faer::{Mat, MatRef, Side};
     use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
 
     pub(super) fn view<'a>(a: &'a ArrayView2<'_, f64>) -> MatRef<'a, f64> {
@@ -55,8 +57,12 @@ mod backend {
         unsafe { MatRef::from_raw_parts(a.as_ptr(), rows, columns, strides[0], strides[1]) }
     }
 
-    fn owned(a: MatRef<'_, f64>) -> Array2<f64> {
-        Array2::from_shape_fn((a.nrows(), a.ncols()).f(), |(i, j)| a[(i, j)])
+    pub(super) fn owned(a: MatRef<'_, f64>) -> Array2<f64> {
+        let mut out = Array2::zeros((a.nrows(), a.ncols()).f());
+        for (mut to, from) in out.columns_mut().into_iter().zip(a.col_iter()) {
+            to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
+        }
+        out
     }
 
     pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
@@ -70,18 +76,18 @@ mod backend {
         let a = view(&a);
         let (full, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
         matmul(out.as_mut(), lower, faer::Accum::Replace, a.transpose(), full, a, full, 1.0, faer::Par::Seq);
-        Array2::from_shape_fn((n, n), |(i, j)| out[(i.max(j), i.min(j))])
+        let mut out = owned(out.as_ref());
+        for j in 1..n {
+            let (before, mut rest) = out.view_mut().split_at(ndarray::Axis(1), j);
+            rest.column_mut(0).iter_mut().zip(before.row(j)).for_each(|(above, below)| *above = *below);
+        }
+        out
     }
 
     pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
         let decomposition = view(&a).self_adjoint_eigen(Side::Lower).map_err(|_| Failure::NoConvergence)?;
         let values = decomposition.S().column_vector().iter().copied().collect();
         Ok((values, owned(decomposition.U())))
-    }
-
-    pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
-        Ok(owned(factor.solve(view(&b)).as_ref()))
     }
 
     pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
@@ -109,11 +115,11 @@ mod backend {
 mod backend {
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
-    use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, SolveC, UPLO};
+    use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, UPLO};
     use openblas_src as _;
 
     /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
-    fn plain(a: ArrayView2<f64>) -> Array2<f64> {
+    pub(super) fn plain(a: ArrayView2<f64>) -> Array2<f64> {
         Array2::from_shape_fn(a.dim(), |at| a[at])
     }
 
@@ -127,15 +133,6 @@ mod backend {
 
     pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
         plain(a).eigh(UPLO::Lower).map_err(|_| Failure::NoConvergence)
-    }
-
-    pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        let mut out = Array2::zeros(b.dim());
-        for (k, column) in b.columns().into_iter().enumerate() {
-            let solution = plain(a).solvec(&column.to_owned()).map_err(|_| Failure::NotPositiveDefinite)?;
-            out.column_mut(k).assign(&solution);
-        }
-        Ok(out)
     }
 
     pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
@@ -190,7 +187,7 @@ pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Fail
     if b.is_empty() {
         return Ok(Array2::zeros(b.dim()));
     }
-    backend::solve(a, b)
+    Ok(Cholesky::new(a)?.solve(b))
 }
 
 /// The inverse of a symmetric positive definite matrix. Cost O(n³).

@@ -1,8 +1,13 @@
 //! Ridge readouts from one orthogonal reduction of the rows, for any number of λ.
 
+mod equations;
+mod normal;
+
 use crate::linalg::{self, Failure};
 use crate::tolerance::SMALL_PENALTY;
+pub(crate) use equations::Equations;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+pub use normal::Normal;
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///

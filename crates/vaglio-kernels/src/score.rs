@@ -7,6 +7,7 @@ mod units;
 mod whole;
 
 use crate::Level;
+use crate::loo::Pass;
 use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
@@ -128,6 +129,9 @@ pub struct Scorer {
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     lanes: Wide,
+    /// Weights of wrong rows of one output: those of the class −1, and of 1.
+    sides: [Wide; 2],
+    /// Of several outputs, by class.
     wrong: Vec<f64>,
     /// What a loss is made of once all rows are there: predictions, row after row, or the residuals of units.
     whole: Vec<f64>,
@@ -181,9 +185,22 @@ impl Scorer {
         matches!(self.measure, Measure::Squared) && self.factors.is_none() && self.units.is_none()
     }
 
+    /// What one pass over the rows of one output adds up; `None` where the loss is more than that.
+    pub(crate) fn pass(&self) -> Option<Pass<'_>> {
+        if self.targets.outputs() != 1 || self.factors.is_some() || self.units.is_some() {
+            return None;
+        }
+        match self.measure {
+            Measure::Squared => Some(Pass::Squares),
+            Measure::ZeroOne => Some(Pass::Wrong(&self.targets.scaled[0], self.targets.root.as_deref())),
+            _ => None,
+        }
+    }
+
     pub(crate) fn start(&self) -> Tally {
         let whole = self.units.as_ref().map_or(0, |units| units.count() * self.targets.outputs());
-        Tally { lanes: Wide::ZERO, wrong: vec![0.0; self.class_weights.len()], whole: vec![0.0; whole] }
+        let wrong = vec![0.0; if self.targets.outputs() > 1 { self.class_weights.len() } else { 0 }];
+        Tally { lanes: Wide::ZERO, sides: [Wide::ZERO; 2], wrong, whole: vec![0.0; whole] }
     }
 
     /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
@@ -224,6 +241,11 @@ impl Scorer {
                     tally.lanes.update(j % Wide::WIDTH, |sum| sum + loss);
                 }
             }
+            Measure::ZeroOne | Measure::BalancedError if residuals.len() == 1 => {
+                let y = &self.targets.scaled[0][start..start + rows];
+                let root = self.targets.root.as_ref().map(|root| &root[start..start + rows]);
+                add_wrong(self.targets.level, y, root, &residuals[0][..rows], &mut tally.sides);
+            }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
                     if self.is_wrong(row, |o| residuals[o][j]) {
@@ -256,12 +278,14 @@ impl Scorer {
         if let Some(units) = &self.units {
             return units.loss(&tally.whole);
         }
+        let sides = tally.sides.map(Wide::sum);
+        let wrong = if self.targets.outputs() == 1 { &sides[..] } else { &tally.wrong[..] };
         match &self.measure {
             Measure::Squared | Measure::Absolute | Measure::Rows(_) => tally.lanes.sum() / self.divisor,
-            Measure::ZeroOne => tally.wrong.iter().sum::<f64>() / self.divisor,
+            Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
             Measure::BalancedError => {
                 let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
-                let shares = tally.wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
+                let shares = wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
                 shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
             }
             Measure::Auc => self.wrong_pairs(&tally.whole),
@@ -332,4 +356,36 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
         }
     }
     level.run(Kernel(residual, lanes));
+}
+
+/// Adds the weights of rows where y·(y − residual) is at most the rounding of it, by the sign of y.
+fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [Wide; 2]) {
+    struct Kernel<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(y, root, residual, sides) = self;
+            let of_eight = |y: Wide, root: Wide, e: Wide| {
+                let weight = root * root;
+                let wrong = weight.where_at_most(y * (y - e), Wide::splat(TIED_PREDICTION) * weight);
+                let negative = wrong.where_at_most(y, Wide::ZERO);
+                [negative, wrong - negative]
+            };
+            let ((y, y_rest), (e, e_rest)) = (y.as_chunks(), residual.as_chunks());
+            let root = root.map(<[f64]>::as_chunks);
+            let one = Wide::splat(1.0);
+            for (j, (y, e)) in y.iter().zip(e).enumerate() {
+                let root = root.map_or(one, |(root, _)| Wide::load(&root[j]));
+                let more = of_eight(Wide::load(y), root, Wide::load(e));
+                *sides = std::array::from_fn(|k| sides[k] + more[k]);
+            }
+            for (l, (y, e)) in y_rest.iter().zip(e_rest).enumerate() {
+                let root = root.map_or(1.0, |(_, root)| root[l]);
+                let more = of_eight(Wide::splat(*y), Wide::splat(root), Wide::splat(*e));
+                (0..2).for_each(|k| sides[k].update(l, |sum| sum + more[k].lane(l)));
+            }
+        }
+    }
+    level.run(Kernel(y, root, residual, sides));
 }

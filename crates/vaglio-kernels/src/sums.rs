@@ -22,7 +22,7 @@ macro_rules! with_entries {
 
 /// Running sums of a column against `N` vectors, in lanes that go on over tiles.
 #[derive(Clone, Copy)]
-pub(crate) struct Sums<const N: usize>([Wide; N]);
+pub(crate) struct Sums<const N: usize>(pub [Wide; N]);
 
 impl<const N: usize> Sums<N> {
     pub(crate) const ZERO: Self = Sums([Wide::ZERO; N]);
@@ -105,6 +105,25 @@ pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
         }
     }
     level.run(Kernel(alpha, x, y));
+}
+
+/// y ← y − Σ_k α_k x_k, one after the other. Cost O(m·C).
+pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
+    struct Kernel<'k, const C: usize>([&'k [f64]; C], [f64; C], &'k mut [f64]);
+    impl<const C: usize> NullaryFnOnce for Kernel<'_, C> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(x, alphas, y) = self;
+            let x = x.map(|x| &x[..y.len()]);
+            for (j, y) in y.iter_mut().enumerate() {
+                for k in 0..C {
+                    *y -= alphas[k] * x[k][j];
+                }
+            }
+        }
+    }
+    level.run(Kernel(x, alphas, y));
 }
 
 /// out_j ← scale_j·(x_j − shift), with every scale 1 when absent. Cost O(m).

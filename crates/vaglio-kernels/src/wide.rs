@@ -63,10 +63,22 @@ impl Wide {
         *chunk = self.0;
     }
 
+    /// self·by + to, rounded once.
+    #[inline(always)]
+    pub fn mul_add(self, by: Wide, to: Wide) -> Wide {
+        Wide(std::array::from_fn(|l| self.0[l].mul_add(by.0[l], to.0[l])))
+    }
+
     /// The smaller of each lane.
     #[inline(always)]
     pub fn min(self, other: Wide) -> Wide {
         Wide(std::array::from_fn(|l| if self.0[l] < other.0[l] { self.0[l] } else { other.0[l] }))
+    }
+
+    /// The lanes where `a` is at most `b`, else 0.
+    #[inline(always)]
+    pub fn where_at_most(self, a: Wide, b: Wide) -> Wide {
+        Wide(std::array::from_fn(|l| if a.0[l] <= b.0[l] { self.0[l] } else { 0.0 }))
     }
 
     /// Sets one lane to what `f` makes of it.

@@ -47,7 +47,7 @@ fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: 
         for k in 0..SIDE {
             let x = x[k][t];
             for l in 0..SIDE {
-                sums[k][l] = sums[k][l] + x * y[l];
+                sums[k][l] = x.mul_add(y[l], sums[k][l]);
             }
         }
     }
@@ -71,6 +71,7 @@ mod tests {
         let tile: Vec<Wide> = (0..columns * height / 8).map(wide).collect();
         let mut first: Option<Vec<f64>> = None;
         for level in Level::available() {
+            // Each product and sum is rounded once, whether the processor does so or a function.
             let mut out = vec![0.0; columns * columns];
             add_gram(level, &tile, height / 8, columns, &mut out);
             for i in 0..columns {

@@ -9,10 +9,12 @@
 //! 1. Moments, for squared losses. [`Moments`] are products over the training rows and the rows held out of every fold:
 //!    one read of the rows, and nothing after it depends on how many there are. [`Forward`] and [`Backward`] try every
 //!    one-column change of one subset for several λ, [`Tree`] all subsets depth first, [`Spectrum`] many λ of one subset.
+//!    [`Refined`] takes residuals from the rows for λ at which moments have lost digits.
 //! 2. Rows held out. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. Each subset decomposed. [`Decomposition`] predicts the rows held out for any λ, and for every column removed.
 //!    [`Refitted`] does it without each fold from the rows, where cancellation makes a closed form unreliable.
 
+mod all_rows;
 mod backward;
 mod cells;
 mod decomposition;
@@ -25,17 +27,20 @@ pub mod hold_out;
 mod imputed;
 mod moments;
 mod products;
+mod refined;
 mod refitted;
 mod rows;
 mod spectrum;
 mod training;
 mod tree;
 
+pub use all_rows::AllRows;
 pub use backward::Backward;
 pub use cells::Cells;
 pub use decomposition::Decomposition;
 pub use forward::Forward;
 pub use moments::Moments;
+pub use refined::Refined;
 pub use refitted::Refitted;
 pub use rows::Rows;
 pub use spectrum::Spectrum;

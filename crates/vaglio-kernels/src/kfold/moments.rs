@@ -2,6 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
+use super::all_rows::AllRows;
 use super::imputed::Imputed;
 use super::products::{Sums, sums};
 use super::training::{Split, Totals, range, ranges};
@@ -30,6 +31,7 @@ pub struct Moments {
     pub(super) stride: usize,
     pub(super) outputs: usize,
     divisor: f64,
+    all_rows: Option<AllRows>,
 }
 
 /// The moments of one fold; matrices are symmetric, rows one after the other.
@@ -124,7 +126,10 @@ impl Moments {
         };
         let divisor = held_out * outputs as f64;
         let places = rows.places();
-        Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor })
+        let is_plain = rows.classes.is_none() && rows.gaps.is_empty() && rows.folds.is_of_others();
+        let all_rows = (is_plain && (rows.intercept || !rows.standardize))
+            .then(|| AllRows::of(&features, totals.all(), side, rows));
+        Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor, all_rows })
     }
 
     /// The same with the first `count` folds held out alone, the others being trained on in every one of them.
@@ -137,6 +142,12 @@ impl Moments {
         let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
         self.divisor = (0..self.folds.len()).map(weight).sum::<f64>() * self.outputs as f64;
         self
+    }
+
+    /// The products over all rows, where they were added up for the folds: not of columns that folds impute or, without an
+    /// intercept, standardize, nor of balanced classes or folds that are trained on rows of their own.
+    pub fn all_rows(&self) -> Option<&AllRows> {
+        self.all_rows.as_ref()
     }
 
     /// Bytes that the moments of `folds` folds and `columns` active columns need, without the products of a chunk of

@@ -3,7 +3,7 @@
 //! arXiv:1003.3570, algorithm 3, with removals as well; the book, explanation/leave-one-out.md, "Trying one more column".
 
 use super::basis::{By, Commit};
-use super::trial::{fused, trial};
+use super::trial::{Moving, Pass, fused, trial};
 use super::{Basis, is_cancelled, judged};
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
@@ -107,16 +107,23 @@ impl All {
         let last = pending(basis, self.applied, end);
         let mut is_wanted = vec![false; self.columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);
-        let none = Trial::of(f64::INFINITY, f64::INFINITY);
-        let visit = |(feature, candidate): (usize, &mut Option<Candidate>)| match candidate {
-            Some(candidate) if is_wanted[feature] => candidate.visit(basis, scorer, feature, last.first()),
-            Some(candidate) => {
-                last.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
-                none.clone()
-            }
-            None => none.clone(),
+        let present = self.columns.iter_mut().enumerate().filter_map(|(feature, c)| Some((feature, c.as_mut()?)));
+        let (mut tried, others): (Vec<Placed<'_>>, Vec<Placed<'_>>) =
+            present.partition(|(feature, _)| is_wanted[*feature]);
+        others.into_par_iter().for_each(|(feature, candidate)| {
+            last.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
+        });
+        // Two candidates share the reading of the state, which is all that the second-level cache holds beside them.
+        let visit = |group: &mut [Placed<'_>]| match (group, scorer.pass()) {
+            ([one, other], Some(pass)) => visit_two([one, other], basis, scorer, last.first(), pass).to_vec(),
+            (group, _) => group
+                .iter_mut()
+                .map(|(feature, one)| one.visit(basis, scorer, *feature, last.first()))
+                .collect::<Vec<_>>(),
         };
-        let all: Vec<Trial> = self.columns.par_iter_mut().enumerate().map(visit).collect();
+        let trials: Vec<Trial> = tried.par_chunks_mut(2).flat_map_iter(visit).collect();
+        let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];
+        tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         self.applied = end;
         wanted.iter().map(|&w| all[w].clone()).collect()
     }
@@ -167,17 +174,13 @@ impl Candidate {
     /// Takes in the last commit and tries the column.
     fn visit(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, last: Option<&Pending<'_>>) -> Trial {
         let (data, level) = (&*basis.data, basis.data.level);
-        let mut step = last.and_then(|p| self.scalars_after(data, feature, p).map(|step| (step, p.c)));
-        if is_cancelled(self.s, data.squares(feature)) {
-            if let Some((step, c)) = step.take() {
-                axpy(level, -step, c, &mut self.c);
-            }
-            (self.s, self.t) = basis.scalars(feature, &self.c);
-        }
+        let step = last.and_then(|p| Some((self.scalars_after(data, feature, p)?, p.c)));
+        let step = self.settle(basis, feature, step);
         let tau = basis.lambda + self.s;
         let (inverse, left) = (1.0 / tau, basis.left_with(feature, tau));
-        if scorer.is_of_squares() && self.t.len() == 1 {
-            let (sum, low) = fused(level, &mut self.c, step, &basis.a[0], &basis.d, self.t[0] * inverse, inverse);
+        if let Some(pass) = scorer.pass() {
+            let moving = self.moving(step, inverse);
+            let [(sum, low)] = fused(level, [moving], step.map(|(_, c)| c), &basis.a[0], &basis.d, pass);
             return judged(Trial::of(scorer.mean_of(sum), low), left);
         }
         if let Some((step, c)) = step {
@@ -185,4 +188,58 @@ impl Candidate {
         }
         judged(trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse), left)
     }
+
+    /// Where s is nearly cancelled, takes in the step and makes s and t anew; else the step is still to be taken in.
+    fn settle<'k>(
+        &mut self,
+        basis: &Basis<'_>,
+        feature: usize,
+        step: Option<(f64, &'k [f64])>,
+    ) -> Option<(f64, &'k [f64])> {
+        if !is_cancelled(self.s, basis.data.squares(feature)) {
+            return step;
+        }
+        if let Some((step, c)) = step {
+            axpy(basis.data.level, -step, c, &mut self.c);
+        }
+        (self.s, self.t) = basis.scalars(feature, &self.c);
+        None
+    }
+
+    fn moving(&mut self, step: Option<(f64, &[f64])>, inverse: f64) -> Moving<'_> {
+        Moving { step: step.map_or(0.0, |(step, _)| step), f: self.t[0] * inverse, inverse, c: &mut self.c }
+    }
+}
+
+/// A candidate with its feature.
+type Placed<'k> = (usize, &'k mut Candidate);
+
+/// What [`Candidate::visit`] does, of two candidates in one pass.
+fn visit_two(
+    [one, other]: [&mut Placed<'_>; 2],
+    basis: &Basis<'_>,
+    scorer: &Scorer,
+    last: Option<&Pending<'_>>,
+    pass: Pass<'_>,
+) -> [Trial; 2] {
+    let open = |(feature, candidate): &mut Placed<'_>| {
+        let step = last.and_then(|p| Some((candidate.scalars_after(&basis.data, *feature, p)?, p.c)));
+        let step = candidate.settle(basis, *feature, step);
+        let tau = basis.lambda + candidate.s;
+        (step, 1.0 / tau, basis.left_with(*feature, tau))
+    };
+    let opened = [open(one), open(other)];
+    let (level, a, d) = (basis.data.level, &basis.a[0], &basis.d);
+    let c_of = |k: usize| opened[k].0.map(|(_, c)| c);
+    let moving = [one.1.moving(opened[0].0, opened[0].1), other.1.moving(opened[1].0, opened[1].1)];
+    let found = match c_of(0).is_some() == c_of(1).is_some() {
+        true => fused(level, moving, c_of(0), a, d, pass),
+        false => {
+            let [one, other] = moving;
+            let ([one], [other]) =
+                (fused(level, [one], c_of(0), a, d, pass), fused(level, [other], c_of(1), a, d, pass));
+            [one, other]
+        }
+    };
+    std::array::from_fn(|k| judged(Trial::of(scorer.mean_of(found[k].0), found[k].1), opened[k].2))
 }

@@ -242,9 +242,9 @@ impl<'d> Basis<'d> {
 
     /// xᵀG x and xᵀa of each output, from c = G x. Cost O(m · outputs).
     pub(crate) fn scalars(&self, feature: usize, c: &[f64]) -> (f64, Vec<f64>) {
-        let level = self.data.level;
-        let x = self.data.scaled(feature);
-        (dot(level, &x, c), self.a.iter().map(|a| dot(level, &x, a)).collect())
+        let with: Vec<&[f64]> = std::iter::once(c).chain(self.a.iter().map(Vec::as_slice)).collect();
+        let products = self.data.products(&[feature], &with);
+        (products[0], products[1..].to_vec())
     }
 
     /// G x of a column that is not selected, one commit after the other. Cost O(m·commits).

@@ -4,11 +4,14 @@
 
 use super::all::Candidate;
 use super::basis::{By, Commit};
+use super::formed::{Formed, form};
+use super::new::{New, along};
 use super::trial::trial;
 use super::{BOUND_ROUNDING, Basis, judged};
 use crate::sums::dot;
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the commits, but not
@@ -31,16 +34,15 @@ pub(super) struct Bounds {
     applied: Option<usize>,
     /// Commits up to which x_iᵀG(w∘a) is known.
     along: Option<usize>,
+    /// c_pᵀa of each output with each commit.
+    with_residuals: Vec<Vec<f64>>,
     /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
     by_columns: bool,
     /// G x of candidates that were tried before, by column, with the number of commits in it.
-    made: Vec<Option<Made>>,
+    made: Vec<Option<Formed>>,
     /// How many more of them may be kept.
     room: usize,
 }
-
-/// G x of a candidate and the number of commits in it.
-type Made = (Vec<f64>, usize);
 
 #[derive(Debug, Clone, Default)]
 struct Scalars {
@@ -51,6 +53,8 @@ struct Scalars {
     along: Vec<f64>,
     /// x_iᵀc_p/τ_p of each commit.
     shares: Vec<f64>,
+    /// Commits up to which s_i was above [`INDEPENDENT`].
+    sound: usize,
 }
 
 /// Of ‖x_i‖²: below this part of it, s_i is that of a nearly dependent column, whose recurrences are unreliable.
@@ -63,6 +67,8 @@ const NEAR: f64 = 0.05;
 const KEPT: usize = 8;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
 const SOUND: f64 = 1e-2;
+/// Of ‖x_i‖²: above this part, products with commits may be taken from x_i in place of what is left of it.
+const INDEPENDENT: f64 = 0.1;
 
 impl Bounds {
     /// The candidates that a basis has not selected. Reads X only for inner products that are not known yet.
@@ -71,16 +77,25 @@ impl Bounds {
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
         let scalars = at_start(data, &features);
         let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
-        Bounds { features, scalars, applied: None, along: None, by_columns: true, made, room }
+        let with_residuals = vec![Vec::new(); data.outputs()];
+        Bounds { features, scalars, applied: None, along: None, with_residuals, by_columns: true, made, room }
     }
 
-    /// G x of a candidate that becomes one no more, where it was just tried and is accurate.
+    /// G x of a candidate that becomes one no more, with the bits of its trial, where that is accurate.
     pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
-        let (c, until) = self.made[feature].take()?;
-        self.room += 1;
+        let made = self.made[feature].take();
+        self.room += usize::from(made.is_some());
         let at = self.features.binary_search(&feature).ok()?;
-        let is_fresh = until == basis.commits.len() && self.applied == Some(until);
-        (is_fresh && self.scalars[at].s > SOUND * basis.data.squares(feature)).then_some(c)
+        let end = basis.commits.len();
+        let Scalars { s, sound, .. } = self.scalars[at];
+        if self.applied != Some(end) || s <= SOUND * basis.data.squares(feature) {
+            return None;
+        }
+        let made = made.unwrap_or_else(|| Formed::new(basis, feature));
+        let mut formed = [Formed { sound, ..made }];
+        form(basis, &mut formed);
+        let [formed] = formed;
+        Some(formed.c)
     }
 
     /// Brings the scalars up to date: one read of X, and one for each new commit whose products are not known.
@@ -98,6 +113,7 @@ impl Bounds {
             self.by_columns = false;
             self.scalars = at_start(&basis.data, &self.features);
             (self.applied, self.along) = (None, None);
+            self.with_residuals.iter_mut().for_each(Vec::clear);
             return self.refresh(basis);
         }
         let kept: Vec<bool> = self.features.iter().map(|f| !selected.contains(f)).collect();
@@ -108,11 +124,17 @@ impl Bounds {
 
         let data = &basis.data;
         let read: Vec<usize> = (first..end).filter(|&p| !basis.commits[p].is_entry() || !self.by_columns).collect();
-        let vectors: Vec<Vec<f64>> = read.iter().map(|&p| basis.commits[p].c.clone()).collect();
+        let vectors: Vec<&[f64]> = read.iter().map(|&p| &*basis.commits[p].c).collect();
         let products = if read.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
         let products = |place: usize, k: usize| products[place * read.len() + k];
         let places: Vec<Option<usize>> = (first..end).map(|p| read.iter().position(|&read| read == p)).collect();
-        let new: Vec<New> = (first..end).map(|p| New::of(basis, p, places[p - first])).collect();
+        let entered = |p: usize| if let By::Entry(feature) = basis.commits[p].by { Some(feature) } else { None };
+        let by_columns: Vec<usize> = (first..end).filter(|p| !read.contains(p)).filter_map(entered).collect();
+        let mut rows = data.with_columns(&by_columns, || self.likely(basis)).into_iter();
+        let new: Vec<New> = (first..end)
+            .zip(places)
+            .map(|(p, place)| New::of(basis, p, place, if place.is_none() { rows.next() } else { None }))
+            .collect();
 
         let update = |(place, (&feature, scalars)): (usize, (&usize, &mut Scalars))| {
             for (p, new) in (first..end).zip(&new) {
@@ -126,6 +148,9 @@ impl Bounds {
                 };
                 let (commit, image) = (&basis.commits[p], g - before(&new.with_c));
                 let share = g / commit.tau;
+                if scalars.sound == p && scalars.s > INDEPENDENT * basis.data.squares(feature) {
+                    scalars.sound += 1;
+                }
                 scalars.q += share * (share * new.norm - 2.0 * image);
                 scalars.s -= g * share;
                 scalars.t.iter_mut().zip(&commit.t).for_each(|(t, tb)| *t -= share * tb);
@@ -133,8 +158,30 @@ impl Bounds {
             }
         };
         self.features.par_iter().zip(self.scalars.par_iter_mut()).enumerate().with_min_len(64).for_each(update);
+        self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
         self.readmit(basis);
+    }
+
+    /// c_qᵀa ← c_qᵀa − Σ_p c_qᵀc_p·t_p/τ_p for the commits before those that are new, and those of the new ones.
+    fn follow_residuals(&mut self, basis: &Basis<'_>, first: usize, new: &[New]) {
+        let commits = &basis.commits[first..];
+        for (output, (with, a)) in self.with_residuals.iter_mut().zip(&basis.a).enumerate() {
+            for (q, with) in with.iter_mut().enumerate() {
+                let lost = |(commit, new): (&Commit, &New)| new.with_c[q] * commit.t[output] / commit.tau;
+                *with -= commits.iter().zip(new).map(lost).sum::<f64>();
+            }
+            with.extend(commits.iter().map(|commit| dot(basis.data.level, &commit.c, a)));
+        }
+    }
+
+    /// The candidates in the order of what they would take off the squares of the residuals, the most first.
+    fn likely(&self, basis: &Basis<'_>) -> Vec<usize> {
+        let gain = |scalars: &Scalars| scalars.t.iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s);
+        let mut order: Vec<(f64, usize)> =
+            self.features.iter().zip(&self.scalars).map(|(&feature, scalars)| (gain(scalars), feature)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order.into_iter().map(|(_, feature)| feature).collect()
     }
 
     /// Reads x_iᵀG(w∘a) of every candidate, in one pass over X.
@@ -145,11 +192,12 @@ impl Bounds {
         }
         let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
-        let with: Vec<Vec<f64>> = vectors.iter().map(|z: &Vec<f64>| along(basis, end, z)).collect();
-        let products = basis.data.products(&self.features, &vectors);
+        let with: Vec<[Vec<f64>; 1]> = vectors.iter().map(|z| along(basis, end, [z])).collect();
+        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
+        let products = basis.data.products(&self.features, &slices);
         for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
             for ((along, product), with) in scalars.along.iter_mut().zip(products).zip(&with) {
-                *along = product - dot_of(&scalars.shares, with);
+                *along = product - dot_of(&scalars.shares, &with[0]);
             }
         }
         self.along = Some(end);
@@ -172,7 +220,7 @@ impl Bounds {
             return None;
         }
         self.refresh(basis);
-        let with: Vec<Vec<f64>> = basis.a.iter().map(|a| along(basis, basis.commits.len(), a)).collect();
+        let with = &self.with_residuals;
         Some(self.each(basis, scorer, |scalars, output, f| {
             let along = mean * (scalars.t[output] - dot_of(&scalars.shares, &with[output]));
             along + f.signum() * apart[output] * scalars.q.max(0.0).sqrt()
@@ -202,7 +250,7 @@ impl Bounds {
                 Some(equal) => (self.scalars[equal].clone(), self.made[self.features[equal]].clone()),
                 None => (scalars_of(basis, feature), None),
             };
-            let made = made.filter(|_| self.room > 0);
+            let made = made.filter(|_| self.room > 0).map(|made| Formed { feature, ..made });
             self.room -= usize::from(made.is_some());
             self.made[feature] = made;
             self.features.insert(at, feature);
@@ -252,66 +300,36 @@ impl Bounds {
     /// Exact trials of some candidates, by position in [`Bounds::features`]. Cost O(m·(s + outputs)) each, O(m) for
     /// one that was tried in the step before.
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
-        let mut taken: Vec<Option<Made>> = positions.iter().map(|&at| self.made[self.features[at]].take()).collect();
-        let kept: Vec<bool> = taken.iter().map(Option::is_some).collect();
-        let trials: Vec<Trial> = positions
-            .par_iter()
-            .zip(&mut taken)
-            .map(|(&at, taken)| {
-                let feature = self.features[at];
-                let (c, from) = taken.take().unwrap_or_else(|| (basis.data.scaled(feature), 0));
-                let c = basis.residual_from(feature, c, from);
-                let (s, t) = basis.scalars(feature, &c);
-                let trial = try_out(basis, scorer, feature, &c, s, &t);
-                *taken = Some((c, basis.commits.len()));
-                trial
-            })
-            .collect();
-        // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
-        for ((&at, made), kept) in positions.iter().zip(taken).zip(kept) {
-            if kept || self.room > 0 {
-                self.room -= usize::from(!kept);
-                self.made[self.features[at]] = made;
-            }
+        let mut room = self.room;
+        let mut formed = Vec::with_capacity(positions.len());
+        let mut is_kept = vec![false; basis.data.columns()];
+        for &at in positions {
+            let (feature, sound) = (self.features[at], self.scalars[at].sound);
+            let made = self.made[feature].take();
+            is_kept[feature] = made.is_some() || room > 0;
+            // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
+            room -= usize::from(made.is_none() && room > 0);
+            formed.push(Formed { sound, ..made.unwrap_or_else(|| Formed::new(basis, feature)) });
         }
-        trials
-    }
-}
-
-/// A commit that scalars take in: what its c has to do with the columns and with the commits before.
-struct New {
-    /// The place of x_iᵀc_p among the products that were read.
-    place: Option<usize>,
-    /// x_iᵀx_b for every column, where x_iᵀc_p follows from that.
-    row: Option<Arc<[f64]>>,
-    /// x_bᵀc_q of each commit before.
-    with_x: Vec<f64>,
-    /// c_pᵀc_q likewise.
-    with_c: Vec<f64>,
-    norm: f64,
-}
-
-impl New {
-    fn of(basis: &Basis<'_>, p: usize, place: Option<usize>) -> Self {
-        let commit = &basis.commits[p];
-        let (row, with_x) = match (place, commit.by) {
-            (None, By::Entry(feature)) => {
-                (Some(basis.data.with_column(feature)), along(basis, p, &basis.data.scaled(feature)))
-            }
-            _ => (None, Vec::new()),
+        self.room = room;
+        form(basis, &mut formed);
+        let one = |one: Formed| {
+            let (s, t) = basis.scalars(one.feature, &one.c);
+            let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
+            (one.feature, trial, is_kept[one.feature].then_some(one))
         };
-        let norm = commit.c.iter().map(|c| c * c).sum();
-        New { place, row, with_x, with_c: along(basis, p, &commit.c), norm }
+        let tried: Vec<(usize, Trial, Option<Formed>)> = formed.into_par_iter().map(one).collect();
+        let mut trials = HashMap::with_capacity(positions.len());
+        for (feature, trial, formed) in tried {
+            trials.insert(feature, trial);
+            self.made[feature] = formed;
+        }
+        positions.iter().filter_map(|&at| trials.remove(&self.features[at])).collect()
     }
 }
 
 fn dot_of(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// c_qᵀz of the first commits.
-fn along(basis: &Basis<'_>, count: usize, z: &[f64]) -> Vec<f64> {
-    basis.commits[..count].par_iter().map(|commit| dot(basis.data.level, &commit.c, z)).collect()
 }
 
 /// The scalars of columns on the empty subset.
@@ -320,7 +338,7 @@ fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
     let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
     let scalars = |&feature: &usize| {
         let (squares, t) = (data.squares(feature), with.iter().map(|row| row[feature]).collect());
-        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new() }
+        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0 }
     };
     features.iter().map(scalars).collect()
 }
@@ -341,7 +359,7 @@ fn scalars_of(basis: &Basis<'_>, feature: usize) -> Scalars {
         let weighted: Vec<f64> = a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
         dot(level, &c, &weighted)
     });
-    Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares }
+    Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares, sound: 0 }
 }
 
 /// 1/d², or 0 for a row whose d is unreliable: what the row adds to a sum is left out of its bound.

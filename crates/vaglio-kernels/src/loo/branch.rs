@@ -1,6 +1,6 @@
 //! Depth-first search over subsets: a subset, and the columns that may still follow.
 
-use super::trial::{fused, trial};
+use super::trial::{Moving, Pass, fused, trial};
 use super::{Basis, is_cancelled, judged, left_with};
 use crate::sums::{axpy, dot};
 use crate::{Level, Scorer, Trial, is_unreliable};
@@ -182,7 +182,9 @@ impl Branch<'_> {
                 (None, Some(pending)) => (pending.before(own).to_vec(), Some((own.step, pending.entered))),
                 _ => (self.later[place].c.take().unwrap_or_default(), None),
             };
-            let (sum, least) = fused(level, &mut c, update, &self.a[0], &self.d, f, inverse);
+            let (step, b) = update.map_or((0.0, None), |(step, b)| (step, Some(b)));
+            let moving = Moving { c: &mut c, step, f, inverse };
+            let [(sum, least)] = fused(level, [moving], b, &self.a[0], &self.d, Pass::Squares);
             self.later[place].c = Some(c);
             return judged(Trial::of(scorer.mean_of(sum), least), self.left_with(place, self.later[place].s));
         }
@@ -200,23 +202,22 @@ impl Branch<'_> {
         judged(Trial::from_outcome(scorer.outcome(&residuals), least), self.left)
     }
 
-    /// A lower bound of 1/d_j² of every row, in this subset or a larger one. Cost O(m).
-    pub fn least_weight(&self) -> f64 {
-        least_weight(&self.d)
+    /// Lowers `weights` to 1/d_j² of this subset, which no larger one has less of. Cost O(m).
+    pub fn lower_weights(&self, weights: &mut [f64]) {
+        lower_weights(&self.d, weights);
     }
 }
-
 impl Basis<'_> {
-    /// A lower bound of 1/d_j² of every row, in this subset or a larger one. Cost O(m).
-    pub fn least_weight(&self) -> f64 {
-        least_weight(&self.d)
+    /// Lowers `weights` to 1/d_j² of this subset, which no larger one has less of. Cost O(m).
+    pub fn lower_weights(&self, weights: &mut [f64]) {
+        lower_weights(&self.d, weights);
     }
 }
 
-/// Additions only lower d, and d is at most 1.
-fn least_weight(d: &[f64]) -> f64 {
-    let most = d.iter().copied().fold(0.0, f64::max);
-    if is_unreliable(most) { 1.0 } else { (1.0 / (most * most)).max(1.0) }
+/// Additions only lower d, which is at most 1.
+fn lower_weights(d: &[f64], weights: &mut [f64]) {
+    let of_row = |d: f64| if is_unreliable(d) { 1.0 } else { (1.0 / (d * d)).max(1.0) };
+    weights.iter_mut().zip(d).for_each(|(weight, d)| *weight = weight.min(of_row(*d)));
 }
 
 impl Pending<'_> {

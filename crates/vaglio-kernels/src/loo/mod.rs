@@ -22,6 +22,8 @@ mod change;
 mod directions;
 mod dual;
 mod excluded;
+mod formed;
+mod new;
 mod possible;
 mod selected;
 mod state;
@@ -33,6 +35,7 @@ pub use change::{Change, residuals_after};
 pub(crate) use excluded::Excluded;
 pub use possible::Possible;
 pub use state::State;
+pub(crate) use trial::Pass;
 
 use crate::Trial;
 

@@ -5,64 +5,76 @@
 
 use super::BOUND_ROUNDING;
 use crate::sums::{axpy, dot};
-use crate::{Data, Scorer, linalg};
-use ndarray::Array2;
+use crate::{Data, Scorer};
 
-/// The least squares fit of a set U of columns, from which columns can be dropped.
+/// The weighted least squares fit of a set U of columns, from which columns can be dropped.
 ///
-/// For every S ⊆ S' ⊆ U: Σ_j e_j(S')² ≥ min_j 1/d_j(S)² · RSS(U), with the residuals left out e, because e = a/d,
-/// additions only lower d, and the ridge residuals a of S' are at least those of least squares on U.
+/// For every S ⊆ S' ⊆ U, with w_j = 1/d_j(S)²: Σ_j e_j(S')² ≥ Σ_j w_j·a_j(S')² ≥ RSS_w(U), with the residuals left out
+/// e = a/d, because additions only lower d, and no combination of the columns of U leaves less than their weighted fit. An
+/// S' that leaves out t columns of U leaves out one whose loss is no less than the t-th least of all, and that column alone
+/// costs c_b²/(A⁻¹)_bb.
 #[derive(Debug, Clone)]
 pub struct Possible {
     features: Vec<usize>,
     /// The inverse Gram matrix of the columns of length 1, row by row.
     inverse: Vec<f64>,
-    /// Weights of the columns of length 1, for each output.
-    weights: Vec<Vec<f64>>,
+    /// Coefficients of the columns of length 1, for each output.
+    coefficients: Vec<Vec<f64>>,
     /// ‖y − fit‖² over all outputs, and ‖y‖².
     rss: f64,
     total: f64,
+    /// Rounding that RSS(U) may have, relative to ‖y‖², whichever columns are dropped.
+    rounding: f64,
 }
 
 /// The condition number of the Gram matrix from which on nothing is claimed.
-const ILL_CONDITIONED: f64 = 1e6;
-/// Rounding that RSS(U) may have, relative to ‖y‖².
+const ILL_CONDITIONED: f64 = 1e10;
+/// Rounding of RSS(U), relative to ‖y‖²: at least, and for each unit of the condition number, since what a dropped column
+/// costs is c_b²/(A⁻¹)_bb and both are off by so much.
 const RSS_ROUNDING: f64 = 1e-13;
+const ROUNDING: f64 = 1e-15;
 
 impl Possible {
-    /// The fit of some columns; `None` when they are nearly dependent or can fit every row.
+    /// The fit of some columns to rows of some weights; `None` when they are nearly dependent or can fit every row.
     ///
     /// Cost O(m·|U|² + |U|³).
-    pub fn new(data: &Data<'_>, features: &[usize]) -> Option<Self> {
-        let size = features.len();
+    pub fn new(data: &Data<'_>, features: &[usize], weights: &[f64]) -> Option<Self> {
+        let (size, level) = (features.len(), data.level);
         if data.rows() <= size + 1 {
             return None;
         }
+        let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        let weighted = |mut x: Vec<f64>| {
+            x.iter_mut().zip(&roots).for_each(|(x, root)| *x *= root);
+            x
+        };
         let unit = |&feature: &usize| {
-            let mut x = data.scaled(feature);
-            let length = dot(data.level, &x, &x).sqrt();
+            let mut x = weighted(data.scaled(feature));
+            let length = dot(level, &x, &x).sqrt();
             x.iter_mut().for_each(|v| *v /= length);
             x
         };
         let x: Vec<Vec<f64>> = features.iter().map(unit).collect();
-        let mut gram = Array2::zeros((size, size));
+        let mut gram = vec![0.0; size * size];
         for k in 0..size {
             for l in k..size {
-                let product = dot(data.level, &x[k], &x[l]);
-                (gram[[k, l]], gram[[l, k]]) = (product, product);
+                let product = dot(level, &x[k], &x[l]);
+                (gram[k * size + l], gram[l * size + k]) = (product, product);
             }
         }
-        let inverse = inverse(&gram)?;
-        let mut fit = Possible { features: features.to_vec(), inverse, weights: Vec::new(), rss: 0.0, total: 0.0 };
+        let (inverse, condition) = inverse(gram, size)?;
+        let rounding = RSS_ROUNDING + ROUNDING * condition;
+        let (features, coefficients) = (features.to_vec(), Vec::new());
+        let mut fit = Possible { features, inverse, coefficients, rss: 0.0, total: 0.0, rounding };
         for output in 0..data.outputs() {
-            let mut residual = data.centered(output).to_vec();
-            fit.total += dot(data.level, &residual, &residual);
-            let along: Vec<f64> = x.iter().map(|x| dot(data.level, x, &residual)).collect();
-            let weight = |row: &[f64]| row.iter().zip(&along).map(|(i, b)| i * b).sum::<f64>();
-            let weights: Vec<f64> = fit.inverse.chunks(size.max(1)).map(weight).collect();
-            weights.iter().zip(&x).for_each(|(w, x)| axpy(data.level, -w, x, &mut residual));
-            fit.rss += dot(data.level, &residual, &residual);
-            fit.weights.push(weights);
+            let mut residual = weighted(data.centered(output).to_vec());
+            fit.total += dot(level, &residual, &residual);
+            let along: Vec<f64> = x.iter().map(|x| dot(level, x, &residual)).collect();
+            let coefficient = |row: &[f64]| row.iter().zip(&along).map(|(i, b)| i * b).sum::<f64>();
+            let coefficients: Vec<f64> = fit.inverse.chunks(size.max(1)).map(coefficient).collect();
+            coefficients.iter().zip(&x).for_each(|(c, x)| axpy(level, -c, x, &mut residual));
+            fit.rss += dot(level, &residual, &residual);
+            fit.coefficients.push(coefficients);
         }
         Some(fit)
     }
@@ -84,16 +96,16 @@ impl Possible {
         }
     }
 
-    /// RSS += w_b²/(A⁻¹)_bb, w −= A⁻¹_b w_b/(A⁻¹)_bb, A⁻¹ −= A⁻¹_b A⁻¹_bᵀ/(A⁻¹)_bb.
+    /// RSS += c_b²/(A⁻¹)_bb, c −= A⁻¹_b c_b/(A⁻¹)_bb, A⁻¹ −= A⁻¹_b A⁻¹_bᵀ/(A⁻¹)_bb.
     fn drop_at(&mut self, at: usize) {
         let size = self.features.len();
         let row: Vec<f64> = self.inverse[at * size..(at + 1) * size].to_vec();
         let own = row[at];
-        for weights in &mut self.weights {
-            let w = weights[at];
-            self.rss += w * w / own;
-            weights.iter_mut().zip(&row).for_each(|(other, r)| *other -= r * w / own);
-            weights.remove(at);
+        for coefficients in &mut self.coefficients {
+            let c = coefficients[at];
+            self.rss += c * c / own;
+            coefficients.iter_mut().zip(&row).for_each(|(other, r)| *other -= r * c / own);
+            coefficients.remove(at);
         }
         let mut smaller = Vec::with_capacity((size - 1) * (size - 1));
         for k in (0..size).filter(|&k| k != at) {
@@ -105,26 +117,54 @@ impl Possible {
         self.features.remove(at);
     }
 
-    /// A lower bound of the mean squared loss of every subset of the set, with the least 1/d² of a subset of it that
-    /// is to be kept; −∞ for other losses. Cost O(1).
-    pub fn bound(&self, scorer: &Scorer, least_weight: f64) -> f64 {
+    /// A lower bound of the mean squared loss of every subset of the set that has at most `most` columns beside those of
+    /// `fixed`; −∞ for other losses. Cost O(|U|·(|fixed| + log |U|)).
+    pub fn bound(&self, scorer: &Scorer, fixed: &[usize], most: usize) -> f64 {
         if !scorer.is_of_squares() || !self.rss.is_finite() {
             return f64::NEG_INFINITY;
         }
-        let rss = (self.rss * (1.0 - BOUND_ROUNDING) - RSS_ROUNDING * self.total).max(0.0);
-        scorer.mean_of(rss * least_weight)
+        let size = self.features.len();
+        let cost = |at: usize| {
+            let own = self.inverse[at * size + at];
+            self.coefficients.iter().map(|c| c[at] * c[at] / own).sum::<f64>()
+        };
+        let free = (0..size).filter(|at| !fixed.contains(&self.features[*at]));
+        let mut costs: Vec<f64> = free.map(cost).collect();
+        let dropped = costs.len().saturating_sub(most);
+        let least = match dropped {
+            0 => 0.0,
+            _ => *costs.select_nth_unstable_by(dropped - 1, f64::total_cmp).1,
+        };
+        let rss = (self.rss + least) * (1.0 - BOUND_ROUNDING) - self.rounding * self.total;
+        scorer.mean_of(rss.max(0.0))
     }
 }
 
-/// The inverse of a Gram matrix, row by row; `None` when it is ill-conditioned.
-fn inverse(gram: &Array2<f64>) -> Option<Vec<f64>> {
-    if gram.is_empty() {
-        return Some(Vec::new());
+/// The inverse of a Gram matrix of columns of length 1, row by row, with what its condition number is at most; `None` when
+/// that is too much.
+///
+/// One pivot after the other takes the place of its row and column. The condition number is at most the trace of the
+/// matrix times that of its inverse. Cost O(size³).
+fn inverse(mut gram: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
+    for at in 0..size {
+        let pivot = gram[at * size + at];
+        if pivot.is_nan() || pivot * ILL_CONDITIONED <= 1.0 {
+            return None;
+        }
+        // x_b = (y_b − Σ a_bj x_j)/a_bb, put into the other equations.
+        let mut row: Vec<f64> = gram[at * size..(at + 1) * size].to_vec();
+        row[at] = -1.0;
+        for (k, own) in gram.chunks_mut(size.max(1)).enumerate() {
+            let step = own[at] / pivot;
+            if k == at {
+                own.iter_mut().zip(&row).for_each(|(own, row)| *own = -row / pivot);
+            } else {
+                own[at] = 0.0;
+                own.iter_mut().zip(&row).for_each(|(own, row)| *own -= step * row);
+            }
+        }
     }
-    let (values, vectors) = linalg::eigh(gram.view()).ok()?;
-    let (least, most) = values.iter().fold((f64::INFINITY, 0.0f64), |(l, m), v| (l.min(*v), m.max(*v)));
-    if least.is_nan() || least * ILL_CONDITIONED <= most {
-        return None;
-    }
-    Some((&vectors / &values).dot(&vectors.t()).iter().copied().collect())
+    let trace: f64 = (0..size).map(|at| gram[at * size + at]).sum();
+    let condition = trace * size as f64;
+    (condition <= ILL_CONDITIONED).then_some((gram, condition))
 }

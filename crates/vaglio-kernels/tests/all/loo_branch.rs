@@ -85,12 +85,14 @@ fn dropping_columns_from_a_fit_equals_the_fit_of_the_others() {
     let views = columns.iter().map(|x| Column::Double(x)).collect();
     let data = Data::new(Level::best(), views, vec![true; COUNT], &[&target], None, true).unwrap();
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut fit = Possible::new(&data, &[0, 1, 2, 3, 4]).unwrap();
+    let weights: Vec<f64> = (0..45).map(|j| 1.0 + (j % 7) as f64).collect();
+    let mut fit = Possible::new(&data, &[0, 1, 2, 3, 4], &weights).unwrap();
     for members in [&[0, 1, 3, 4][..], &[1, 3], &[3], &[]] {
         assert!(fit.covers(members));
         fit.keep(members);
-        let (kept, anew) = (fit.bound(&scorer, 1.5), Possible::new(&data, members).unwrap().bound(&scorer, 1.5));
+        let of = |fit: &Possible| fit.bound(&scorer, &[], COUNT);
+        let (kept, anew) = (of(&fit), of(&Possible::new(&data, members, &weights).unwrap()));
         assert!((kept - anew).abs() <= 1e-12 * anew, "{members:?}: {kept} is not {anew}");
     }
-    assert!(Possible::new(&data, &[3, 6]).is_none(), "equal columns have no fit of their own");
+    assert!(Possible::new(&data, &[3, 6], &weights).is_none(), "equal columns have no fit of their own");
 }

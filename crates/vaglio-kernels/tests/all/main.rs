@@ -1,6 +1,7 @@
 //! The kernels against plain definitions, on every instruction set.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+mod fits;
 mod hold_out;
 mod hsic;
 mod landmarks;
@@ -8,6 +9,7 @@ mod loo;
 mod loo_branch;
 mod loo_walks;
 mod moments;
+mod refined;
 mod reservoir;
 mod sample;
 mod spectrum;

@@ -1,0 +1,116 @@
+//! Products over all rows: what fits and correlations need of them.
+
+use super::Rows;
+use super::products::sums;
+use crate::linalg::Failure;
+use crate::{Data, Folds};
+use ndarray::Array2;
+use std::sync::Arc;
+
+/// The products of some columns, the targets and the ones-vector over all rows, scaled by √r_j. Memory 8·n² bytes.
+#[derive(Debug, Clone)]
+pub struct AllRows {
+    /// In increasing order.
+    features: Vec<usize>,
+    /// Side × side, on and below the diagonal: columns first, then outputs, then the ones-vector.
+    products: Vec<f64>,
+    side: usize,
+    outputs: usize,
+    intercept: bool,
+}
+
+/// The share of a sum of squares below which one about the mean has lost digits.
+const FEW_DIGITS: f64 = 1e-4;
+
+impl AllRows {
+    /// Reads the columns once. Cost O(m·n²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when products overflow.
+    pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, Failure> {
+        let mut features = columns.to_vec();
+        features.sort_unstable();
+        features.dedup();
+        let folds = Folds::new(&vec![0; data.rows()]);
+        let rows = Rows::new(Arc::clone(data), folds, intercept, false);
+        let (of_folds, side) = sums(&rows, rows.folds(), &features)?;
+        let products = of_folds.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
+        AllRows { features, products, side, outputs: data.outputs(), intercept }.checked()
+    }
+
+    /// From products that are known already.
+    pub(super) fn of(features: &[usize], products: Vec<f64>, side: usize, rows: &Rows<'_>) -> Self {
+        AllRows { features: features.to_vec(), products, side, outputs: rows.data.outputs(), intercept: rows.intercept }
+    }
+
+    fn checked(self) -> Result<Self, Failure> {
+        if self.products.iter().all(|x| x.is_finite()) { Ok(self) } else { Err(Failure::NoConvergence) }
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.products[i.max(j) * self.side + i.min(j)]
+    }
+
+    /// Where the ones-vector stands.
+    fn ones(&self) -> usize {
+        self.features.len() + self.outputs
+    }
+
+    /// Whether the products of some columns are there.
+    pub fn has(&self, subset: &[usize]) -> bool {
+        self.places(subset).is_some()
+    }
+
+    fn places(&self, subset: &[usize]) -> Option<Vec<usize>> {
+        subset.iter().map(|feature| self.features.binary_search(feature).ok()).collect()
+    }
+
+    /// XᵀX, columns × columns, and XᵀY, columns × outputs, of some columns and all rows: about their means where there is an
+    /// intercept. `None` without the products of a column. Cost O(s²).
+    pub fn normal_equations(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
+        let places = self.places(subset)?;
+        let (count, ones) = (places.len(), self.ones());
+        let weight = self.at(ones, ones);
+        let share = |i: usize| if self.intercept { self.at(ones, i) / weight } else { 0.0 };
+        let means: Vec<f64> = places.iter().map(|&i| share(i)).collect();
+        let centered = |i: usize, j: usize, mean: f64| self.at(i, j) - mean * self.at(ones, j);
+        let mut gram = Array2::zeros((count, count));
+        for k in 0..count {
+            for l in 0..=k {
+                let entry = centered(places[k], places[l], means[k]);
+                (gram[[k, l]], gram[[l, k]]) = (entry, entry);
+            }
+        }
+        let target = |(k, o): (usize, usize)| centered(places[k], self.features.len() + o, means[k]);
+        Some((gram, Array2::from_shape_fn((count, self.outputs), target)))
+    }
+
+    /// The correlations of some columns, 0 for one without spread. `None` without the products of a column, and where
+    /// centering them would cost digits. Cost O(s²).
+    pub fn correlations(&self, subset: &[usize]) -> Option<Array2<f64>> {
+        let places = self.places(subset)?;
+        let (count, ones) = (places.len(), self.ones());
+        let weight = self.at(ones, ones);
+        let means: Vec<f64> = places.iter().map(|&i| self.at(ones, i) / weight).collect();
+        let centered = |k: usize, l: usize| self.at(places[k], places[l]) - means[k] * self.at(ones, places[l]);
+        let squares: Vec<f64> = (0..count).map(|k| centered(k, k)).collect();
+        let has_digits = |k: usize| squares[k] >= FEW_DIGITS * self.at(places[k], places[k]);
+        if !(0..count).all(has_digits) {
+            return None;
+        }
+        let inverse: Vec<f64> = squares.iter().map(|s| if *s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
+        let mut out = Array2::zeros((count, count));
+        for k in 0..count {
+            for l in 0..=k {
+                let entry = if k == l {
+                    squares[k] * inverse[k] * inverse[k]
+                } else {
+                    centered(k, l) * inverse[k] * inverse[l]
+                };
+                let entry = entry.clamp(-1.0, 1.0);
+                (out[[k, l]], out[[l, k]]) = (entry, entry);
+            }
+        }
+        Some(out)
+    }
+}

@@ -1,0 +1,170 @@
+//! G x of candidates that were tried: formed together, kept for the steps that follow.
+
+use super::Basis;
+use super::basis::Commit;
+use crate::Level;
+use crate::sums::LANES;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+use rayon::prelude::*;
+
+/// G x of a candidate that is to be formed, or brought up to date.
+#[derive(Debug, Clone)]
+pub(super) struct Formed {
+    pub feature: usize,
+    pub c: Vec<f64>,
+    /// Commits in it.
+    pub until: usize,
+    /// Commits up to which enough is left of the column for its products with them to be taken from x itself.
+    pub sound: usize,
+}
+
+/// Candidates that share the reading of the commits.
+const TOGETHER: usize = 4;
+/// Commits that are taken in at once.
+const AT_ONCE: usize = 4;
+/// Rows that are worked on together: those of the candidates stay in the first-level cache.
+const TILE: usize = 512;
+
+impl Formed {
+    /// x itself, with no commit in it. Cost O(m).
+    pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
+        Formed { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
+    }
+}
+
+/// Brings candidates up to date with all commits. Cost O(m) for each and each commit that it has not taken in.
+///
+/// c ← c − c_p·x_iᵀc_p/τ_p, commit by commit. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
+/// waits for no other commit, so the products of all candidates and all commits are one. The bits depend neither on what
+/// is formed together nor on what was formed before.
+pub(super) fn form(basis: &Basis<'_>, formed: &mut [Formed]) {
+    let end = basis.commits.len();
+    formed.sort_by_key(|one| (one.until, one.sound));
+    for group in formed.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
+        let (from, sound) = (group[0].until, group[0].sound.min(end));
+        if from < sound {
+            take_in(basis, group, &basis.commits[from..sound]);
+        }
+    }
+    formed.par_iter_mut().for_each(|one| {
+        let sound = one.sound.min(end).max(one.until);
+        one.c = basis.residual_from(one.feature, std::mem::take(&mut one.c), sound);
+        one.until = end;
+    });
+}
+
+fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
+    let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
+    let vectors: Vec<&[f64]> = commits.iter().map(|commit| &*commit.c).collect();
+    let mut shares = basis.data.products(&features, &vectors);
+    for shares in shares.chunks_mut(commits.len()) {
+        shares.iter_mut().zip(commits).for_each(|(share, commit)| *share /= commit.tau);
+    }
+    let level = basis.data.level;
+    group.par_chunks_mut(TOGETHER).zip(shares.par_chunks(TOGETHER * commits.len())).for_each(|(group, shares)| {
+        let shares: Vec<&[f64]> = shares.chunks(commits.len()).collect();
+        match group {
+            [a, b, c, d] => subtract(level, [a, b, c, d].map(|one| &mut *one.c), &vectors, &shares),
+            few => few.iter_mut().zip(&shares).for_each(|(one, shares)| {
+                subtract(level, [&mut *one.c], &vectors, &[shares]);
+            }),
+        }
+    });
+}
+
+/// c_k ← c_k − Σ_p shares_kp·v_p, one p after the other.
+fn subtract<const C: usize>(level: Level, mut c: [&mut [f64]; C], vectors: &[&[f64]], shares: &[&[f64]]) {
+    const { assert!(TILE.is_multiple_of(LANES)) };
+    let rows = vectors[0].len();
+    for start in (0..rows).step_by(TILE) {
+        let range = start..rows.min(start + TILE);
+        for first in (0..vectors.len()).step_by(AT_ONCE) {
+            let share = |k: usize, p: usize| shares[k][first + p];
+            let mut tiles = c.each_mut().map(|c| &mut c[range.clone()]);
+            if vectors.len() - first >= AT_ONCE {
+                let v: [&[f64]; AT_ONCE] = std::array::from_fn(|p| &vectors[first + p][range.clone()]);
+                some(level, &mut tiles, v, std::array::from_fn(|k| std::array::from_fn(|p| share(k, p))));
+            } else {
+                for p in 0..vectors.len() - first {
+                    let v = [&vectors[first + p][range.clone()]];
+                    some(level, &mut tiles, v, std::array::from_fn(|k| [share(k, p)]));
+                }
+            }
+        }
+    }
+}
+
+fn some<const C: usize, const P: usize>(level: Level, c: &mut [&mut [f64]; C], v: [&[f64]; P], shares: [[f64; P]; C]) {
+    struct Kernel<'k, 's, const C: usize, const P: usize>(&'k mut [&'s mut [f64]; C], [&'k [f64]; P], [[f64; P]; C]);
+    impl<const C: usize, const P: usize> NullaryFnOnce for Kernel<'_, '_, C, P> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(c, v, shares) = self;
+            let rows = v[0].len();
+            let whole = rows / LANES;
+            for (c, shares) in c.iter_mut().zip(&shares) {
+                for j in whole * LANES..rows {
+                    for p in 0..P {
+                        c[j] -= shares[p] * v[p][j];
+                    }
+                }
+            }
+            let v = v.map(|v| &v.as_chunks().0[..whole]);
+            let c = c.each_mut().map(|c| &mut c.as_chunks_mut().0[..whole]);
+            let by = shares.map(|shares| shares.map(Wide::splat));
+            for j in 0..whole {
+                let v: [Wide; P] = std::array::from_fn(|p| Wide::load(&v[p][j]));
+                for k in 0..C {
+                    let mut sum = Wide::load(&c[k][j]);
+                    for p in 0..P {
+                        sum = sum - by[k][p] * v[p];
+                    }
+                    sum.store(&mut c[k][j]);
+                }
+            }
+        }
+    }
+    level.run(Kernel(c, v, shares));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Data};
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_formed_together_later_or_alone_has_the_same_bits() {
+        let (rows, count) = (1531, 16);
+        let x: Vec<Vec<f64>> = (0..count)
+            .map(|c| (0..rows).map(|j| ((j * (c + 3)) as f64 * 0.37).sin() + ((j + c) as f64 * 1.7).cos()).collect())
+            .collect();
+        let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin()).collect();
+        let mut all: Option<Vec<Vec<f64>>> = None;
+        for level in Level::available() {
+            let columns = x.iter().map(|x| Column::Double(x)).collect();
+            let data = Arc::new(Data::new(level, columns, vec![true; count], &[&y], None, true).unwrap());
+            let basis = |size: usize| Basis::of(Arc::clone(&data), 1e-6, 0..size);
+            let (early, late) = (basis(3), basis(7));
+            let mut together: Vec<Formed> =
+                (8..count).map(|feature| Formed { sound: 5, ..Formed::new(&late, feature) }).collect();
+            let mut in_steps = together.clone();
+            form(&late, &mut together);
+            form(&early, &mut in_steps);
+            form(&late, &mut in_steps[2..]);
+            form(&late, &mut in_steps[..2]);
+            for (one, other) in together.iter().zip(&in_steps) {
+                let mut alone = [Formed { sound: 5, ..Formed::new(&late, one.feature) }];
+                form(&late, &mut alone);
+                assert_eq!((one.feature, &one.c, &one.c), (other.feature, &other.c, &alone[0].c));
+                let plain = late.residual(one.feature);
+                let scale = plain.iter().fold(0.0f64, |most, c| most.max(c.abs()));
+                assert!(plain.iter().zip(&one.c).all(|(a, b)| (a - b).abs() <= 1e-13 * scale));
+            }
+            let found: Vec<Vec<f64>> = together.into_iter().map(|one| one.c).collect();
+            assert_eq!(*all.get_or_insert_with(|| found.clone()), found);
+        }
+    }
+}

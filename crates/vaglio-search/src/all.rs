@@ -65,7 +65,7 @@ impl SearchStrategy for All {
         subset.reset(&all)?;
         let score = subset.score()?;
         path.entries.push(subset.entry(score)?);
-        path.chosen = Some(0);
+        path.chosen = (score.loss < f64::INFINITY).then_some(0);
         if let Answer::Stop(reason) = observer.visited(1.0, 1.0) {
             path.stop_reason = reason;
         }

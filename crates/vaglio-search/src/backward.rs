@@ -53,12 +53,11 @@ impl SearchStrategy for Backward {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
-            let mut before = walk.fill()?.loss;
+            walk.fill()?;
             let mut patience = Patience::new(&space.settings);
             loop {
                 let best = walk.best_removal(space.least.unwrap_or(1).max(1))?;
-                patience.allow(before - best.score.loss, walk.size() <= space.most)?;
-                before = best.score.loss;
+                patience.allow(walk.score.loss - best.score.loss, walk.size() <= space.most)?;
                 walk.remove(best)?;
             }
         })

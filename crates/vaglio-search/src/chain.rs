@@ -24,6 +24,18 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// A chain that begins with this search.
+    pub fn new(first: impl SearchStrategy + 'static) -> Self {
+        Chain { stages: vec![Arc::new(first)] }
+    }
+
+    /// The same with a search after it, among the features that those before took.
+    #[must_use]
+    pub fn then(mut self, next: impl SearchStrategy + 'static) -> Self {
+        self.stages.push(Arc::new(next));
+        self
+    }
+
     fn first(&self) -> Result<&dyn SearchStrategy> {
         match self.stages.first() {
             Some(first) => Ok(&**first),

@@ -3,20 +3,23 @@
 use crate::Space;
 use crate::order::Order;
 use crate::tree::Tree;
-use vaglio_core::{Certificate, Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, part};
+use vaglio_core::{
+    Certificate, Choose, Criterion, Design, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
+    Subset, part,
+};
 
 crate::settings! {
     /// The best of all subsets, of every size up to `max_features`.
     ///
-    /// Subsets are visited depth first, each node adding one feature that is later than its last, the most useful features
-    /// first. A subtree is left out when the criterion proves that it holds nothing better than what a greedy search and
+    /// Subsets form a tree, each node adding one feature that is later than its last, the most useful features first. Nodes
+    /// with much below them are entered in the order of their bounds, the others depth first. A subtree is left out when the criterion proves that it holds nothing better than what a greedy search and
     /// the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
     /// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
     /// entry, nothing is selected. There are no steps; a search that is stopped gives
     /// the best found so far, with a certificate that says by how much it can be off, where that is known.
     ///
-    /// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused. `tolerance` and
-    /// `patience` have no meaning here and are refused; no exchange improves the best subset, so `polish` changes nothing.
+    /// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused where the criterion
+    /// proves nothing of those that were not scored. `tolerance` and `patience` have no meaning here and are refused; no exchange improves the best subset, so `polish` changes nothing.
     ///
     /// # Reference
     /// G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974).
@@ -29,8 +32,10 @@ crate::settings! {
     pub struct Exhaustive {}
 }
 
-/// The most subsets that are searched.
-const MOST_SUBSETS: f64 = (1u64 << 30) as f64;
+/// The most subsets that are searched where no bound rules any out.
+const MOST_UNPROVEN: f64 = (1u64 << 30) as f64;
+/// Columns beyond which so many subsets are refused without looking for a bound.
+const MOST_COLUMNS: usize = 256;
 
 /// Why settings are refused that other searches have.
 const NO_STEPS: &str = "a search of all subsets has no steps to stop after; leave it out";
@@ -44,15 +49,6 @@ impl Exhaustive {
     fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
         let space = Space::new(self.settings(), design)?;
         space.settings.refuse(&["tolerance", "patience"], NO_STEPS)?;
-        let count = subsets(&space);
-        if count > MOST_SUBSETS {
-            let (count, largest) = (in_words(count), space.largest());
-            let message = format!(
-                "there are {count} subsets of up to {largest} columns and at most 2^30 are searched; take a smaller \
-                 max_features, or the search `floating` with `polish: swaps`"
-            );
-            return Err(Error::setting("max_features", message));
-        }
         Ok(space)
     }
 }
@@ -75,6 +71,17 @@ fn subsets(space: &Space<'_>) -> f64 {
     ways.iter().sum::<f64>().min(f64::MAX)
 }
 
+/// The refusal of so many subsets of which nothing can be proven.
+fn too_many(count: f64, largest: usize) -> Error {
+    let count = in_words(count);
+    let message = format!(
+        "there are {count} subsets of up to {largest} columns, and of more than 2^30 a criterion must rule out most \
+         without scoring them, which is not possible here; take a smaller max_features, or the search `floating` with \
+         `polish: swaps`"
+    );
+    Error::setting("max_features", message)
+}
+
 fn in_words(count: f64) -> String {
     if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") }
 }
@@ -86,6 +93,20 @@ impl SearchStrategy for Exhaustive {
 
     fn check_settings(&self) -> Result<()> {
         self.settings().check()
+    }
+
+    fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
+        let (space, outline) = (self.space(design)?, self.outline(design)?);
+        let count = subsets(&space);
+        if count <= MOST_UNPROVEN {
+            return Ok(());
+        }
+        let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
+        let mut bound = f64::NEG_INFINITY;
+        if features.len() <= MOST_COLUMNS {
+            bound = Subset::open(criterion, design, &outline)?.tree(&features)?.bound(0, space.largest())?;
+        }
+        if bound > f64::NEG_INFINITY { Ok(()) } else { Err(too_many(count, space.largest())) }
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {

@@ -1,6 +1,6 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{End, Flow, Patience, Space, Walk, run};
+use crate::{Flow, Patience, Space, Walk, if_any, run};
 use std::collections::BTreeSet;
 use vaglio_core::{Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
@@ -73,7 +73,6 @@ fn most_removals(space: &Space<'_>) -> usize {
 
 /// What decides the next step.
 struct Float {
-    score: f64,
     /// By size, what the addition that last reached it gained.
     gains: Vec<f64>,
     /// Every subset of the walk, sorted.
@@ -83,18 +82,16 @@ struct Float {
 
 impl Float {
     fn new(walk: &Walk<'_, '_>) -> Self {
-        let score = walk.steps.last().map_or(walk.empty, |forced| forced.score).loss;
         let gains = vec![f64::NEG_INFINITY; walk.space.features() + 1];
-        Float { score, gains, seen: BTreeSet::from([sorted(walk.context.subset.selected())]), removals: 0 }
+        Float { gains, seen: BTreeSet::from([sorted(walk.context.subset.selected())]), removals: 0 }
     }
 
     fn run(&mut self, walk: &mut Walk<'_, '_>) -> Flow<StopReason> {
         let mut patience = Patience::new(&walk.space.settings);
         loop {
             let best = walk.best_addition()?;
-            let gain = self.score - best.score.loss;
+            let gain = walk.score.loss - best.score.loss;
             patience.allow(gain, walk.has_least() && walk.size() > 0)?;
-            self.score = best.score.loss;
             walk.add(best)?;
             self.gains[walk.size()] = gain;
             self.seen.insert(sorted(walk.context.subset.selected()));
@@ -105,18 +102,14 @@ impl Float {
     /// Removals while they are cheap.
     fn take_back(&mut self, walk: &mut Walk<'_, '_>) -> Flow {
         while self.removals < most_removals(walk.space) {
-            let best = match walk.best_removal(1) {
-                Err(End::Stop(_)) => return Ok(()),
-                best => best?,
-            };
+            let Some(best) = if_any(walk.best_removal(1))? else { return Ok(()) };
             let leaving = &walk.space.groups[best.group];
             let selected = walk.context.subset.selected().iter();
             let rest: Vec<Feature> = selected.copied().filter(|f| !leaving.contains(f)).collect();
-            let is_cheap = best.score.loss - self.score <= 0.5 * self.gains[walk.size()];
+            let is_cheap = best.score.loss - walk.score.loss <= 0.5 * self.gains[walk.size()];
             if !is_cheap || !self.seen.insert(sorted(&rest)) {
                 return Ok(());
             }
-            self.score = best.score.loss;
             self.removals += 1;
             walk.remove(best)?;
         }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`Settings`], [`settings!`] | what all searches can be told: sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
-//! | [`Walk`], [`Move`], [`End`] | the steps, each shown to the observer, and the best subset of each size |
+//! | [`Walk`], [`Move`], [`End`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
@@ -50,4 +50,4 @@ pub use run::run;
 pub use settings::{Blocks, Origin, Polish, Settings};
 pub use space::Space;
 pub use vaglio_core as core;
-pub use walk::{End, Flow, Patience, Walk};
+pub use walk::{End, Flow, Patience, Walk, if_any};

@@ -58,7 +58,7 @@ impl Order {
     }
 
     pub fn count_below(&self, place: usize, size: usize) -> u64 {
-        self.below(place, size).map(|(_, count)| count).sum()
+        self.below(place, size).fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
     }
 }
 
@@ -70,7 +70,7 @@ fn ways(starts: &[usize], room: usize) -> Vec<Vec<u64>> {
         let size = starts[place + 1] - starts[place];
         let mut row = ways[place + 1].clone();
         for total in size..=room {
-            row[total] += ways[place + 1][total - size];
+            row[total] = row[total].saturating_add(ways[place + 1][total - size]);
         }
         ways[place] = row;
     }

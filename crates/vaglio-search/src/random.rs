@@ -78,7 +78,7 @@ impl SearchStrategy for Random {
         run(&space, context, &self.outline(context.design())?, |walk| {
             walk.enter_forced()?;
             let forced = walk.context.subset.selected().to_vec();
-            let start = walk.steps.last().map_or(walk.empty, |step| step.score);
+            let start = walk.score;
             let copies = copies(&space);
             let mut reason = enter(&order(0), &copies, start.loss, walk)?;
             for repeat in 1..self.repeats {

@@ -1,15 +1,22 @@
-//! The tree of all subsets, depth first, with subtrees left out that are proven worse.
+//! The tree of all subsets, with subtrees left out that are proven worse: those of the lowest bound first, and what is
+//! below a small one depth first.
+
+mod best;
+mod best_first;
+mod open;
 
 use crate::moves::score_of_later;
 use crate::order::Order;
 use crate::polish::{Selected, best_exchange};
 use crate::space::Space;
+pub(crate) use best::Best;
+use open::{Frontier, Open};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
 use vaglio_core::{
-    Answer, Branch, Certificate, Error, Feature, Health, Journal, Observer, PathEntry, Result, Score, StopReason,
-    StopSign, Subset, Watch,
+    Answer, Branch, Certificate, Error, Feature, Health, Journal, Observer, Result, Score, StopReason, StopSign,
+    Subset, Watch,
 };
 
 /// The most subsets between two questions to the observer.
@@ -18,53 +25,13 @@ const ASK_EVERY: u64 = 4096;
 /// The part of a score by which rounding may put that of the first greedy search above the same subset's in the tree.
 const ROUNDING: f64 = 1e-9;
 
-/// The best subset of each size, its features in increasing order.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Best(Vec<Option<(Vec<Feature>, f64)>>);
-
-impl Best {
-    fn new(most: usize) -> Self {
-        Best(vec![None; most + 1])
-    }
-
-    fn loss(&self, size: usize) -> f64 {
-        self.0.get(size).and_then(Option::as_ref).map_or(f64::INFINITY, |(_, loss)| *loss)
-    }
-
-    /// Keeps the subset of a node and a group if it is better than what is known of its size, or as good and the first in
-    /// lexicographic order.
-    fn offer(&mut self, subset: &[Feature], group: &[Feature], loss: f64) {
-        let size = subset.len() + group.len();
-        if loss == f64::INFINITY || loss > self.loss(size) {
-            return;
-        }
-        let Some(place) = self.0.get_mut(size) else { return };
-        let mut sorted: Vec<Feature> = subset.iter().chain(group).copied().collect();
-        sorted.sort_unstable();
-        if place.as_ref().is_none_or(|(known, least)| loss < *least || sorted < *known) {
-            *place = Some((sorted, loss));
-        }
-    }
-
-    fn lowest(&self) -> f64 {
-        self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
-    }
-
-    /// The entries of a path, scored anew, so that their scores do not depend on how they were found.
-    pub fn entries(self, subset: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
-        let mut entry = |(selected, _): (Vec<Feature>, f64)| {
-            subset.reset(&selected)?;
-            let score = subset.score()?;
-            subset.entry(score)
-        };
-        self.0.into_iter().flatten().map(&mut entry).collect()
-    }
-}
-
 /// Where a search was, with all that it knew: it goes on at the last child of the trail.
 #[derive(Serialize, Deserialize)]
 struct Known {
-    /// The group by which each node on the way continues, by its place.
+    /// What is still to be entered.
+    open: Frontier,
+    /// The node that is being searched depth first, and the group by which each node below it continues, by its place.
+    within: Option<Open>,
     trail: Vec<usize>,
     start: Best,
     found: Best,
@@ -73,6 +40,10 @@ struct Known {
     #[serde(default)]
     health: Option<Health>,
 }
+
+/// Of all subsets, the part that is searched depth first, and how many are in any case.
+const SUBTREES: u64 = 1024;
+const LEAST_SUBTREE: u64 = 64;
 
 /// Nodes between two looks at the clock.
 const LOOK_EVERY: u64 = 8;
@@ -93,8 +64,13 @@ pub(crate) struct Tree<'a> {
     asked: u64,
     stopped: Option<StopReason>,
     /// The lowest bound of what a stop has left out.
-    open: f64,
-    /// The group by which each node on the way here continues.
+    left: f64,
+    /// What is still to be entered, and what is being searched depth first.
+    open: Frontier,
+    within: Option<Open>,
+    /// Subtrees of so many subsets are searched depth first.
+    small: u64,
+    /// The group by which each node on the way from there continues.
     trail: Vec<usize>,
     /// The same of an earlier run, from the first that has not been gone to again.
     ahead: std::vec::IntoIter<usize>,
@@ -113,7 +89,7 @@ pub(crate) struct Tree<'a> {
 impl<'a> Tree<'a> {
     pub fn new(order: &'a Order, observer: &'a mut dyn Observer) -> Self {
         let base = order.forced.len();
-        let total = order.count_below(0, base) + u64::from(base > 0 && base >= order.least);
+        let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
         let (journal, sign) = (observer.journal().within("tree"), observer.sign());
         Tree {
             order,
@@ -126,7 +102,10 @@ impl<'a> Tree<'a> {
             pruned: 0,
             asked: 0,
             stopped: None,
-            open: f64::INFINITY,
+            left: f64::INFINITY,
+            open: Frontier::default(),
+            within: None,
+            small: (total / SUBTREES).max(LEAST_SUBTREE),
             trail: Vec::new(),
             ahead: Vec::new().into_iter(),
             watch: Watch::default(),
@@ -144,7 +123,7 @@ impl<'a> Tree<'a> {
         match self.visit(space, subset) {
             Err(Error::Stopped(reason)) => {
                 // In the middle of a node, where nothing is known of what is left.
-                (self.stopped, self.open) = (Some(reason), f64::NEG_INFINITY);
+                (self.stopped, self.left) = (Some(reason), f64::NEG_INFINITY);
                 Ok(())
             }
             done => done,
@@ -169,10 +148,7 @@ impl<'a> Tree<'a> {
         self.watch.take();
         let mut root = subset.tree(&order.features)?;
         self.bound_by = root.bound_by();
-        let done = match self.stopped {
-            Some(_) => self.leave_open(&mut *root, 0, 0),
-            None => self.node(&mut *root, 0),
-        };
+        let done = self.best_first(&mut *root, is_known);
         drop(root);
         subset.recall_health(self.health());
         done.map_err(|error| subset.blame(error, &self.subset))
@@ -189,29 +165,47 @@ impl<'a> Tree<'a> {
         while let Some(known) = self.journal.recall(self.kept.0 + 1) {
             (last, self.kept.0) = (Some(known), self.kept.0 + 1);
         }
-        let Some(Known { trail, start, found, visited, pruned, health }) = last else { return false };
+        let Some(Known { open, within, trail, start, found, visited, pruned, health }) = last else { return false };
         self.before = health;
+        (self.open, self.within) = (open, within);
         (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
         (self.asked, self.ahead) = (visited + pruned, trail.into_iter());
         true
     }
 
+    /// How many features more a subset may have.
+    fn room(&self) -> usize {
+        self.order.most - self.subset.len()
+    }
+
+    /// Whether a bound proves that no subset below a place and a size is among the best.
+    fn is_ruled_out(&self, bound: f64, place: usize, size: usize) -> bool {
+        self.order.below(place, size).all(|(size, _)| bound > self.threshold(size))
+    }
+
     /// Keeps where the search is, now and then: at `child` of the node that the trail leads to.
     fn keep(&mut self, child: usize) {
         self.nodes += 1;
-        if !self.nodes.is_multiple_of(LOOK_EVERY) || !self.journal.is_worth(self.kept.1, 1) {
+        if !self.nodes.is_multiple_of(LOOK_EVERY) || !self.journal.is_worth(self.kept.1, 1 + self.open.len() / 4) {
             return;
         }
-        let trail = self.trail.iter().copied().chain([child]).collect();
-        let (start, found) = (self.start.clone(), self.found.clone());
-        let known = Known { trail, start, found, visited: self.visited, pruned: self.pruned, health: self.health() };
+        let known = Known {
+            open: self.open.clone(),
+            within: self.within.clone(),
+            trail: self.trail.iter().copied().chain([child]).collect(),
+            start: self.start.clone(),
+            found: self.found.clone(),
+            visited: self.visited,
+            pruned: self.pruned,
+            health: self.health(),
+        };
         self.kept = (self.kept.0 + 1, Instant::now());
         self.journal.keep(self.kept.0, &known);
     }
 
     /// What was found, what is proven of it, and why the search ended.
     pub fn finish(self) -> (Best, Certificate, StopReason) {
-        let Tree { start, mut found, visited, pruned, stopped, open, bound_by, .. } = self;
+        let Tree { start, mut found, visited, pruned, stopped, left, bound_by, .. } = self;
         for (size, known) in start.0.into_iter().enumerate() {
             let Some((subset, loss)) = known else { continue };
             // What the tree has found counts; the greedy search fills in after a stop.
@@ -220,7 +214,7 @@ impl<'a> Tree<'a> {
             }
         }
         let optimal = stopped.is_none();
-        let gap = (found.lowest() - open).max(0.0);
+        let gap = (found.lowest() - left).max(0.0);
         let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
         let bound = bound_by.filter(|_| pruned > 0).map(Cow::Borrowed);
         (found, Certificate { optimal, visited, pruned, gap, bound }, stopped.unwrap_or(StopReason::AllSubsets))
@@ -229,7 +223,7 @@ impl<'a> Tree<'a> {
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
     fn begin(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
-        let bounded = subset.tree(&order.features)?.bound(0)? > f64::NEG_INFINITY;
+        let bounded = subset.tree(&order.features)?.bound(0, self.room())? > f64::NEG_INFINITY;
         let exchanges = bounded && self.total > (space.features() as u64).pow(3);
         let mut at = Selected::new(space, order.forced.clone());
         subset.reset(&at.features)?;
@@ -287,10 +281,10 @@ impl<'a> Tree<'a> {
         if order.below(place, size).next().is_none() {
             return Ok(());
         }
-        let bound = node.bound(0)?;
+        let bound = node.bound(0, self.room())?;
         let next = self.ahead.next();
-        if next.is_none() && order.below(place, size).all(|(size, _)| bound > self.threshold(size)) {
-            self.pruned += order.count_below(place, size);
+        if next.is_none() && self.is_ruled_out(bound, place, size) {
+            self.pruned = self.pruned.saturating_add(order.count_below(place, size));
             return Ok(());
         }
         let scored = self.score_children(node, place)?;
@@ -301,11 +295,22 @@ impl<'a> Tree<'a> {
                 self.watch.take();
             }
         }
+        let mut bound = bound;
         for child in next.unwrap_or(place)..order.places() {
             let (group, at) = (order.group(child), order.between(place, child));
             let larger = size + group.len();
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
                 continue;
+            }
+            // Bounds only rise from child to child, so one that rules a child out is kept for those after it.
+            if self.ahead.len() == 0 {
+                if !self.is_ruled_out(bound, child + 1, larger) {
+                    bound = node.bound(at, self.room())?;
+                }
+                if self.is_ruled_out(bound, child + 1, larger) {
+                    self.pruned = self.pruned.saturating_add(order.count_below(child + 1, larger));
+                    continue;
+                }
             }
             // Children of nodes on the trail of an earlier run were gone into then.
             if self.ahead.len() == 0 {
@@ -317,7 +322,7 @@ impl<'a> Tree<'a> {
             }
             self.subset.extend(group);
             self.trail.push(child);
-            self.descend(node, at, group.len(), child + 1)?;
+            self.descend(node, at, group.len(), child + 1, None)?;
             self.trail.pop();
             self.subset.truncate(size);
             if self.stopped.is_some() {
@@ -362,18 +367,26 @@ impl<'a> Tree<'a> {
     }
 
     /// Enters the node with `count` of the later features, from the one at `at` on, added; the groups from `place` on may
-    /// follow.
-    fn descend(&mut self, node: &mut dyn Branch, at: usize, count: usize, place: usize) -> Result<()> {
-        match count {
-            0 => self.node(node, place),
-            _ => self.descend(&mut *node.child(at)?, 0, count - 1, place),
+    /// follow. From there it goes a `way`, or searches depth first.
+    fn descend(
+        &mut self,
+        node: &mut dyn Branch,
+        at: usize,
+        count: usize,
+        place: usize,
+        way: Option<&[usize]>,
+    ) -> Result<()> {
+        match (count, way) {
+            (0, Some(way)) => self.enter(node, way, place),
+            (0, None) => self.node(node, place),
+            _ => self.descend(&mut *node.child(at)?, 0, count - 1, place, way),
         }
     }
 
     /// Notes the bound of what there is below a node at `place` from the group at `from` on, which a stop leaves out.
     fn leave_open(&mut self, node: &mut dyn Branch, place: usize, from: usize) -> Result<()> {
         if self.order.below(from, self.subset.len()).next().is_some() {
-            self.open = self.open.min(node.bound(self.order.between(place, from))?);
+            self.left = self.left.min(node.bound(self.order.between(place, from), self.room())?);
         }
         Ok(())
     }

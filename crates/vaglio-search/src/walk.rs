@@ -29,6 +29,17 @@ impl From<Error> for End {
 /// What a step of a walk gives; `?` goes on to the next, or ends the walk.
 pub type Flow<T = ()> = std::result::Result<T, End>;
 
+/// What [`Walk::best_addition`] or [`Walk::best_removal`] found, or none, in place of an end of the walk.
+///
+/// # Errors
+/// [`End::Failure`].
+pub fn if_any(tried: Flow<Move>) -> Flow<Option<Move>> {
+    match tried {
+        Err(End::Stop(_)) => Ok(None),
+        tried => tried.map(Some),
+    }
+}
+
 /// The walk so far, at the context's subset.
 ///
 /// Every change of the subset is recorded as a step and shown to the observer, whose answer may end the walk.
@@ -41,6 +52,8 @@ pub struct Walk<'w, 'c> {
     pub inside: Vec<bool>,
     /// Whether the empty subset is the start, and not all groups.
     pub(crate) began_empty: bool,
+    /// The score of the current subset.
+    pub score: Score,
     /// The score of the empty subset.
     pub empty: Score,
     /// What was done.
@@ -58,7 +71,8 @@ impl<'w, 'c> Walk<'w, 'c> {
         space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
         let inside = vec![false; space.groups.len()];
-        Ok(Walk { space, context, inside, began_empty: true, empty, steps: Vec::new(), entries: Vec::new() })
+        let (steps, entries) = (Vec::new(), Vec::new());
+        Ok(Walk { space, context, inside, began_empty: true, score: empty, empty, steps, entries })
     }
 
     /// How many features the current subset has.
@@ -80,15 +94,14 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::new`].
-    pub fn fill(&mut self) -> Result<Score> {
+    pub fn fill(&mut self) -> Result<()> {
         let mut all: Vec<Feature> = self.space.groups.concat();
         all.sort_unstable();
         self.context.subset.reset(&all)?;
         self.inside.fill(true);
         self.began_empty = false;
-        let score = self.context.subset.score()?;
-        self.record(score)?;
-        Ok(score)
+        self.score = self.context.subset.score()?;
+        self.record(self.score)
     }
 
     /// Adds the forced groups.
@@ -119,6 +132,15 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// See [`Walk::new`].
     pub fn addition(&mut self, group: usize) -> Result<Score> {
         Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
+    }
+
+    /// The score of the current subset with a group removed.
+    ///
+    /// # Errors
+    /// See [`Walk::new`].
+    pub fn removal(&mut self, group: usize) -> Result<Score> {
+        let tried = self.space.best_removal(&mut self.context.subset, &[group])?;
+        Ok(tried.map_or(Score::WORST, |tried| tried.score))
     }
 
     /// The groups outside that keep to `max_features`, in order.
@@ -224,6 +246,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// [`End::Stop`] when the observer wants it.
     pub fn step(&mut self, mut step: Step) -> Flow {
         step.size = self.size();
+        self.score = step.score;
         self.record(step.score)?;
         let answer = self.context.observe(&step);
         self.steps.push(step);

@@ -47,7 +47,7 @@ impl Walk {
     }
 
     fn visit(&mut self, node: &mut dyn Branch, selected: &mut Vec<Feature>, later: &[Feature]) {
-        if self.bounded && node.bound(0).unwrap() > self.least {
+        if self.bounded && node.bound(0, later.len()).unwrap() > self.least {
             return;
         }
         let mut scores = vec![Score::WORST; later.len()];

@@ -1,0 +1,68 @@
+//! What has much below it, in the order of bounds.
+
+use super::{Open, Tree};
+use vaglio_core::{Branch, Result};
+
+impl Tree<'_> {
+    /// Enters what is open, the lowest bound first, until nothing is left that could hold a better subset.
+    pub(super) fn best_first(&mut self, root: &mut dyn Branch, is_known: bool) -> Result<()> {
+        let order = self.order;
+        if !is_known {
+            let bound = root.bound(0, self.room())?;
+            self.open.push(Open::new(bound, Vec::new()));
+        }
+        while self.stopped.is_none() && !self.ask() {
+            let within = self.within.take();
+            let Some(open) = within.or_else(|| self.open.pop()) else { return Ok(()) };
+            let (place, size) = open.at(order);
+            if self.ahead.len() == 0 && self.is_ruled_out(open.bound(), place, size) {
+                self.pruned = self.pruned.saturating_add(order.count_below(place, size));
+                continue;
+            }
+            self.within = Some(open.clone());
+            self.enter(root, open.way(), 0)?;
+            self.within = None;
+        }
+        self.left =
+            self.open.least().into_iter().chain(self.within.as_ref().map(Open::bound)).fold(self.left, f64::min);
+        Ok(())
+    }
+
+    /// Goes the way from a node whose groups from `place` on may follow, and searches what it leads to.
+    pub(super) fn enter(&mut self, node: &mut dyn Branch, way: &[usize], place: usize) -> Result<()> {
+        let (order, size) = (self.order, self.subset.len());
+        let Some((&child, rest)) = way.split_first() else {
+            return if order.count_below(place, size) > self.small {
+                self.part(node, place)
+            } else {
+                self.node(node, place)
+            };
+        };
+        let group = order.group(child);
+        self.subset.extend(group);
+        let done = self.descend(node, order.between(place, child), group.len(), child + 1, Some(rest));
+        self.subset.truncate(size);
+        done
+    }
+
+    /// Scores the subsets with one group more from `place` on, and leaves open those with something below them.
+    fn part(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
+        let (order, size) = (self.order, self.subset.len());
+        if self.is_ruled_out(node.bound(0, self.room())?, place, size) {
+            self.pruned = self.pruned.saturating_add(order.count_below(place, size));
+            return Ok(());
+        }
+        let scored = self.score_children(node, place)?;
+        self.offer(scored);
+        let way = self.within.as_ref().map_or_else(Vec::new, |open| open.way().to_vec());
+        for child in place..order.places() {
+            let larger = size + order.group(child).len();
+            if larger <= order.most && order.below(child + 1, larger).next().is_some() {
+                let bound = node.bound(order.between(place, child), self.room())?;
+                let way = way.iter().copied().chain([child]).collect();
+                self.open.push(Open::new(bound, way));
+            }
+        }
+        Ok(())
+    }
+}

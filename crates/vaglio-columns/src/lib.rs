@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, ShapeBuilder};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
 ///
@@ -10,7 +11,8 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
     rows: usize,
-    stores: Vec<Numbers>,
+    /// Shared, so that a choice of columns copies none.
+    stores: Vec<Arc<Numbers>>,
 }
 
 /// The entries of one column, owned, in the smallest type that holds them exactly.
@@ -91,7 +93,7 @@ impl Columns {
     pub fn push(&mut self, values: impl Into<Numbers>) {
         let numbers = values.into();
         assert_eq!(numbers.view().len(), self.rows, "every column has one entry a row");
-        self.stores.push(numbers);
+        self.stores.push(Arc::new(numbers));
     }
 
     /// Number of entries in each column.
@@ -119,17 +121,17 @@ impl Columns {
 
     /// The columns in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'_>> {
-        self.stores.iter().map(Numbers::view)
+        self.stores.iter().map(|numbers| numbers.view())
     }
 
-    /// The columns `indices`, in that order, as columns of their own.
+    /// The columns `indices`, in that order; entries are shared.
     pub fn select(&self, indices: &[usize]) -> Columns {
-        Columns { rows: self.rows, stores: indices.iter().map(|&i| self.stores[i].clone()).collect() }
+        Columns { rows: self.rows, stores: indices.iter().map(|&i| Arc::clone(&self.stores[i])).collect() }
     }
 
     /// The rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
-        Columns { rows: rows.len(), stores: self.stores.iter().map(|s| s.select_rows(rows)).collect() }
+        Columns { rows: rows.len(), stores: self.stores.iter().map(|s| Arc::new(s.select_rows(rows))).collect() }
     }
 
     /// The entries of the columns `indices`, in that order, as doubles: rows × columns, each column contiguous.
@@ -148,7 +150,7 @@ impl Columns {
     pub fn bytes(&self) -> usize {
         self.stores
             .iter()
-            .map(|s| match s {
+            .map(|s| match &**s {
                 Numbers::Double(v) => 8 * v.len(),
                 Numbers::Byte(v) => v.len(),
             })

@@ -1,10 +1,8 @@
 //! Parts inside of parts, as settings.
 
 use crate::{Loss, Resampling, Role, Squared, title};
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -119,29 +117,7 @@ where
     Box<P>: Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Words(PhantomData)).map(|part: Box<P>| Any(part.into()))
-    }
-}
-
-/// Takes a word for a map with a `kind` alone.
-struct Words<P: ?Sized>(PhantomData<Box<P>>);
-
-impl<'de, P: Inner + ?Sized> de::Visitor<'de> for Words<P>
-where
-    Box<P>: Deserialize<'de>,
-{
-    type Value = Box<P>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a {}: a word, or a map with its `kind`", P::ROLE.name())
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
-        Deserialize::deserialize(MapDeserializer::new([("kind", word)].into_iter()))
-    }
-
-    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Deserialize::deserialize(MapAccessDeserializer::new(map))
+        Box::deserialize(deserializer).map(|part: Box<P>| Any(part.into()))
     }
 }
 

@@ -49,6 +49,15 @@ impl Default for CrossValidation {
     }
 }
 
+impl CrossValidation {
+    /// In so many folds, once.
+    pub fn new(folds: usize) -> Self {
+        CrossValidation { folds, ..CrossValidation::default() }
+    }
+}
+
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize;; });
+
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

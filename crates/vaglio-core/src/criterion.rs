@@ -6,6 +6,10 @@ use std::fmt::Debug;
 /// A measure of how good a subset is; its fields are its settings.
 ///
 /// Only [`Criterion::evaluate`] is required. It is the definition, and what every shortcut is tested against.
+///
+/// A score of +∞ is worse than any other and refuses the subset: a column whose addition or removal gives it is never the
+/// best, and where all give it there is none, so that the search ends. NaN is an error. Row weights count: a row of weight 2
+/// as the row given twice; where rows are held out ([`Criterion::folds`]) both are held out together.
 pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///
@@ -32,6 +36,9 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     }
 
     /// Which rows are held out together; a map with `scope: fold` is refitted on the others.
+    ///
+    /// A row of weight 2 is the row given twice, both held out together. So in a score of rows held out all weights and λ
+    /// times one factor change nothing; a score that holds nothing out counts its rows by weight.
     ///
     /// # Errors
     /// [`crate::Error::Setting`] for folds that cannot be made.

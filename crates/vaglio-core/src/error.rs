@@ -1,6 +1,9 @@
 //! Errors that name the place, say what was expected, and suggest what was meant.
 
+mod nearest;
+
 use crate::{Role, StopReason};
+pub use nearest::nearest;
 use std::path::{Path, PathBuf};
 
 /// The result of everything in vaglio that can fail.
@@ -40,7 +43,9 @@ pub enum ExitClass {
 }
 
 /// Everything that can go wrong, with the numbers and names that locate it.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` is the same sentence as `Display`, since that is what a `main` that returns an error prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A setting has a value that it cannot have.
@@ -163,6 +168,12 @@ pub enum Error {
     /// Work that was stopped on the way; a search makes the end of its path of it.
     #[error("the run was stopped, since {}", .0.sentence())]
     Stopped(StopReason),
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {
@@ -347,25 +358,4 @@ fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
 
 fn plural(count: usize, noun: &str) -> String {
     if count == 1 { noun.to_owned() } else { format!("{noun}s") }
-}
-
-/// Names of more bytes are like no other.
-const LONGEST: usize = 256;
-
-/// The known name most like `name`, if one is like it at all.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    if name.len() > LONGEST {
-        return None;
-    }
-    let wanted = name.to_lowercase();
-    let one_slip = |candidate: &str| wanted.chars().count() > 1 && strsim::osa_distance(&wanted, candidate) == 1;
-    let mut best: Option<(f64, &str)> = None;
-    for candidate in known.into_iter().filter(|candidate| candidate.len() <= LONGEST) {
-        let lower = candidate.to_lowercase();
-        let likeness = strsim::jaro_winkler(&wanted, &lower);
-        if (likeness > 0.8 || one_slip(&lower)) && best.is_none_or(|(most, _)| likeness > most) {
-            best = Some((likeness, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate.to_owned())
 }

@@ -50,7 +50,7 @@ pub trait Evaluator: Send {
     }
 
     /// The best addition with its ties: exactly what [`Winner::among`] makes of [`Evaluator::score_additions`], for
-    /// evaluators that can prove candidates worse without scoring them.
+    /// evaluators that can prove candidates worse without scoring them. `None` without candidates or when all score +∞.
     fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.score_additions(subset, candidates, &mut scores)?;
@@ -107,9 +107,9 @@ pub trait Evaluator: Send {
         Ok(walked(self, subset, later))
     }
 
-    /// A lower bound of the scores of the current subset with one or more of the columns `later`; −∞ when nothing is
+    /// A lower bound of the scores of the current subset with one to `most` of the columns `later`; −∞ when nothing is
     /// known. For evaluators without a tree of their own.
-    fn bound(&mut self, _subset: &[Feature], _later: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
 
@@ -146,8 +146,10 @@ pub trait Branch {
         false
     }
 
-    /// A lower bound of the scores with one or more of the later columns from `place` on; −∞ when nothing is known.
-    fn bound(&mut self, _place: usize) -> Result<f64> {
+    /// A lower bound of the scores with one to `most` of the later columns from `place` on; −∞ when nothing is known.
+    ///
+    /// From place 0 on it may take more work, since it decides on the whole node; from others it is asked for often.
+    fn bound(&mut self, _place: usize, _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
 
@@ -249,9 +251,9 @@ impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
         Ok(Box::new(Node { evaluator: &mut *self.evaluator, subset, later, is_there: false }))
     }
 
-    fn bound(&mut self, place: usize) -> Result<f64> {
+    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
         self.arrive()?;
-        self.evaluator.bound(&self.subset, &self.later[place..])
+        self.evaluator.bound(&self.subset, &self.later[place..], most)
     }
 
     fn bound_by(&self) -> Option<&'static str> {

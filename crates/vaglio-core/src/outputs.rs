@@ -134,9 +134,9 @@ impl Evaluator for EachOutput<'_> {
         Ok(Box::new(NodeOfOutputs { nodes: nodes.collect::<Result<_>>()? }))
     }
 
-    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
         let count = self.evaluators.len() as f64;
-        let bounds = self.evaluators.iter_mut().map(|evaluator| evaluator.bound(subset, later));
+        let bounds = self.evaluators.iter_mut().map(|evaluator| evaluator.bound(subset, later, most));
         Ok(bounds.sum::<Result<f64>>()? / count)
     }
 
@@ -168,9 +168,9 @@ impl Branch for NodeOfOutputs<'_> {
         self.nodes.iter().any(|node| node.moves_caches())
     }
 
-    fn bound(&mut self, place: usize) -> Result<f64> {
+    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
         let count = self.nodes.len() as f64;
-        Ok(self.nodes.iter_mut().map(|node| node.bound(place)).sum::<Result<f64>>()? / count)
+        Ok(self.nodes.iter_mut().map(|node| node.bound(place, most)).sum::<Result<f64>>()? / count)
     }
 
     fn bound_by(&self) -> Option<&'static str> {

@@ -75,7 +75,7 @@ pub enum EntryFit {
     Coefficients(Vec<f64>),
 }
 
-/// Why a search ended.
+/// Why a search ended; one that ends by itself says which of these it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -94,6 +94,8 @@ pub enum StopReason {
     Tolerance,
     /// Too many steps in a row brought no improvement.
     Patience,
+    /// No step lowered the score.
+    NoImprovement,
     /// No candidate was left.
     NoCandidates,
     /// The user interrupted; the result so far is valid.
@@ -118,6 +120,7 @@ impl StopReason {
             StopReason::AllSubsets => "every subset was scored or proven worse",
             StopReason::Tolerance => "no step reached the tolerance",
             StopReason::Patience => "too many steps in a row brought no improvement",
+            StopReason::NoImprovement => "no step lowered the score",
             StopReason::NoCandidates => "no candidate was left",
             StopReason::Interrupted => "it was interrupted",
             StopReason::Limit => "a limit was hit",
@@ -250,7 +253,8 @@ mod tests {
             StopReason::Singular => StopReason::AllSubsets,
             StopReason::AllSubsets => StopReason::Tolerance,
             StopReason::Tolerance => StopReason::Patience,
-            StopReason::Patience => StopReason::NoCandidates,
+            StopReason::Patience => StopReason::NoImprovement,
+            StopReason::NoImprovement => StopReason::NoCandidates,
             StopReason::NoCandidates => StopReason::Interrupted,
             StopReason::Interrupted => StopReason::Limit,
             StopReason::Limit => return None,

@@ -2,11 +2,61 @@
 //!
 //! [`part`](crate::part) and [`saved`](crate::saved) implement these; nobody else needs to.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqAccessDeserializer};
+use serde::de::{DeserializeOwned, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The name under which objects of the traits are read, as a newtype, so that a reader with words of its own for them knows
+/// where one is wanted.
+pub const WRITTEN: &str = "vaglio_core::registered";
+
+/// What reads an object of a trait: a map with its `kind`, a word for the `kind` alone, and a list of searches for the chain
+/// of them.
+struct Written<T: ?Sized> {
+    noun: &'static str,
+    object: PhantomData<Box<T>>,
+}
+
+/// The word of the search that is a list of searches.
+const CHAIN: &str = "chain";
+
+impl<'de, T: ?Sized> de::Visitor<'de> for Written<T>
+where
+    Box<T>: DeserializeOwned,
+{
+    type Value = Box<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {}: its word, or keys and values with that as `kind`", self.noun)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+        Deserialize::deserialize(MapDeserializer::new([("kind", word)].into_iter()))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map))
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        if self.noun != crate::Role::Search.name() {
+            return Err(de::Error::invalid_type(Unexpected::Seq, &self));
+        }
+        let stages = Vec::<serde_json::Value>::deserialize(SeqAccessDeserializer::new(list))?;
+        let chain = serde_json::json!({"kind": CHAIN, "stages": stages});
+        Deserialize::deserialize(chain).map_err(de::Error::custom)
+    }
+}
 
 /// For a trait of parts: what is known of every implementation, and how its objects are written and read.
 macro_rules! registered {
-    ($trait:ident, $message:literal, $note:literal) => {
+    ($trait:ident, $noun:literal, $message:literal, $note:literal) => {
         #[typetag::serde(tag = "kind")]
         #[diagnostic::on_unimplemented(message = $message, label = "has no word", note = $note)]
         #[doc(hidden)]
@@ -22,7 +72,8 @@ macro_rules! registered {
 
         impl<'de> Deserialize<'de> for Box<dyn crate::$trait> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Ok(Box::<dyn $trait>::deserialize(deserializer)?.part())
+                let written = Written { noun: $noun, object: PhantomData::<Box<dyn $trait>> };
+                Ok(deserializer.deserialize_newtype_struct(WRITTEN, written)?.part())
             }
         }
     };
@@ -30,41 +81,49 @@ macro_rules! registered {
 
 registered!(
     Criterion,
+    "criterion",
     "`{Self}` is a criterion without a word in pipeline files",
     "put `#[vaglio_core::part(Criterion, \"its_word\")]` on the struct"
 );
 registered!(
     SearchStrategy,
+    "search",
     "`{Self}` is a search without a word in pipeline files",
     "put `#[vaglio_core::part(SearchStrategy, \"its_word\")]` on the struct"
 );
 registered!(
     Learner,
+    "learner",
     "`{Self}` is a learner without a word in pipeline files",
     "put `#[vaglio_core::part(Learner, \"its_word\")]` on the struct"
 );
 registered!(
     Map,
+    "map",
     "`{Self}` is a map without a word in pipeline files",
     "put `#[vaglio_core::part(Map, \"its_word\")]` on the struct"
 );
 registered!(
     Loss,
+    "loss",
     "`{Self}` is a loss without a word in pipeline files",
     "put `#[vaglio_core::part(Loss, \"its_word\")]` on the struct"
 );
 registered!(
     Resampling,
+    "resampling",
     "`{Self}` is a resampling without a word in pipeline files",
     "put `#[vaglio_core::part(Resampling, \"its_word\")]` on the struct"
 );
 registered!(
     ModelData,
+    "model",
     "`{Self}` is a model without a word in saved files",
     "put `#[vaglio_core::saved(ModelData, \"its_word\")]` on the struct"
 );
 registered!(
     FittedMap,
+    "fitted map",
     "`{Self}` is a fitted map without a word in saved files",
     "put `#[vaglio_core::saved(FittedMap, \"its_word\")]` on the struct"
 );

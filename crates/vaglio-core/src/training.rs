@@ -32,9 +32,7 @@ impl Design {
                     gaps.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
                 }
                 if self.is_standardized_in_folds() {
-                    let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&r| w[r]).collect());
-                    let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
-                    standardize(&mut x, &mut held, weights.as_deref(), &rounding);
+                    self.standardize(subset, training, &mut x, &mut held);
                 }
                 let weights = self.training_weights(training);
                 if readout.intercept {
@@ -58,13 +56,18 @@ impl Design {
         }
     }
 
+    /// Standardizes the columns of `subset`, whose entries in the rows `training` are `x`, and `held` likewise.
+    fn standardize(&self, subset: &[Feature], training: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
+        let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&row| w[row]).collect());
+        let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
+        standardize(x, held, weights.as_deref(), &rounding);
+    }
+
     /// The problem with the columns of `subset` standardized by the rows `training`. Cost O(rows · columns).
     fn standardized_by(&self, problem: &Problem, training: &[usize], subset: &[Feature]) -> Problem {
         let every: Vec<usize> = (0..self.rows()).collect();
         let (mut x, mut all) = (self.gather(subset, training), self.gather(subset, &every));
-        let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&row| w[row]).collect());
-        let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
-        standardize(&mut x, &mut all, weights.as_deref(), &rounding);
+        self.standardize(subset, training, &mut x, &mut all);
         let mut columns = Columns::new(self.rows());
         for feature in 0..self.features() {
             columns.push(match subset.iter().position(|own| *own == feature) {

@@ -14,7 +14,8 @@ use proc_macro::TokenStream;
 /// know. The first sentence of its documentation is its line in `vaglio list`; those of its fields explain the settings.
 ///
 /// A field has the default of its type, or that of `#[default(expression)]`; one with `#[required]` has to be given, and
-/// then the struct has no `Default`. With a `#[serde(default)]` of its own the struct has a `Default` of its own.
+/// then the struct has no `Default`: tests name its fields, and give the registry's check its settings. With a
+/// `#[serde(default)]` of its own the struct has a `Default` of its own.
 ///
 /// These may follow the word:
 ///
@@ -37,7 +38,7 @@ pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::saved(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a struct or enum the type of a field of a part's settings.
+/// Makes a struct or enum the type of a field of a part's settings, or of what it learned.
 ///
 /// It derives `Debug`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`, where it does not derive them itself. The words
 /// of an enum are its variants in snake case; a struct refuses fields that it does not know.

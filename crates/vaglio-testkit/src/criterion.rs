@@ -218,9 +218,10 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
                 law.same(near, on, expected.score, found.score)?;
             }
         }
-        let Some(winner) = expected else { return Err(law.broken(on(), "a score that is finite", "none")) };
-        law.ran(on, || trial.commit(&mut scored, winner.feature))?;
-        law.ran(on, || trial.commit(&mut asked, winner.feature))?;
+        // Where all are +∞ nobody wins, and any column leads on.
+        let next = expected.map_or(candidates[0], |winner| winner.feature);
+        law.ran(on, || trial.commit(&mut scored, next))?;
+        law.ran(on, || trial.commit(&mut asked, next))?;
     }
     Ok(())
 }
@@ -260,7 +261,7 @@ fn node(
     let places: Vec<usize> = (0..later.len()).rev().collect();
     let mut scores = vec![Score::of(f64::NAN); later.len()];
     law.ran(on, || node.score_additions(&places, &mut scores))?;
-    let bound = law.ran(on, || node.bound(0))?;
+    let bound = law.ran(on, || Ok(node.bound(0, later.len())?.max(node.bound(0, 1)?)))?;
     for (&place, found) in places.iter().zip(scores) {
         let expected = evaluate(law, criterion, design, &Trial::Addition.of(subset, later[place]))?;
         law.same(near, || format!("{}, the addition of {}", on(), later[place]), expected, found)?;

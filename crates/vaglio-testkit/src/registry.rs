@@ -1,11 +1,12 @@
 //! Every component that is linked in, so that what is registered later is covered by tests written today.
 //!
 //! A component is made from `{"kind": …}` alone, its other settings by default. One that needs settings is given them:
-//! the functions take values such as `{"kind": "window", "lags": [0, 1]}`, which replace the bare one of that kind.
+//! the functions take values such as `json!({"kind": "window", "lags": [0, 1]})`, which replace the bare one of that kind.
 
 use crate::Broken;
 use crate::broken::Law;
-use serde_json::{Value, json};
+use serde_json::Value;
+pub use serde_json::json;
 use vaglio_core::{Criterion, Description, Learner, Loss, Map, Resampling, Role, SearchStrategy, descriptions};
 
 /// The components of one role, with the identifier of each.
@@ -71,7 +72,7 @@ fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_jso
     let one = |description: &Description| {
         let value = settings_of(description, settings);
         let on = format!("{} `{}`", role.name(), description.kind);
-        make(value.clone()).map_err(|e| law.broken(on, format!("to be made from {value}"), format!("the error `{e}`")))
+        make(value.clone()).map_err(|e| not_made(law, on, &value, &e))
     };
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
 }
@@ -79,6 +80,16 @@ fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_jso
 fn settings_of(description: &Description, settings: &[Value]) -> Value {
     let bare = json!({"kind": description.kind});
     settings.iter().find(|given| given["kind"] == description.kind).cloned().unwrap_or(bare)
+}
+
+/// That settings do not make a part; where they are the kind alone, which others may have to be given with it.
+fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -> Broken {
+    let kind = &settings["kind"];
+    let hint = match *settings == json!({"kind": kind}) {
+        true => format!("; settings that are required are given to the check: `&[json!({{\"kind\": {kind}, …}})]`"),
+        false => String::new(),
+    };
+    law.broken(on, format!("to be made from {settings}{hint}"), format!("the error `{error}`"))
 }
 
 /// Every component that is linked in is described once and fully, is written as it is read, and refuses a setting that
@@ -107,10 +118,7 @@ fn component(
     let told = !description.summary.is_empty() && description.example.contains(description.kind);
     law.must(told, on, "one line, and an example that names the kind", (description.summary, description.example))?;
     let given = settings_of(description, settings);
-    let made = |value: &Value| {
-        rewritten(description.role, value.clone())
-            .map_err(|e| law.broken(on(), format!("to be made from {value}"), format!("the error `{e}`")))
-    };
+    let made = |value: &Value| rewritten(description.role, value.clone()).map_err(|e| not_made(law, on(), value, &e));
     let written = made(&given)?;
     law.must(written["kind"] == description.kind, on, format!("kind `{}`", description.kind), &written["kind"])?;
     let again = made(&written)?;
@@ -175,9 +183,15 @@ mod tests {
     fn settings_without_a_default_and_unknown_ones_that_are_taken_are_found_in_one_run() {
         let broken = check_registry(&[]).map_err(|broken| broken.to_string());
         let text = broken.expect_err("two of two are broken");
+        let hint =
+            r#"are given to the check: `&[json!({"kind": "needs_a_setting", …})]`, found the error `missing field"#;
+        assert!(text.contains(hint), "{text}");
         assert!(text.contains("criterion `needs_a_setting` of vaglio-testkit: expected to be made from"), "{text}");
         let any = "criterion `takes_any_setting` of vaglio-testkit: expected to refuse the setting `no_such_setting`";
         assert!(text.contains(any) && text.ends_with("found that it is accepted"), "{text}");
         assert_eq!(text.lines().count(), 2);
+        let given =
+            check_registry(&[json!({"kind": "needs_a_setting", "by": 2.0})]).map_err(|broken| broken.to_string());
+        assert!(!given.expect_err("one is broken").contains("needs_a_setting"));
     }
 }

@@ -3,7 +3,7 @@
 use crate::broken::{Law, Near};
 use crate::trial::{Trial, evaluate, free, open, trail, trials, whole};
 use crate::{Broken, Random, data, rebuild};
-use vaglio_core::{Criterion, Design, Feature, Result as Made, Winner};
+use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Winner};
 
 /// Copies of a column tie bit for bit with it as additions; of equals the lowest index wins, the others are in `tied`.
 ///
@@ -33,7 +33,10 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
         }
         let on = || format!("the best addition to subset {subset:?}");
         let Some(Winner { feature, tied, score: best }) = law.ran(on, || evaluator.best_addition(&candidates))? else {
-            return Err(law.broken(on(), "a column of finite score", "none"));
+            let is_worst = scores.iter().all(|score| score.loss == f64::INFINITY);
+            law.unless(is_worst, on, "a column, since one has a finite score", "none")?;
+            law.ran(on, || evaluator.add(candidates[0]))?;
+            continue;
         };
         let set = sets.iter().find(|set| set.contains(&feature)).map_or(&[][..], Vec::as_slice);
         let equal = |f: Feature| score(f).is_some_and(|score| shortcut || score == best);
@@ -59,12 +62,12 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     same_scores(law, near, criterion, (design, &other), &moved)
 }
 
-/// Row weights count, in one of two ways, and weights of 1 are none.
+/// Row weights count, and weights of 1 are none. What they mean follows from [`Criterion::folds`].
 ///
-/// Either a row of weight 2 counts as the row given twice ([`repeated_rows`]), as in a sum over rows, a correlation or an
-/// information criterion of Σ r rows. Or weights say how much a row counts beside others, so that all weights and λ times
-/// one factor change nothing ([`scaled_weights`]), but other weights do: as where rows are held out, since copies of a
-/// row are then not held out together. A criterion that has no use for weights refuses them in [`Criterion::check`].
+/// Where no rows are held out, a row of weight 2 counts as the row given twice ([`repeated_rows`]): in a sum over rows, and
+/// where rows are counted, which are then the sum of the weights. Where rows are held out, both would be held out together,
+/// as copies of a row are not, so that all weights and λ times one factor change nothing ([`scaled_weights`]), but other
+/// weights do. A criterion that has no use for weights refuses them in [`Criterion::check`].
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
@@ -72,20 +75,26 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     if criterion.check(&weighted).is_err() {
         return Ok(());
     }
+    let held_out = law.ran(|| "the rows that are held out".into(), || criterion.folds(design))?;
     let beside = scaled_weights(criterion, design, tolerance);
-    if beside.is_ok() && weights_matter(law, criterion, design, &weighted, tolerance)? {
-        return Ok(());
+    if held_out == HeldOut::Nothing {
+        let hint = match beside {
+            Ok(()) => "; where a score is of rows held out, `Criterion::folds` is to name these",
+            Err(_) => "",
+        };
+        return repeated_rows(criterion, design, tolerance).map_err(|broken| {
+            let expected = format!("a row of weight 2 to count as the row twice, {}{hint}", broken.expected);
+            law.broken(broken.on, expected, broken.found)
+        });
     }
-    let Err(repeated) = repeated_rows(criterion, design, tolerance) else { return Ok(()) };
-    let expected = "a row of weight 2 to count as the row twice";
-    Err(match beside {
-        Ok(()) => law.broken(repeated.on, format!("{expected}, {}", repeated.expected), "weights ignored"),
-        Err(beside) => law.broken(
-            repeated.on,
-            format!("{expected}, {}; or all weights and lambdas times one factor to change nothing", repeated.expected),
-            format!("{}; and on {} {} in place of {}", repeated.found, beside.on, beside.found, beside.expected),
-        ),
-    })
+    beside.map_err(|broken| {
+        let expected = format!("all weights and lambdas times one factor to change nothing, {}", broken.expected);
+        law.broken(broken.on, expected, broken.found)
+    })?;
+    // Scores that are the same with rows repeated, as where every prediction is right, tell nothing of weights.
+    let matter = weights_matter(law, criterion, design, &weighted, tolerance)?;
+    let on = || "weights from 1 to 3".into();
+    law.unless(matter || repeated_rows(criterion, design, tolerance).is_ok(), on, "other scores", "weights ignored")
 }
 
 /// Whether weights from 1 to 3 change the score of any subset.

@@ -33,6 +33,15 @@ pub struct Huber {
     pub delta: f64,
 }
 
+crate::setters!(Huber { delta: f64;; });
+
+impl Huber {
+    /// Of errors that count by their size from `delta` on.
+    pub fn new(delta: f64) -> Self {
+        Huber { delta }
+    }
+}
+
 /// Mean over rows and outputs of τ·e for errors e = y − p above 0, and of (τ − 1)·e below: the loss of which the quantile τ
 /// is the least.
 ///
@@ -51,6 +60,15 @@ pub struct Pinball {
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[default(0.5)]
     pub quantile: f64,
+}
+
+crate::setters!(Pinball { quantile: f64;; });
+
+impl Pinball {
+    /// Of this quantile.
+    pub fn new(quantile: f64) -> Self {
+        Pinball { quantile }
+    }
 }
 
 /// The mean over outputs.

@@ -4,8 +4,8 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset, Winner, saved,
-    walked,
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, Subset, Winner,
+    saved, walked,
 };
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
@@ -78,6 +78,10 @@ impl Criterion for Wrong {
             _ => {}
         }
         Ok(score)
+    }
+
+    fn folds(&self, design: &Design) -> Result<HeldOut> {
+        ByDefinition {}.folds(design)
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
@@ -206,7 +210,7 @@ impl Evaluator for Crooked<'_> {
         })
     }
 
-    fn bound(&mut self, subset: &[Feature], _: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, subset: &[Feature], _: &[Feature], _: usize) -> Result<f64> {
         let is_off = self.fault == Fault::BoundOff && subset.len() == 2;
         Ok(if is_off { f64::INFINITY } else { f64::NEG_INFINITY })
     }

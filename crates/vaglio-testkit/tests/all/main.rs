@@ -5,6 +5,7 @@
 mod common;
 mod criterion_laws;
 mod data_is_what_it_says;
+mod infinite_scores;
 mod learner_laws;
 mod loss_laws;
 mod map_laws;

@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "every test takes what it needs")]
 
 use vaglio_core::{
-    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, Learner, LinearForm, Loss, Model,
-    ModelData, Outline, Parts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchContext,
+    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm,
+    Loss, Model, ModelData, Outline, Parts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchContext,
     SearchStrategy, Squared, Step, StopReason, Subset, part, ridge, saved,
 };
 use vaglio_testkit::{Broken, data};
@@ -51,6 +51,10 @@ impl Criterion for ByDefinition {
             }
         }
         Ok(best)
+    }
+
+    fn folds(&self, _: &Design) -> Result<HeldOut> {
+        Ok(HeldOut::EachRow)
     }
 }
 

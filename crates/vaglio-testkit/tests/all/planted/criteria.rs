@@ -4,7 +4,9 @@ use super::Planted;
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Criterion, Design, Error, Evaluator, Feature, Outline, Result, Score, Shortcut, Subset, saved};
+use vaglio_core::{
+    Criterion, Design, Error, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, Subset, saved,
+};
 use vaglio_testkit::{check_criterion, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -23,9 +25,10 @@ enum Fault {
     RemoveDoesNothing,
     NegativeStandardError,
     IgnoresWeights,
+    CountsRows,
 }
 
-const FAULTS: [(&str, Fault, &str); 13] = [
+const FAULTS: [(&str, Fault, &str); 14] = [
     ("NaN of no columns", Fault::NanOnEmpty, "never_nan"),
     ("NaN of many columns", Fault::NanLate, "never_nan"),
     ("a score that depends on the order of the subset", Fault::SubsetOrder, "any_order"),
@@ -39,6 +42,7 @@ const FAULTS: [(&str, Fault, &str); 13] = [
     ("a removal that does nothing", Fault::RemoveDoesNothing, "removals"),
     ("a negative standard error", Fault::NegativeStandardError, "never_nan"),
     ("row weights that are ignored", Fault::IgnoresWeights, "row_weights"),
+    ("a weighted loss over rows that are counted without weights", Fault::CountsRows, "row_weights"),
 ];
 
 pub fn planted() -> Vec<Planted> {
@@ -79,6 +83,7 @@ impl Criterion for Training {
             };
             Ok(match self.fault {
                 Fault::SubsetOrder => mean * (1.0 + 1e-6 * subset.first().map_or(0.0, |&f| f as f64)),
+                Fault::CountsRows => mean / (1.0 - subset.len() as f64 / rows.len() as f64).powi(2),
                 Fault::Noise => mean * (1.0 + 1e-13 * (CALLS.fetch_add(1, Ordering::SeqCst) % 7) as f64),
                 Fault::HiddenState => mean + 1e-3 * LAST.swap(subset.len(), Ordering::SeqCst) as f64,
                 _ => mean,
@@ -174,24 +179,35 @@ fn a_definition_that_sorts_its_subset_keeps_every_law() {
     crate::common::holds(check_criterion(&Sorted {}, &design, TOLERANCE));
 }
 
-/// BIC may count Σ r rows, or all rows with weights that say how much each counts beside the others.
-#[test]
-fn either_way_in_which_weights_count_keeps_every_law() {
-    #[saved(Criterion, "planted_bic")]
-    struct Bic {
-        by_weight: bool,
+#[saved(Criterion, "planted_bic")]
+struct Bic {
+    by_weight: bool,
+    holds_out: bool,
+}
+
+impl Criterion for Bic {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let Score { loss, lambda } = Training { fault: Fault::None }.evaluate(design, subset)?;
+        let total = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
+        let n = if self.by_weight { total } else { design.rows() as f64 };
+        Ok(Score { loss: n * loss.ln() + n.ln() * subset.len() as f64, lambda })
     }
 
-    impl Criterion for Bic {
-        fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-            let Score { loss, lambda } = Training { fault: Fault::None }.evaluate(design, subset)?;
-            let total = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
-            let n = if self.by_weight { total } else { design.rows() as f64 };
-            Ok(Score { loss: n * loss.ln() + n.ln() * subset.len() as f64, lambda })
-        }
+    fn folds(&self, _: &Design) -> Result<HeldOut> {
+        Ok(if self.holds_out { HeldOut::EachRow } else { HeldOut::Nothing })
     }
+}
+
+/// BIC counts Σ r rows; who counts rows, with weights that say how much each counts beside others, holds rows out.
+#[test]
+fn weights_mean_what_the_rows_held_out_say() {
     let design = data::regression(16, 6, 3).weighted().design(&[0.3], true);
-    for by_weight in [true, false] {
-        crate::common::holds(check_criterion(&Bic { by_weight }, &design, TOLERANCE));
+    for (by_weight, holds_out) in [(true, false), (false, true)] {
+        crate::common::holds(check_criterion(&Bic { by_weight, holds_out }, &design, TOLERANCE));
+    }
+    for (by_weight, holds_out) in [(false, false), (true, true)] {
+        let broken = check_criterion(&Bic { by_weight, holds_out }, &design, TOLERANCE).unwrap_err();
+        assert_eq!(broken.law, "row_weights");
+        assert_eq!(broken.expected.contains("`Criterion::folds` is to name these"), !holds_out, "{broken}");
     }
 }

@@ -1,0 +1,50 @@
+//! What a name may have been meant for.
+
+/// Names of more bytes are like no other.
+const LONGEST: usize = 256;
+
+/// The known name most like `name`, if one is like it at all: it begins with `name`, or a third of the letters are slips at
+/// most.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    let letters = wanted.chars().count();
+    let slips = |candidate: &&str| {
+        let lower = candidate.to_lowercase();
+        let begins = 2 * letters >= lower.chars().count() && lower.starts_with(&wanted);
+        let slips = strsim::osa_distance(&wanted, &lower);
+        (begins || letters > 1 && slips <= (letters / 3).max(1)).then_some(slips)
+    };
+    let known = known.into_iter().filter(|candidate| candidate.len() <= LONGEST);
+    let like = known.filter_map(|candidate| Some((slips(&candidate)?, candidate)));
+    like.min_by_key(|(slips, _)| *slips).map(|(_, candidate)| candidate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_name_is_suggested_for_slips_of_it_alone() {
+        let searches = ["all", "backward", "floating", "greedy", "lars", "random", "rank"];
+        for (name, expected) in [
+            ("gredy", Some("greedy")),
+            ("Greedy", Some("greedy")),
+            ("flaoting", Some("floating")),
+            ("back", Some("backward")),
+            ("ranked", Some("rank")),
+            ("lasso", None),
+            ("forward", None),
+            ("beam", None),
+            ("rfe", None),
+            ("r", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, searches).as_deref(), expected, "{name}");
+        }
+        assert_eq!(nearest("x9", ["x10", "x0"]).as_deref(), Some("x0"));
+        assert_eq!(nearest(&"x".repeat(300), ["x"]), None);
+    }
+}

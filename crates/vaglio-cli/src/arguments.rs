@@ -1,8 +1,10 @@
 //! What can be said on the command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
+use vaglio::core::Role;
 
 /// Exact, fast feature selection for regularized least squares.
 #[derive(Debug, Parser)]
@@ -74,8 +76,8 @@ pub struct NewPlugin {
     /// The name of the crate and of its folder, such as `vaglio-median`; the part is called the same, without `vaglio-`.
     pub name: String,
     /// What it adds.
-    #[arg(long, value_enum, default_value_t = Kind::Criterion)]
-    pub kind: Kind,
+    #[arg(long, value_parser = role(), default_value = Role::Criterion.name())]
+    pub kind: Role,
     /// Take vaglio from this folder, which holds its source; by default from the source that this program was built from.
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
@@ -84,21 +86,10 @@ pub struct NewPlugin {
     pub published: bool,
 }
 
-/// What a plug-in adds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// A score of subsets.
-    Criterion,
-    /// A walk over subsets.
-    Search,
-    /// A model of columns.
-    Learner,
-    /// A step before the selection.
-    Map,
-    /// A loss of predictions.
-    Loss,
-    /// A way to hold rows out.
-    Resampling,
+/// A role by its name.
+fn role() -> impl TypedValueParser<Value = Role> {
+    let named = |name: String| Role::ALL.into_iter().find(|role| role.name() == name).ok_or("there is no such role");
+    PossibleValuesParser::new(Role::ALL.map(Role::name)).try_map(named)
 }
 
 /// What `vaglio init` takes.

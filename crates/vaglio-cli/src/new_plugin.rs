@@ -3,12 +3,12 @@
 #[cfg(test)]
 mod templates;
 
-use crate::arguments::{Kind, NewPlugin};
+use crate::arguments::NewPlugin;
 use crate::commands::Done;
 use crate::terminal::note;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vaglio::core::{Error, Result, descriptions};
+use vaglio::core::{Error, Result, Role, descriptions};
 use vaglio::pipeline::write_file;
 
 /// Writes the crate into a folder of its name, which must not be there.
@@ -57,23 +57,21 @@ macro_rules! of {
     };
 }
 
-impl Kind {
-    fn of(self) -> Of {
-        match self {
-            Kind::Criterion => of!("criterion", &[], &[], ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
-            Kind::Search => {
-                let line = ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"];
-                of!("search", &["vaglio-search"], &["vaglio-mrmr"], line)
-            }
-            Kind::Learner => of!("learner", &[], &[], ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
-            Kind::Map => of!("map", &[], &[], ["[standardize]", "[WORD, standardize]"]),
-            Kind::Loss => {
-                of!("loss", &[], &[], ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"])
-            }
-            Kind::Resampling => {
-                let line = ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"];
-                of!("resampling", &[], &[], line)
-            }
+fn of(role: Role) -> Of {
+    match role {
+        Role::Criterion => of!("criterion", &[], &[], ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
+        Role::Search => {
+            let line = ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"];
+            of!("search", &["vaglio-search"], &["vaglio-mrmr"], line)
+        }
+        Role::Learner => of!("learner", &[], &[], ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
+        Role::Map => of!("map", &[], &[], ["[standardize]", "[WORD, standardize]"]),
+        Role::Loss => {
+            of!("loss", &[], &[], ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"])
+        }
+        Role::Resampling => {
+            let line = ["criterion: loo", "criterion: {kind: kfold, splits: {kind: WORD, every: 3}}"];
+            of!("resampling", &[], &[], line)
         }
     }
 }
@@ -102,12 +100,12 @@ impl<'a> Plugin<'a> {
     /// [`Error::Setting`] for a name that no crate or part can have, and a folder that is no source of vaglio.
     fn new(arguments: &'a NewPlugin) -> Result<Self> {
         let NewPlugin { name, kind, path, published } = arguments;
-        let of = kind.of();
+        let of = of(*kind);
         check_name(name)?;
         let refused = |message: String| Err(Error::setting("NAME", message));
         let word =
             name.strip_prefix("vaglio-").filter(|rest| check_name(rest).is_ok()).unwrap_or(name).replace('-', "_");
-        if descriptions().iter().any(|d| d.role.name() == of.name && d.kind == word) {
+        if descriptions().iter().any(|d| d.role == *kind && d.kind == word) {
             return refused(format!("there is a {} `{word}` already", of.name));
         }
         let of_source = |named: &str| of.source.split(|c: char| !c.is_alphanumeric()).any(|other| other == named);

@@ -5,7 +5,7 @@ mod size;
 
 #[cfg(feature = "files")]
 pub(crate) use machine::peak;
-#[cfg(all(test, feature = "files"))]
+#[cfg(all(test, feature = "parquet"))]
 pub(crate) use machine::resident;
 pub use size::ByteSize;
 

@@ -9,6 +9,7 @@ mod reader;
 mod route;
 mod yaml;
 
+pub(crate) use fault::twice;
 pub use label::Label;
 pub use node::{Entry, Meaning, Node, Scalar, Value};
 pub use yaml::{LARGEST, to_yaml};

@@ -30,6 +30,7 @@
 //! | [`Selector`] | criterion, search and learner as linfa parameters |
 //! | [`Pipeline`] | the same with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
 //! | [`FittedPipeline`] | what either becomes: predicts, transforms, is looked into, saved and loaded |
+//! | [`OriginalScale`] | its coefficients for columns and targets as the data have them |
 //! | [`Rows`] | groups, folds, series and times of rows, for [`Pipeline::fit_with`]; [`problem`] makes a problem of a dataset |
 //! | [`Nested`] | what a whole pipeline is worth, by nested folds |
 //! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
@@ -46,6 +47,7 @@
 //! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
+mod all_rows;
 pub mod budget;
 #[cfg(feature = "files")]
 pub mod compare;
@@ -76,8 +78,8 @@ mod train;
 pub mod tune;
 
 pub use linfa_api::{
-    FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, Rows, TargetValue,
-    ValidNested, problem,
+    FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
+    TargetValue, ValidNested, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use resample::{Cell, Chosen, ChosenBy, Table, Warning, WarningKind};

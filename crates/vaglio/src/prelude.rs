@@ -1,13 +1,19 @@
 //! What programs that select features name: `use linfa::prelude::*; use vaglio::prelude::*;`.
+//!
+//! All parts that come with vaglio, and what their settings are made of.
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, Choose, Criterion, CrossValidation, Huber, Lambda, Learner, LogLoss, Loss,
-    Map, Observer, Per, Pinball, Rule, SearchStrategy, Squared, Step, StopReason, ZeroOne,
+    Map, Observer, Per, Pinball, Resampling, Rule, SearchStrategy, Squared, Step, StopReason, Task, ZeroOne,
 };
-pub use crate::criteria::{KFold, Loo, Nhsic};
+pub use crate::criteria::{By, KFold, Loo, Nhsic};
 pub use crate::learners::{Crrr, Rls};
-pub use crate::maps::{Clip, Constant, Impute, Interactions, Log1p, Polynomial, Power, Standardize, Window};
-pub use crate::search::{All, Backward, Chain, Exhaustive, Floating, Greedy, Lars, Random, Rank};
+pub use crate::maps::{
+    Clip, Constant, DateParts, How, Impute, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,
+    Standardize, TargetEncode, Window,
+};
+pub use crate::search::{All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank};
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
-pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector};
-pub use ndarray::{Ix1, Ix2};
+pub use crate::tune::Tune;
+pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector, TargetValue};
+pub use ndarray::{Array1, Array2, Ix1, Ix2};

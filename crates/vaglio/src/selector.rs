@@ -2,6 +2,7 @@
 
 mod found;
 
+use crate::criteria::is_of_moments;
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
@@ -211,7 +212,7 @@ impl ValidSelector {
             Some((_, times)) if how == InFolds::Possible && times > MOST_TIMES => design.standardizing_once(times),
             Some((anew, _)) => anew,
             // What a criterion without folds of its own holds out by retraining is not learned from.
-            None if self.criterion.folds(&design)? == HeldOut::Nothing && design.is_of(problem) => {
+            None if self.folds(&design)? == HeldOut::Nothing && design.is_of(problem) => {
                 design.standardizing_in_folds()
             }
             None => design,
@@ -293,6 +294,10 @@ impl ValidSelector {
         let (journal, begun) = (observer.journal(), Instant::now());
         let known: Option<Searched> = journal.recall("path");
         if let Some(searched) = known.filter(|known| known.path.is_among(design.features())) {
+            if is_of_moments(&searched.engine) {
+                // The final fit takes them from the search.
+                self.opened(design)?;
+            }
             return Ok(Searched { seconds: start.elapsed().as_secs_f64(), ..searched });
         }
         let design = &design.clone().stopping_at(observer.sign());
@@ -345,8 +350,8 @@ impl ValidSelector {
         let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
         let Searched { path, engine, approximation, alpha, seconds } = searched;
         let model = match path.result() {
-            Some(entry) => train_entry(design, entry, chosen.lambda)?,
-            None => train(design, &[], path.empty.lambda.or(chosen.lambda))?,
+            Some(entry) => train_entry(design, entry, chosen.lambda, Some(&engine))?,
+            None => train(design, &[], path.empty.lambda.or(chosen.lambda), Some(&engine))?,
         };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();

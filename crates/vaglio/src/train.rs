@@ -1,19 +1,22 @@
 //! The final fit.
 
+use crate::all_rows::{Products, chosen_rows};
 use crate::criteria::Loo;
 use ndarray::Array2;
+use std::cell::OnceCell;
 use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
 use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::ridge::Ridge;
+use vaglio_kernels::ridge::{Normal, Ridge};
 
-/// What [`Design::train`] does, fast: by a reduction of all rows to a triangle, in tiles.
+/// What [`Design::train`] does, fast: by normal equations that are refined from the rows, and where these are too
+/// ill-conditioned by a reduction of all rows to a triangle.
 ///
-/// Without `lambda` and with several to choose from, the one of lowest squared leave-one-out error is taken. Cost
-/// O(rows · columns²).
+/// Without `lambda` and with several to choose from, the one of lowest squared leave-one-out error is taken. `engine` is that
+/// of the search, if there was one, whose moments are used. Cost O(rows · columns²), with these O(rows · columns + columns³).
 ///
 /// # Errors
 /// [`Error::Numerical`] when numbers overflow; those of the learner.
-pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, engine: Option<&str>) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
     let of = |design: &Design| match lambda {
         Some(lambda) => Ok(lambda),
@@ -24,17 +27,22 @@ pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>) ->
         Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
         None => vec![of(design)?],
     };
-    trained(design, subset, &lambdas)
+    trained(design, subset, &lambdas, engine)
 }
 
 /// The model of an entry of a path; without a λ of its own, at `lambda`.
 ///
 /// # Errors
 /// See [`train`].
-pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>) -> Result<Model> {
+pub(crate) fn train_entry(
+    design: &Design,
+    entry: &PathEntry,
+    lambda: Option<f64>,
+    engine: Option<&str>,
+) -> Result<Model> {
     match &entry.fit {
-        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda)),
-        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas),
+        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), engine),
+        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas, engine),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
             let coefficients = of_path(design, &entry.subset, own);
@@ -44,13 +52,13 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
 }
 
 /// Trained at one λ, or at one for each output.
-fn trained(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Model> {
+fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], engine: Option<&str>) -> Result<Model> {
     let coefficients = match design.in_units() {
         Some((units, scaled)) => {
             let lambdas: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
-            units.coefficients(solved(scaled, subset, &lambdas)?)
+            units.coefficients(solved(scaled, subset, &lambdas, engine)?)
         }
-        None => solved(design, subset, lambdas)?,
+        None => solved(design, subset, lambdas, engine)?,
     };
     if !coefficients.is_finite() {
         return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
@@ -59,16 +67,25 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Model
 }
 
 /// The coefficients for the design's numbers as they are.
-fn solved(design: &Design, subset: &[Feature], lambdas: &[f64]) -> Result<Coefficients> {
-    let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], engine: Option<&str>) -> Result<Coefficients> {
     let failed = |failure: Failure| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
-    let ridge =
-        Ridge::new(design.columns().matrix(subset), design.targets(), weights.as_deref(), intercept).map_err(failed)?;
+    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let normal = chosen_rows(design, subset).and_then(|data| {
+        let products = Products::of(design, &data, subset, engine)?;
+        Normal::new(data, subset, intercept, products.all_rows()?)
+    });
+    let reduced = OnceCell::new();
+    let by_reflections = |lambda: f64| {
+        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+        let matrix = || design.columns().matrix(subset);
+        let ridge = reduced.get_or_init(|| Ridge::new(matrix(), design.targets(), weights.as_deref(), intercept));
+        ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
+    };
     of_outputs(lambdas, |lambda| {
-        let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
+        let refined = normal.as_ref().and_then(|normal| normal.coefficients(lambda));
+        let (weights, intercept) = refined.map_or_else(|| by_reflections(lambda), Ok).map_err(failed)?;
         Ok(Coefficients { weights, intercept })
     })
 }

@@ -7,7 +7,7 @@ use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score};
-use vaglio_kernels::kfold::{Decomposition, Refitted, Rows};
+use vaglio_kernels::kfold::{Decomposition, Moments, Refined, Refitted, Rows};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
@@ -24,6 +24,8 @@ pub(super) struct Fits<'d> {
     /// The targets of the rows held out, those of others with the weight 0.
     pub counted: Arc<Targets>,
     pub parts: Vec<Part<'d>>,
+    /// Of the folds, where the engine has some.
+    pub moments: Option<Arc<Moments>>,
     /// Folds that are held out, the first.
     held_out: usize,
     /// Whether losses are independent: of rows that are left out one by one, or that one model predicts.
@@ -124,7 +126,8 @@ impl<'d> Fits<'d> {
         };
         let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
         let are_independent = held_out == 1;
-        Ok(Fits { design, rows, scorer, counted, parts, held_out, are_independent, leaves_one_out: false })
+        let moments = None;
+        Ok(Fits { design, rows, scorer, counted, parts, moments, held_out, are_independent, leaves_one_out: false })
     }
 
     /// Fits in leave-one-out.
@@ -136,19 +139,16 @@ impl<'d> Fits<'d> {
         Ok(Fits { are_independent: true, leaves_one_out: true, ..fits })
     }
 
-    /// The fit of a subset, which is decomposed.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when entries overflow.
-    pub fn fit<'f>(&'f self, subset: &[Feature]) -> Result<Fit<'f, 'd>> {
-        // A subset that fits every row leaves nothing of 1 − leverage.
-        let fits_every_row = self.leaves_one_out && subset.len() + 2 >= self.design.rows();
-        let can_be = !fits_every_row && !self.rows.is_made_in_folds();
-        let is_decomposed = can_be && are_decomposed(self.parts.len(), self.held_out);
-        let parts = if is_decomposed { &self.parts[..] } else { &[] };
-        let decompositions = parts.par_iter().map(|part| Decomposition::new(&part.rows, subset));
-        let decompositions = decompositions.collect::<std::result::Result<_, _>>().map_err(failed)?;
-        Ok(Fit { of: self, subset: subset.to_vec(), decompositions, refitted: OnceLock::new(), empty: OnceLock::new() })
+    /// The fit of a subset; nothing is computed yet.
+    pub fn fit<'f>(&'f self, subset: &[Feature]) -> Fit<'f, 'd> {
+        Fit {
+            of: self,
+            subset: subset.to_vec(),
+            refined: OnceLock::new(),
+            decompositions: OnceLock::new(),
+            refitted: OnceLock::new(),
+            empty: OnceLock::new(),
+        }
     }
 
     /// The score of a subset by decomposing it; `None` where that is unreliable for a λ.
@@ -156,13 +156,13 @@ impl<'d> Fits<'d> {
     /// # Errors
     /// [`Error::Numerical`].
     pub fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
-        let fit = self.fit(subset)?;
-        if fit.decompositions.is_empty() {
+        let fit = self.fit(subset);
+        if fit.decompositions()?.is_empty() {
             return Ok(None);
         }
         let mut is_reliable = true;
         let scored = Scored::lowest(self.design, |lambda| {
-            let (residuals, conditioning) = fit.decomposed(lambda).unwrap_or_default();
+            let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
             is_reliable &= !is_unreliable(conditioning);
             Ok((self.scorer.loss(&residuals), residuals))
         })?;
@@ -205,76 +205,108 @@ impl<'d> Fits<'d> {
     }
 }
 
-/// A subset decomposed, and refitted where that is unreliable.
+/// A subset refined from the moments of the folds where there are some, decomposed where that cannot be, and refitted where
+/// that is unreliable.
 pub(super) struct Fit<'f, 'd> {
     of: &'f Fits<'d>,
     subset: Vec<Feature>,
+    refined: OnceLock<Option<Refined<'f, 'd>>>,
     /// Of each part; none where every fold is refitted.
-    decompositions: Vec<Decomposition<'f, 'd>>,
+    decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, Failure>>,
     refitted: OnceLock<std::result::Result<Refitted<'f, 'd>, Failure>>,
     /// The loss of the empty subset, once it is asked for.
     empty: OnceLock<f64>,
 }
 
-impl Fit<'_, '_> {
+impl<'f, 'd> Fit<'f, 'd> {
     /// The residuals for a λ.
     ///
     /// # Errors
     /// [`Error::Numerical`].
     pub fn residuals(&self, lambda: f64) -> Result<Residuals> {
-        match self.decomposed(lambda) {
-            Some((residuals, conditioning)) if !is_unreliable(conditioning) => Ok(residuals),
-            _ => self.refitted(lambda),
-        }
+        self.settled(lambda, f64::INFINITY).map(|(_, residuals)| residuals)
     }
 
-    /// The loss for a λ; of one that is proven to be above `lowest`, only that it is.
+    /// The loss for a λ and its residuals; of one that is proven to be above `lowest`, only that it is.
     ///
     /// # Errors
     /// [`Error::Numerical`].
-    pub fn loss(&self, lambda: f64, lowest: f64) -> Result<f64> {
-        if let Some((residuals, conditioning)) = self.decomposed(lambda) {
-            let outcome = self.outcome(self.of.scorer.loss(&residuals), conditioning);
+    pub fn settled(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
+        let with_loss = |residuals: Residuals| (self.of.scorer.loss(&residuals), residuals);
+        if let Some(residuals) = self.refined().and_then(|refined| refined.residuals(lambda)) {
+            return Ok(with_loss(residuals));
+        }
+        if let Some((residuals, conditioning)) = self.decomposed(lambda)? {
+            let outcome = self.outcome(self.of.scorer.loss(&residuals), conditioning)?;
             if !outcome.is_unreliable || outcome.lower_bound > lowest {
-                return Ok(outcome.loss);
+                return Ok((outcome.loss, residuals));
             }
         }
-        self.refitted(lambda).map(|residuals| self.of.scorer.loss(&residuals))
+        self.refitted(lambda).map(with_loss)
+    }
+
+    fn refined(&self) -> Option<&Refined<'f, 'd>> {
+        let moments = self.of.moments.as_ref()?;
+        self.refined.get_or_init(|| Refined::new(&self.of.rows, moments, &self.subset)).as_ref()
+    }
+
+    fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
+        let of = self.of;
+        let decompose = || {
+            // A subset that fits every row leaves nothing of 1 − leverage.
+            let fits_every_row = of.leaves_one_out && self.subset.len() + 2 >= of.design.rows();
+            let can_be = !fits_every_row && !of.rows.is_made_in_folds();
+            let parts = if can_be && are_decomposed(of.parts.len(), of.held_out) { &of.parts[..] } else { &[] };
+            parts.par_iter().map(|part| Decomposition::new(&part.rows, &self.subset)).collect()
+        };
+        self.decompositions.get_or_init(decompose).as_deref().map_err(|e| failed(*e))
     }
 
     /// The outcomes of removing each of `candidates`, for a λ; `None` where the subset is not one decomposition.
-    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Option<Vec<Outcome>> {
-        let whole = self.decompositions.first().filter(|_| self.of.are_whole())?;
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when entries overflow.
+    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<Outcome>>> {
+        let Some(whole) = self.decompositions()?.first().filter(|_| self.of.are_whole()) else { return Ok(None) };
         let place = |candidate: &Feature| self.subset.iter().position(|column| column == candidate);
-        let places = candidates.iter().map(place).collect::<Option<Vec<usize>>>()?;
+        let Some(places) = candidates.iter().map(place).collect::<Option<Vec<usize>>>() else { return Ok(None) };
         let (losses, conditioning) = whole.removals(lambda, |residuals| self.of.scorer.loss(residuals));
-        Some(places.into_iter().map(|place| self.outcome(losses[place], conditioning)).collect())
+        places.into_iter().map(|place| self.outcome(losses[place], conditioning)).collect::<Result<_>>().map(Some)
     }
 
-    fn outcome(&self, loss: f64, conditioning: f64) -> Outcome {
+    fn outcome(&self, loss: f64, conditioning: f64) -> Result<Outcome> {
         if !self.of.scorer.is_of_squares() {
-            return Outcome::new(loss, conditioning);
+            return Ok(Outcome::new(loss, conditioning));
         }
-        // A penalty without bound leaves the empty subset.
-        let empty = || self.decomposed(f64::MAX).map_or(f64::NAN, |(residuals, _)| self.of.scorer.loss(&residuals));
-        Outcome::of_squares(loss, conditioning, || *self.empty.get_or_init(empty))
+        let empty = match self.empty.get() {
+            Some(known) => *known,
+            // A penalty without bound leaves the empty subset.
+            None if is_unreliable(conditioning) => {
+                let residuals = self.decomposed(f64::MAX)?.map(|(residuals, _)| residuals);
+                let loss = residuals.map_or(f64::NAN, |residuals| self.of.scorer.loss(&residuals));
+                *self.empty.get_or_init(|| loss)
+            }
+            None => f64::NAN,
+        };
+        Ok(Outcome::of_squares(loss, conditioning, || empty))
     }
 
     /// The residuals and their conditioning, from the decompositions.
-    fn decomposed(&self, lambda: f64) -> Option<(Residuals, f64)> {
+    fn decomposed(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
         let residuals = |part: &Part<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
-        let parts = &self.of.parts[..self.decompositions.len()];
+        let decompositions = self.decompositions()?;
+        let parts = &self.of.parts[..decompositions.len()];
         if self.of.are_whole() {
-            return Some(residuals(parts.first()?, self.decompositions.first()?));
+            return Ok(parts.first().zip(decompositions.first()).map(|(part, own)| residuals(part, own)));
         }
         let targets = self.of.rows.targets();
         let (mut all, mut least) = (vec![vec![0.0; targets.rows()]; targets.outputs()], 1.0f64);
-        for (part, of_part) in parts.iter().zip(&self.decompositions) {
+        for (part, of_part) in parts.iter().zip(decompositions) {
             let (own, conditioning) = residuals(part, of_part);
             part.scorer.place(&own, &mut all);
             least = least.min(conditioning);
         }
-        (!parts.is_empty()).then_some((all, least))
+        Ok((!parts.is_empty()).then_some((all, least)))
     }
 
     fn refitted(&self, lambda: f64) -> Result<Residuals> {

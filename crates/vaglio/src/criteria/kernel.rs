@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Design, Error, Result, Score, times_power};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
 use vaglio_kernels::{Data, DataError, Inner, Level, Measure, Rule, Scorer, Targets};
 
 /// A loss as the kernels know it.
@@ -68,9 +68,18 @@ impl Rule for Unknown {
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
     let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
-    let data = made(design, design.weights(), intercept, kept)?;
+    let data = made(design, design.candidates(), design.weights(), intercept, kept)?;
     design.keep(Arc::clone(data.inner()));
     Ok(data)
+}
+
+/// The same with the columns of `subset`, and no read of others.
+///
+/// # Errors
+/// [`Error::Numerical`] when squares over- or underflow.
+pub(crate) fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
+    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    made(design, subset.to_vec(), design.weights(), intercept, kept)
 }
 
 /// The same with other weights of rows.
@@ -78,11 +87,12 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
-    made(design, weights, intercept, None)
+    made(design, design.candidates(), weights, intercept, None)
 }
 
 fn made<'d>(
     design: &'d Design,
+    columns: Vec<Feature>,
     weights: Option<&[f64]>,
     intercept: bool,
     inner: Option<Arc<Inner>>,
@@ -92,7 +102,7 @@ fn made<'d>(
     let mut active = vec![false; design.features()];
     // Centering leaves nothing of a bias.
     let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
-    design.candidates().into_iter().filter(is_left).for_each(|feature| active[feature] = true);
+    columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
     let columns = design.columns().iter().collect();
     Data::sharing(Level::best(), columns, active, &targets, weights, intercept, inner)
         .map_err(|error| explain(error, design.names()))

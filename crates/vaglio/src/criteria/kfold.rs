@@ -21,9 +21,11 @@ use engine::{EveryRound, FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
 use hold_out::HoldOutEngine;
 use moments::MomentEngine;
+pub(crate) use moments::{is_of_moments, moments_of_search};
 use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use vaglio_core::{
     AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result,
     Score, Shortcut, Watch, mean_over_outputs, part,
@@ -94,7 +96,13 @@ impl KFold {
         KFold { folds: Some(folds), ..KFold::default() }
     }
 
-    /// The same with rows that are held out otherwise: [`Forward`](crate::splits::Forward), …
+    /// Rows that are held out otherwise than once each: `KFold::of(Forward::new(5))`.
+    pub fn of(splits: impl Into<AnyResampling>) -> Self {
+        KFold::default().splits(splits)
+    }
+
+    /// The same with rows that are held out otherwise. How many folds there are is then said by `splits` alone: what
+    /// [`KFold::new`] was given is refused beside it, so begin with [`KFold::of`].
     #[must_use]
     pub fn splits(self, splits: impl Into<AnyResampling>) -> Self {
         KFold { splits: Some(splits.into()), ..self }
@@ -178,11 +186,12 @@ impl Criterion for KFold {
             if kind != Kind::HoldOut && are_refitted {
                 parts.clear();
             }
-            let own = Fits::of_folds(design, &self.loss, round, parts)?;
+            let mut own = Fits::of_folds(design, &self.loss, round, parts)?;
             let engine: Option<Box<dyn FoldEngine + 'd>> = match kind {
                 Kind::Decomposition => None,
                 Kind::Moments => {
-                    Some(Box::new(MomentEngine::new(moments::of(self, design, &own.rows, held_out)?, &lambdas)))
+                    let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out)?);
+                    Some(Box::new(MomentEngine::new(Arc::clone(moments), &lambdas)))
                 }
                 Kind::HoldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
             };

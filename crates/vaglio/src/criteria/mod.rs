@@ -14,7 +14,9 @@ mod rounds;
 mod settle;
 mod units;
 
+pub(crate) use kernel::chosen_data;
 pub use kfold::{By, Engine, KFold};
+pub(crate) use kfold::{is_of_moments, moments_of_search};
 pub use loo::Loo;
 pub(crate) use loo::predicted_left_out;
 pub use nhsic::{Approximation, Kernel, Nhsic, Output, OutputApproximation};

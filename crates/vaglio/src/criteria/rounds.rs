@@ -10,7 +10,8 @@ pub(super) struct Rounds<'d> {
     rounds: Vec<Fits<'d>>,
     /// The part of the weight of all rows held out that each round has, where these are not alike.
     shares: Option<Vec<f64>>,
-    apart: Option<Apart<'d>>,
+    /// Where rounds are folds, the rounds of which they are, one after another.
+    wholes: Option<Vec<Fits<'d>>>,
 }
 
 /// Folds that are rounds by themselves, since each is of columns of its own.
@@ -28,12 +29,12 @@ impl<'d> Rounds<'d> {
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
-        Rounds { design, rounds, shares, apart: None }
+        Rounds { design, rounds, shares, wholes: None }
     }
 
     /// Rounds that are the folds of others.
     pub fn of_folds(design: &'d Design, rounds: Vec<Fits<'d>>, apart: Apart<'d>) -> Self {
-        Rounds { design, rounds, shares: Some(apart.shares.clone()), apart: Some(apart) }
+        Rounds { design, rounds, shares: Some(apart.shares), wholes: Some(apart.rounds) }
     }
 
     /// The part of the weight of all rows held out that each round has, where these are not alike.
@@ -61,21 +62,21 @@ impl<'d> Rounds<'d> {
     }
 
     /// The fits of a subset.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Numerical`] when entries overflow.
-    pub fn fit(&self, subset: &[Feature]) -> Result<Vec<Fit<'_, 'd>>> {
+    pub fn fit(&self, subset: &[Feature]) -> Vec<Fit<'_, 'd>> {
         self.rounds.iter().map(|fits| fits.fit(subset)).collect()
     }
 
-    /// The mean loss of a subset's fits for a λ; of one that is proven to be above `lowest`, only that it is.
+    /// The mean loss of a subset's fits for a λ, with the residuals of each; of one that is proven to be above `lowest`, only
+    /// that it is.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`].
-    pub fn loss(&self, fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<f64> {
+    pub fn settled(&self, fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<(f64, Vec<Residuals>)> {
         // Of several, one that is above the lowest mean may yet be outweighed.
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
-        mean(fits.iter().map(|fit| fit.loss(lambda, bound)), self.shares())
+        let settled = fits.iter().map(|fit| fit.settled(lambda, bound)).collect::<Result<Vec<_>>>()?;
+        let (losses, residuals): (Vec<f64>, Vec<Residuals>) = settled.into_iter().unzip();
+        Ok((mean(losses.into_iter(), self.shares()), residuals))
     }
 
     /// The score of a subset.
@@ -83,32 +84,31 @@ impl<'d> Rounds<'d> {
     /// # Errors
     /// [`vaglio_core::Error::Numerical`].
     pub fn scored(&self, subset: &[Feature]) -> Result<Scored<Vec<Residuals>>> {
-        let fits = self.fit(subset)?;
+        let fits = self.fit(subset);
         Scored::lowest(self.design, |lambda| {
             let residuals: Vec<Residuals> = fits.iter().map(|fit| fit.residuals(lambda)).collect::<Result<_>>()?;
-            let losses = self.rounds.iter().zip(&residuals).map(|(fits, own)| Ok(fits.scorer.loss(own)));
-            Ok((mean(losses, self.shares())?, residuals))
+            let losses = self.rounds.iter().zip(&residuals).map(|(fits, own)| fits.scorer.loss(own));
+            Ok((mean(losses, self.shares()), residuals))
         })
     }
 
     /// The mean over rounds of the standard errors: rounds hold out the same rows, so more of them tell no more.
     pub fn standard_error(&self, residuals: &[Residuals]) -> Option<f64> {
-        let errors: Option<Vec<f64>> = match &self.apart {
+        let errors: Option<Vec<f64>> = match &self.wholes {
             None => self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own)).collect(),
-            Some(apart) => {
+            Some(wholes) => {
                 let mut of_folds = residuals.iter();
-                apart.rounds.iter().map(|whole| whole.standard_error(&whole.gathered(&mut of_folds))).collect()
+                wholes.iter().map(|whole| whole.standard_error(&whole.gathered(&mut of_folds))).collect()
             }
         };
         mean_of(&errors?)
     }
 }
 
-/// The mean of values, of which each counts by its share where there are some; the first error of any.
-fn mean(values: impl Iterator<Item = Result<f64>>, shares: Option<&[f64]>) -> Result<f64> {
-    let values = values.collect::<Result<Vec<f64>>>()?;
-    Ok(match shares {
-        None => mean_of(&values).unwrap_or(f64::NAN),
-        Some(shares) => values.iter().zip(shares).map(|(value, share)| value * share).sum(),
-    })
+/// The mean of values, of which each counts by its share where there are some.
+fn mean(values: impl Iterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
+    match shares {
+        None => mean_of(&values.collect::<Vec<f64>>()).unwrap_or(f64::NAN),
+        Some(shares) => values.zip(shares).map(|(value, share)| value * share).sum(),
+    }
 }

@@ -164,8 +164,8 @@ impl Evaluator for Told<'_> {
         Ok(Box::new(ToldNode { node: self.evaluator.tree(subset, later)?, back: self.back }))
     }
 
-    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
-        Ok(self.back.loss(self.evaluator.bound(subset, later)?))
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
+        Ok(self.back.loss(self.evaluator.bound(subset, later, most)?))
     }
 }
 
@@ -198,7 +198,7 @@ impl Branch for ToldNode<'_> {
         self.node.moves_caches()
     }
 
-    fn bound(&mut self, place: usize) -> Result<f64> {
-        Ok(self.back.loss(self.node.bound(place)?))
+    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
+        Ok(self.back.loss(self.node.bound(place, most)?))
     }
 }

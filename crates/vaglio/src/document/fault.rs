@@ -2,7 +2,7 @@
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
-use vaglio_core::{Error, Place, Role, descriptions};
+use vaglio_core::{Error, Place, origins};
 
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,9 @@ fn plain(expected: &str) -> String {
         "a string" => "text",
         "a sequence" => "a list",
         "unit" => "nothing",
-        _ if ["struct ", "dyn ", "a map"].iter().any(|start| expected.starts_with(start)) => "keys and values",
+        // Of a `kind`.
+        _ if expected.starts_with("dyn ") => "a word",
+        _ if ["struct ", "a map"].iter().any(|start| expected.starts_with(start)) => "keys and values",
         _ => expected,
     }
     .to_owned()
@@ -122,14 +124,12 @@ fn hint(expected: &str, found: &str) -> &'static str {
 }
 
 /// What typetag says of a word that several parts have, with the packages of these.
-fn twice(message: &str) -> Option<String> {
-    let word = message.strip_prefix("non-unique tag of ")?.rsplit(": ").next()?.trim_matches('"');
-    let all = descriptions();
-    let of_role = |role: Role| all.iter().filter(move |d| d.role == role && d.kind == word);
-    let role = Role::ALL.into_iter().find(|role| of_role(*role).count() > 1)?;
-    let packages: Vec<String> = of_role(role).map(|d| format!("{} {}", d.package, d.version)).collect();
-    let name = role.name();
-    Some(format!("there are several {name} parts `{word}`: of {}; keep one of them", packages.join(" and of ")))
+pub fn twice(message: &str) -> Option<String> {
+    let (of, word) = message.strip_prefix("non-unique tag of dyn ")?.split_once(": ")?;
+    let word = word.split('"').nth(1)?;
+    let all = origins().into_iter().filter(|origin| (origin.of, origin.kind) == (of, word));
+    let packages: Vec<String> = all.map(|origin| format!("of {} {}", origin.package, origin.version)).collect();
+    Some(format!("this program holds several parts `{word}`: {}; link it with one of them", packages.join(" and ")))
 }
 
 /// The whole document has no path to name it by.

@@ -11,6 +11,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as 
 use serde::forward_to_deserialize_any;
 use std::cell::RefCell;
 use std::sync::LazyLock;
+use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Error, Place};
 
 /// The kind of a list of searches.
@@ -144,6 +145,7 @@ impl<'a> Deserializer<'static> for Reader<'a> {
                 Some(label) => visitor.visit_string(label),
                 None => self.deserialize_any(visitor),
             },
+            _ if name == WRITTEN => self.deserialize_map(visitor),
             _ => visitor.visit_newtype_struct(self),
         }
     }

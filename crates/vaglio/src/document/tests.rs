@@ -58,8 +58,11 @@ fn a_word_of_two_parts_names_the_packages_of_both() {
     }
     let error = document.read::<Settings>().unwrap_err().to_string();
     let package = concat!("vaglio ", env!("CARGO_PKG_VERSION"));
-    let expected = format!("several criterion parts `test_twin`: of {package} and of {package}; keep one of them");
+    let expected = format!("several parts `test_twin`: of {package} and of {package}; link it with one of them");
     assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
+    // As it is told of what a model file holds.
+    let error = serde_json::from_str::<Box<dyn Criterion>>(r#"{"kind": "test_twin"}"#).unwrap_err().to_string();
+    assert!(twice(&error).is_some_and(|told| told.ends_with(&expected)), "{error}");
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -216,11 +219,11 @@ fn values_that_do_not_fit_name_their_place_and_what_was_expected() {
             "p.yaml:3:5: `preprocess[0].folds`: is required and missing",
         ),
         ("version: 1\ncriterion: {folds: 3}", "p.yaml:2:1: `criterion.kind`: is required and missing"),
-        ("version: 1\ncriterion: [3]", "p.yaml:2:12: `criterion`: expected keys and values, found a list"),
         (
-            "version: 1\ncriterion: {kind: 3}",
-            "p.yaml:2:19: `criterion.kind`: expected keys and values, found the number 3",
+            "version: 1\ncriterion: [3]",
+            "p.yaml:2:12: `criterion`: expected a criterion: its word, or keys and values with that as `kind`, found a list",
         ),
+        ("version: 1\ncriterion: {kind: 3}", "p.yaml:2:19: `criterion.kind`: expected a word, found the number 3"),
         (
             "version: 1\ncriterion: {kind: test_loss, folds: 1, engine: 3}",
             "p.yaml:2:48: `criterion.engine`: expected one of auto, primal, grid, values, found the number 3",

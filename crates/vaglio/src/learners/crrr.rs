@@ -30,6 +30,13 @@ pub struct Crrr {
 
 vaglio_core::setters!(Crrr { intercept: bool; lambda: Lambda; });
 
+impl Crrr {
+    /// With this λ, or one of several.
+    pub fn new(lambda: impl Into<Lambda>) -> Self {
+        Crrr { lambda: lambda.into(), ..Crrr::default() }
+    }
+}
+
 impl LinearForm for Crrr {
     fn readout(&self) -> Result<Readout> {
         Ok(Readout::of(&self.lambda, self.intercept)?.balanced())

@@ -24,6 +24,13 @@ pub struct Rls {
 
 vaglio_core::setters!(Rls { intercept: bool; lambda: Lambda; });
 
+impl Rls {
+    /// With this λ, or one of several: `Rls::new(0.1)`, `Rls::new(Lambda::grid(1e-3, 1e3, 13))`.
+    pub fn new(lambda: impl Into<Lambda>) -> Self {
+        Rls { lambda: lambda.into(), ..Rls::default() }
+    }
+}
+
 impl LinearForm for Rls {
     fn readout(&self) -> Result<Readout> {
         Readout::of(&self.lambda, self.intercept)

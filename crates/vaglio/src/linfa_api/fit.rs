@@ -3,7 +3,7 @@
 use super::fitted::FittedPipeline;
 use super::rows::{Rows, Taken};
 use super::targets::TargetValue;
-use super::{FitError, FittedSelector};
+use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Calibration, HeldOutBy, Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::resample::{self, Fitted, Sample, Watcher};
 use crate::selector::{Selection, Selector, ValidSelector};
@@ -80,10 +80,11 @@ impl ValidPipeline {
 
     /// Calls `work` on the threads of the pipeline, with its observer.
     pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut dyn Observer) -> Result<T> + Send) -> Result<T> {
-        self.0.watched.during(|observer| match self.threads() {
+        let done = self.0.watched.during(|observer| match self.threads() {
             0 => work(observer),
             threads => pool(threads)?.install(|| work(observer)),
-        })
+        });
+        done.map_err(in_rust)
     }
 
     /// The sample of a dataset, with the problem that its maps make of all rows.

@@ -85,8 +85,13 @@ impl<E, I> FittedPipeline<E, I> {
         Some(support)
     }
 
-    /// The weights of the readout, chosen features × outputs, for features and targets as the maps make them: standardized
-    /// where these standardize. `None` of a learner without a readout.
+    /// The weights of the readout, chosen features × outputs, in the order of [`selected`](FittedPipeline::selected), for
+    /// features and targets as the maps make them: standardized where these standardize.
+    /// [`original_scale`](FittedPipeline::original_scale) has those for the columns of the data. `None` of a learner without a
+    /// readout.
+    ///
+    /// Outputs are target columns; of two classes there is one, ±1, of more one for each, in the order of
+    /// [`classes`](FittedPipeline::classes).
     pub fn coefficients(&self) -> Option<&Array2<f64>> {
         self.saved.model.coefficients().map(|coefficients| &coefficients.weights)
     }
@@ -129,6 +134,9 @@ impl<E, I> FittedPipeline<E, I> {
     }
 
     /// Writes a model file that `vaglio predict` and [`FittedPipeline::load`] read; it appears whole or not at all.
+    ///
+    /// A dataset does not name the column of its weights, so neither does the file: figures that `vaglio predict` gives beside
+    /// its predictions count all rows alike.
     ///
     /// # Errors
     /// [`Error::Unwritable`].

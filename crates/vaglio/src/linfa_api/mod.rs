@@ -3,6 +3,7 @@
 mod fit;
 mod fitted;
 mod nested;
+mod original;
 mod predicting;
 mod rows;
 mod targets;
@@ -10,6 +11,7 @@ mod watched;
 
 pub use fitted::{FittedPipeline, FittedSelector};
 pub use nested::{Nested, NestedFold, NestedResult, ValidNested};
+pub use original::OriginalScale;
 pub use predicting::{Given, NamedRows};
 pub use rows::{Rows, problem};
 pub use targets::TargetValue;
@@ -19,8 +21,8 @@ pub(crate) use watched::Watched;
 
 use vaglio_core::Error;
 
-/// Why a fit through linfa failed.
-#[derive(Debug, thiserror::Error)]
+/// Why a fit through linfa failed; `Debug` is the sentence that `Display` is.
+#[derive(thiserror::Error)]
 pub enum FitError {
     /// Settings or data that cannot be fitted.
     #[error(transparent)]
@@ -28,4 +30,26 @@ pub enum FitError {
     /// An error of linfa itself.
     #[error(transparent)]
     Linfa(#[from] linfa::Error),
+}
+
+/// The error in the words of a program that has no pipeline file.
+fn in_rust(error: Error) -> Error {
+    match error {
+        Error::NonFinite { row, column, count, file, remedy: Some(_), .. } => {
+            let remedy = Some("add the map `Impute` to the pipeline, or leave the column out".into());
+            Error::NonFinite { row, column, value: "NaN".into(), count, file, remedy }
+        }
+        Error::Setting { field, message, place, from_root } => {
+            // What a file calls `evaluate` are parameters of their own.
+            let field = field.strip_prefix("evaluate.").map(str::to_owned).unwrap_or(field);
+            Error::Setting { field, message, place, from_root }
+        }
+        other => other,
+    }
+}
+
+impl std::fmt::Debug for FitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

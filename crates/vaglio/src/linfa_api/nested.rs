@@ -79,9 +79,9 @@ pub struct NestedFold {
 }
 
 impl Pipeline {
-    /// Nested evaluation of the pipeline in so many outer folds.
-    pub fn nested(self, folds: usize) -> Nested {
-        Nested(ValidNested { pipeline: self.unchecked(), how: OuterFolds { folds, ..OuterFolds::default() } })
+    /// Nested evaluation of the pipeline in so many outer folds; the pipeline stays as it is.
+    pub fn nested(&self, folds: usize) -> Nested {
+        Nested(ValidNested { pipeline: self.unchecked().clone(), how: OuterFolds { folds, ..OuterFolds::default() } })
     }
 }
 
@@ -133,17 +133,19 @@ impl ValidNested {
         rows: &Rows,
     ) -> std::result::Result<NestedResult, FitError> {
         let mut taken = Taken::of(dataset, rows)?;
+        let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
         // A row of weight 0 is none, and has no place in a fold.
-        let weights = taken.rows.weights.clone().unwrap_or_default();
-        let counting: Vec<usize> =
-            (0..dataset.records().nrows()).filter(|&row| weights.get(row).is_none_or(|weight| *weight > 0.0)).collect();
-        Ok(self.pipeline.alone(|observer| self.evaluate(&mut taken, &counting, observer))?)
+        let weights = taken.rows.weights.as_deref().unwrap_or_default();
+        let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
+        let counting: Vec<usize> = (0..places.len()).filter(counts).map(|row| places[row]).collect();
+        let places = [places, counting];
+        Ok(self.pipeline.alone(|observer| self.evaluate(&mut taken, &places, observer))?)
     }
 
     fn evaluate<E: TargetValue>(
         &self,
         taken: &mut Taken<E>,
-        counting: &[usize],
+        places: &[Vec<usize>; 2],
         observer: &mut dyn Observer,
     ) -> Result<NestedResult> {
         let (sample, _) = self.pipeline.sample(taken)?;
@@ -161,14 +163,12 @@ impl ValidNested {
         let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
         let (loss, standard_error) = pooled(&tallies)?;
         let empty_loss = pooled(&empties)?.0;
-        // Without rows of weight 0, places in the sample are not those in the dataset.
-        let places = |rows: Vec<usize>| match sample.rows() == counting.len() {
-            true => rows.into_iter().map(|row| counting[row]).collect(),
-            false => rows,
-        };
+        // Where each row of the sample, which has those of weight 0 or not, stands in the dataset.
+        let [all, counting] = places;
+        let places = if sample.rows() == counting.len() { counting } else { all };
         let of_fold = |(fold, tally): (Outer, &Tally)| NestedFold {
             loss: pooled(std::slice::from_ref(tally)).map_or(f64::INFINITY, |(loss, _)| loss),
-            rows: places(fold.rows),
+            rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.predictions.reversed_axes(),
             selected: fold.taken.selected,
             lambda: fold.model.lambda(),

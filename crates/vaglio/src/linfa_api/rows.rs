@@ -45,7 +45,8 @@ impl Rows {
         Rows { folds: Some(of_row.into_iter().collect()), ..self }
     }
 
-    /// The time series of each row. Rows of one series stand together, in the order of time.
+    /// The time series of each row. Rows of one series need not stand together; they follow each other in the order of their
+    /// [`times`](Rows::times), or as they stand.
     ///
     /// A fitted pipeline predicts as if all rows that it is given were one series.
     #[must_use]
@@ -53,8 +54,8 @@ impl Rows {
         Rows { series: Some(numbered(of_row)), ..self }
     }
 
-    /// The time of each row, for folds that go forward in time. The rows of a series, or all without any, stand in the order
-    /// of time.
+    /// The time of each row, for learners that look back and for folds that go forward in time. Rows may stand in any
+    /// order; a time stands once in a series, or once in all without any.
     #[must_use]
     pub fn times<T: PartialOrd>(self, of_row: impl IntoIterator<Item = T>) -> Self {
         let times: Vec<T> = of_row.into_iter().collect();
@@ -62,11 +63,14 @@ impl Rows {
         let mut all: Vec<&T> = times.iter().collect();
         all.sort_by(order);
         all.dedup_by(|a, b| a == b);
-        let place = |time: &T| all.partition_point(|other| *other < time) as u32;
+        let place = |time: &T| match time.partial_cmp(time) {
+            Some(_) => all.partition_point(|other| *other < time) as u32,
+            None => NO_TIME,
+        };
         Rows { times: Some(times.iter().map(place).collect()), ..self }
     }
 
-    /// Refuses what is not one entry a row, and times that are not in order.
+    /// Refuses what is not one entry a row, and times that are none.
     fn check(&self, rows: usize) -> Result<()> {
         let known =
             [("groups", &self.groups), ("folds", &self.folds), ("series", &self.series), ("times", &self.times)];
@@ -74,14 +78,35 @@ impl Rows {
         if let Some((what, count)) = counts.find(|(_, count)| *count != rows) {
             return Err(Error::Shape(format!("`Rows::{what}` has {count} entries for {rows} rows")));
         }
-        let Some(times) = &self.times else { return Ok(()) };
-        let is_one = |row: usize| self.series.as_ref().is_none_or(|series| series[row - 1] == series[row]);
-        match (1..rows).find(|&row| is_one(row) && times[row - 1] >= times[row]) {
-            Some(row) => Err(Error::Shape(format!("row {}: its time is not after that of the row before it", row + 1))),
+        match self.times.iter().flatten().position(|time| *time == NO_TIME) {
+            Some(row) => Err(Error::Shape(format!("row {}: its time is not a number", row + 1))),
             None => Ok(()),
         }
     }
+
+    /// The rows in the order of their series, each in the order of time; `None` where they stand so.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a time that stands twice in a series.
+    fn order(&self, rows: usize) -> Result<Option<Vec<usize>>> {
+        let of = |list: &Option<Vec<u32>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
+        let key = |row: usize| (of(&self.series, row), of(&self.times, row));
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.sort_by_key(|&row| key(row));
+        if self.times.is_some()
+            && let Some(pair) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1]))
+        {
+            let (first, second) = (pair[0] + 1, pair[1] + 1);
+            let message =
+                format!("row {second}: its time is that of row {first} of the same series; a time stands once");
+            return Err(Error::Shape(message));
+        }
+        Ok((!order.is_sorted()).then_some(order))
+    }
 }
+
+/// The place of a time that compares with none.
+const NO_TIME: u32 = u32::MAX;
 
 /// Labels as numbers from 0, in the order in which they first appear.
 fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
@@ -136,7 +161,11 @@ impl<E: TargetValue> Taken<E> {
         let names =
             if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
         let time = known.times.clone();
-        let rows = resample::Rows { table, targets, weights, groups, assignment, time };
+        let rows = resample::Rows { table, targets, weights, groups, assignment, time, counted: None };
+        let rows = match known.order(rows.table.rows())? {
+            Some(order) => rows.select(&order),
+            None => rows,
+        };
         Ok(Taken { rows, columns, task, classes, targets: names })
     }
 
@@ -185,7 +214,7 @@ pub(super) fn table<F: Float, D: Data<Elem = F>>(
 
 /// A linfa dataset as a problem: what a [`Selector`](crate::ValidSelector::select) searches without a pipeline around it.
 ///
-/// Classes are coded as [`TargetValue`] says. Rows of weight 0 are left out.
+/// Classes are coded as [`TargetValue`] says. Rows of weight 0 are left out, and series are put in the order of time.
 ///
 /// # Errors
 /// [`Error::NonFinite`] for NaN or an infinite value; [`Error::Shape`] for lists of another length; classes that cannot be

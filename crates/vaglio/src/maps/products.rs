@@ -26,6 +26,13 @@ pub struct Interactions {
 
 vaglio_core::setters!(Interactions {;; columns: [String] });
 
+impl Interactions {
+    /// Of these columns.
+    pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Interactions { columns: columns.into_iter().map(Into::into).collect() }
+    }
+}
+
 /// Adds the powers and products of some columns of numbers up to a degree, named `a^2`, `a*b`, `a^2*b`.
 ///
 /// A cell that is missing in a column is missing in what is made of it. Cost O(rows) for each column that is made, of
@@ -49,6 +56,13 @@ pub struct Polynomial {
 }
 
 vaglio_core::setters!(Polynomial { degree: u32;; columns: [String] });
+
+impl Polynomial {
+    /// Up to this degree, of the columns that are named next.
+    pub fn new(degree: u32) -> Self {
+        Polynomial { degree, ..Polynomial::default() }
+    }
+}
 
 /// The products that [`Interactions`] or [`Polynomial`] adds.
 #[saved(FittedMap, "products")]

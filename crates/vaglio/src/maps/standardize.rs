@@ -2,7 +2,8 @@
 
 use super::scope::Scope;
 use super::taken::values;
-use super::weighted::{center, counting, mean_of, unit};
+use super::weighted::{center, counting, extremes, mean_over, total, unit};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Column, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale, part, saved};
 
@@ -37,14 +38,13 @@ impl Map for Standardize {
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let mut columns = BTreeMap::new();
-        for (name, cells) in table.columns() {
-            if let Some(column) = cells.numbers() {
-                let scale = moments(&column.values(), weights, &format!("column `{name}`"))?;
-                columns.insert(name.clone(), scale);
-            }
-        }
-        Ok(Box::new(FittedStandardize { columns }))
+        let of_column = |(name, cells): &(String, Cells)| {
+            let scale = moments(&cells.numbers()?.values(), weights, &format!("column `{name}`"));
+            Some(scale.map(|scale| (name.clone(), scale)))
+        };
+        // In the order of the columns, so that the first at fault is told.
+        let columns: Vec<Result<_>> = table.columns().par_iter().filter_map(of_column).collect();
+        Ok(Box::new(FittedStandardize { columns: columns.into_iter().collect::<Result<_>>()? }))
     }
 
     fn fit_target(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
@@ -88,17 +88,17 @@ impl FittedMap for FittedStandardize {
 /// [`Error::Numerical`] when the deviation is so small that doubles cannot hold it to many digits.
 fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
     let rows = counting(values, weights);
-    let Some(&(_, first)) = rows.first() else {
+    let Some(extremes) = extremes(&rows) else {
         return Err(Error::Shape(format!("{what} has no rows of positive weight")));
     };
-    let (least, greatest) =
-        rows.iter().fold((first, first), |(least, greatest), (_, x)| (least.min(*x), greatest.max(*x)));
-    if greatest - least <= Column::Double(values).rounding() {
-        return Ok(TargetScale { shift: first, scale: 1.0 });
+    if extremes[1] - extremes[0] <= Column::Double(&extremes).rounding() {
+        return Ok(TargetScale { shift: rows[0].1, scale: 1.0 });
     }
-    let (value_unit, center) = center(&rows);
-    let deviation_unit = unit(rows.iter().map(|(_, x)| x / value_unit - center));
-    let variance = mean_of(&rows, |x| ((x / value_unit - center) / deviation_unit).powi(2));
+    let total = total(&rows);
+    let (value_unit, center) = center(&rows, total, extremes);
+    // Rounding keeps the order of values, so the largest deviation is one of theirs.
+    let deviation_unit = unit(extremes.map(|x| x / value_unit - center).into_iter());
+    let variance = mean_over(&rows, total, |x| ((x / value_unit - center) / deviation_unit).powi(2));
     let scale = variance.sqrt() * deviation_unit * value_unit;
     if scale < SMALLEST {
         return Err(Error::Numerical(format!(

@@ -26,26 +26,41 @@ pub(super) fn unit(values: impl Iterator<Item = f64>) -> f64 {
     f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits())
 }
 
+/// The weight of the rows.
+pub(super) fn total(rows: &[(f64, f64)]) -> f64 {
+    rows.iter().map(|(w, _)| w).sum()
+}
+
 /// The mean of `value` over rows of positive weight.
 pub(super) fn mean_of(rows: &[(f64, f64)], value: impl Fn(f64) -> f64) -> f64 {
-    let total: f64 = rows.iter().map(|(w, _)| w).sum();
+    mean_over(rows, total(rows), value)
+}
+
+/// The same of rows whose weights add up to `total`.
+pub(super) fn mean_over(rows: &[(f64, f64)], total: f64, value: impl Fn(f64) -> f64) -> f64 {
     rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total
 }
 
-/// A power of two near the largest value, and the mean over it: neither over- nor underflows.
-pub(super) fn center(rows: &[(f64, f64)]) -> (f64, f64) {
-    let unit = unit(rows.iter().map(|(_, x)| *x));
-    let rough = mean_of(rows, |x| x / unit);
-    (unit, rough + mean_of(rows, |x| x / unit - rough))
+/// A power of two near the largest value, which is one of `extremes`, and the mean over it: neither over- nor underflows.
+pub(super) fn center(rows: &[(f64, f64)], total: f64, extremes: [f64; 2]) -> (f64, f64) {
+    let unit = unit(extremes.into_iter());
+    let rough = mean_over(rows, total, |x| x / unit);
+    (unit, rough + mean_over(rows, total, |x| x / unit - rough))
+}
+
+/// The least and the greatest value of rows of which there is one.
+pub(super) fn extremes(rows: &[(f64, f64)]) -> Option<[f64; 2]> {
+    let (_, first) = *rows.first()?;
+    Some(rows.iter().fold([first; 2], |[least, greatest], (_, x)| [least.min(*x), greatest.max(*x)]))
 }
 
 /// The mean; that of equal values is their value.
 pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
-    let (_, first) = *rows.first()?;
-    if rows.iter().all(|(_, x)| *x == first) {
-        return Some(first);
+    let extremes = extremes(rows)?;
+    if extremes[0] == extremes[1] {
+        return Some(rows[0].1);
     }
-    let (unit, center) = center(rows);
+    let (unit, center) = center(rows, total(rows), extremes);
     Some(center * unit)
 }
 

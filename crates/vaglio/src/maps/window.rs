@@ -26,6 +26,13 @@ pub struct Window {
 
 vaglio_core::setters!(Window { lags: Vec<usize>;; columns: [String] });
 
+impl Window {
+    /// With these lags; 0 is the row itself.
+    pub fn new(lags: impl Into<Vec<usize>>) -> Self {
+        Window { lags: lags.into(), ..Window::default() }
+    }
+}
+
 /// The columns that [`Window`] takes, and how far back.
 #[saved(FittedMap, "window")]
 #[derive(Clone, PartialEq, Eq)]

@@ -17,8 +17,8 @@ impl Pipeline {
         Selector::params(criterion, search, learner).into()
     }
 
-    pub(crate) fn unchecked(self) -> ValidPipeline {
-        self.0
+    pub(crate) fn unchecked(&self) -> &ValidPipeline {
+        &self.0
     }
 
     fn settings(&mut self) -> &mut Settings {
@@ -46,7 +46,7 @@ impl Pipeline {
         self
     }
 
-    /// Asks for figures of the whole selection, for a run from files.
+    /// Asks for figures of the whole selection, for a run from files; `fit` makes none of them: [`Pipeline::nested`] does.
     #[must_use]
     pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
         self.settings().evaluate = Some(evaluate);

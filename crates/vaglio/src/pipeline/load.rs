@@ -1,12 +1,40 @@
 //! Reads a pipeline file in passes: syntax, what is not available yet, then typed settings.
 
 use super::{Pipeline, ValidPipeline};
-use crate::document::Document;
+use crate::document::{Document, to_yaml};
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
 /// The parts that a pipeline has when its file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
+
+impl Pipeline {
+    /// Reads a pipeline from the text of a pipeline file, with or without `data`. What is wrong is told with line and column.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`], [`Error::UnknownName`] or [`Error::Setting`].
+    ///
+    /// # Example
+    /// ```
+    /// use vaglio::prelude::*;
+    ///
+    /// let pipeline = Pipeline::from_yaml("version: 1\npreprocess: [standardize]\nsearch: {kind: greedy, max_features: 5}\n")?;
+    /// let text = pipeline.to_yaml()?;
+    /// assert_eq!(Pipeline::from_yaml(&text)?.to_yaml()?, text);
+    /// # Ok::<(), vaglio::core::Error>(())
+    /// ```
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        Document::parse(text, "pipeline")?.read()
+    }
+
+    /// The text of a pipeline file, which [`Pipeline::from_yaml`] and the program read; all settings are written out.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] for settings that YAML cannot hold.
+    pub fn to_yaml(&self) -> Result<String> {
+        to_yaml(self)
+    }
+}
 
 /// Reads a pipeline from the text of a file, with `path=value` assignments on top.
 ///

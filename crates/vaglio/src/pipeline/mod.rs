@@ -34,7 +34,7 @@ pub use time_span::TimeSpan;
 
 pub use crate::disk::write_file;
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
-pub(crate) use saved::Predicted;
+pub(crate) use saved::{Predicted, scaled};
 
 use crate::budget::Budget;
 use crate::criteria::Loo;

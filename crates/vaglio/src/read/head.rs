@@ -19,7 +19,7 @@ pub(super) enum Head {
     /// Whole lines of text, of which the file has so many times as many.
     Text(Vec<u8>, f64),
     /// Rows that are of known types.
-    Stored(Kind),
+    Stored(#[cfg_attr(not(feature = "parquet"), allow(dead_code))] Kind),
 }
 
 /// Bytes by which each of these files is judged; `None` where they are few enough to be read.

@@ -73,10 +73,10 @@ pub(crate) fn predictions_along(
     mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
 ) -> Result<()> {
     let Some(readout) = design.readout() else {
-        let model = train(design, &[], empty.lambda)?;
+        let model = train(design, &[], empty.lambda, None)?;
         each(None, &model, held.predicted(&model)?)?;
         for (index, entry) in entries.iter().enumerate() {
-            let model = train_entry(design, entry, None)?;
+            let model = train_entry(design, entry, None, None)?;
             each(Some(index), &model, held.predicted(&model)?)?;
         }
         return Ok(());

@@ -107,7 +107,15 @@ mod tests {
             ("c".into(), column([GONE, 2.0, 1.0, 0.0])),
         ]);
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
-        let rows = Rows { table: table.unwrap(), targets, weights: None, groups: None, assignment: None, time: None };
+        let rows = Rows {
+            table: table.unwrap(),
+            targets,
+            weights: None,
+            groups: None,
+            assignment: None,
+            time: None,
+            counted: None,
+        };
         let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
     }

@@ -4,7 +4,7 @@ use super::first::first_fitted_in_folds;
 use super::gaps::Filled;
 use crate::budget::Budget;
 use ndarray::{Array2, Axis};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
@@ -23,6 +23,8 @@ pub(crate) struct Rows {
     pub assignment: Option<Vec<u32>>,
     /// The place of each row's time among all times.
     pub time: Option<Vec<u32>>,
+    /// Where the rows stood that are to become a problem, if not all: the others are their past, for maps that look back.
+    pub counted: Option<Arc<HashSet<usize>>>,
 }
 
 impl Rows {
@@ -60,6 +62,7 @@ impl Rows {
             groups: take(&self.groups),
             assignment: take(&self.assignment),
             time: take(&self.time),
+            counted: self.counted.clone(),
         }
     }
 
@@ -220,6 +223,11 @@ impl Recipe {
         for map in maps {
             unless_too_large(&**map, &rows.table, self.budget)?;
             rows.map(&**map)?;
+        }
+        if let Some(counted) = rows.counted.take() {
+            let kept: Vec<usize> =
+                (0..rows.table.rows()).filter(|&row| counted.contains(&rows.table.origin(row))).collect();
+            rows = rows.select(&kept);
         }
         let (columns, found) = numeric(&mut rows.table)?;
         let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));

@@ -184,7 +184,7 @@ fn outer_fold(
     let rows = held;
     let held = Held { problem: &problem, scales: repeated.fitted.scales.as_deref() };
     let predictions = held.predicted(&repeated.selection.model)?;
-    let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda)?)?;
+    let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, None)?)?;
     let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
     let (weights, units) = held.compare(&repeated.selection.model, &predictions, owned);
     let targets = problem.targets().as_ref().clone();

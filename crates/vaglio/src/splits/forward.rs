@@ -33,10 +33,17 @@ pub struct Forward {
 
 vaglio_core::setters!(Forward { folds: usize, gap: usize; window: Option<usize>; });
 
+impl Forward {
+    /// So many blocks that are predicted.
+    pub fn new(folds: usize) -> Self {
+        Forward { folds, ..Forward::default() }
+    }
+}
+
 impl Resampling for Forward {
     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
         if design.groups().is_some_and(|groups| !are_series(groups, design.series())) {
-            let why = "rows of one group stay together, and `forward` goes by time; leave data.groups out";
+            let why = "rows of one group stay together, and `forward` goes by time; leave the groups out";
             return Err(Error::setting("kind", why));
         }
         let of_row = points(design);

@@ -17,6 +17,13 @@ pub struct Given {
     pub column: String,
 }
 
+impl Given {
+    /// The rows that this column names; of a linfa dataset those of `Rows::folds`, whatever the name.
+    pub fn new(column: impl Into<String>) -> Self {
+        Given { column: column.into() }
+    }
+}
+
 /// The words of the column, in the order of their numbers.
 const WORDS: [&str; 2] = ["train", "validation"];
 /// The number of rows that are held out.

@@ -29,6 +29,13 @@ pub struct MonteCarlo {
 
 vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64;; });
 
+impl MonteCarlo {
+    /// A fifth of the rows, so many times.
+    pub fn new(repeats: usize) -> Self {
+        MonteCarlo { repeats, ..MonteCarlo::default() }
+    }
+}
+
 /// What the seeds of repeats are apart by.
 const REPEAT: u64 = 5;
 

@@ -26,6 +26,13 @@ pub struct Repeated {
 
 vaglio_core::setters!(Repeated { folds: usize, repeats: usize;; });
 
+impl Repeated {
+    /// So many folds, three times.
+    pub fn new(folds: usize) -> Self {
+        Repeated { folds, ..Repeated::default() }
+    }
+}
+
 /// What the seeds of repeats are apart by.
 const REPEAT: u64 = 4;
 

@@ -9,9 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio::core::Error;
-use vaglio::criteria::By;
 use vaglio::prelude::*;
-use vaglio::{TargetValue, problem};
+use vaglio::problem;
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -250,8 +249,44 @@ fn times_of_rows_are_what_forward_folds_go_by() {
     // Two series of the same days are split by the day.
     let series = Rows::new().series((0..48).map(|row| row / 24)).times((0..48).map(|row| row % 24));
     assert_ne!(selector.fit_with(&dataset, &series).unwrap().path(), by_rows.path());
-    let error = selector.fit_with(&dataset, &Rows::new().times((0..48).map(|row| row % 7))).unwrap_err();
-    assert_eq!(error.to_string(), "row 8: its time is not after that of the row before it");
+    let refused = |rows: Rows, expected: &str| {
+        assert_eq!(selector.fit_with(&dataset, &rows).unwrap_err().to_string(), expected);
+    };
+    let twice = "row 8: its time is that of row 1 of the same series; a time stands once";
+    refused(Rows::new().times((0..48).map(|row| row % 7)), twice);
+    let none = (0..48).map(|row| if row == 3 { f64::NAN } else { f64::from(row) });
+    refused(Rows::new().times(none), "row 4: its time is not a number");
+}
+
+#[test]
+fn rows_in_any_order_are_those_in_the_order_of_time() {
+    let (x, y) = records(48);
+    let order: Vec<usize> = (0..48).map(|row| row * 31 % 48).collect();
+    let weights: Vec<f32> = (0..48).map(|row| if row % 11 == 5 { 0.0 } else { 1.0 + (row % 3) as f32 }).collect();
+    let of = |rows: &[usize]| {
+        let weights = Array1::from_iter(rows.iter().map(|&row| weights[row]));
+        Dataset::new(x.select(Axis(0), rows), y.select(Axis(0), rows)).with_weights(weights)
+    };
+    let known = |rows: &[usize]| {
+        let series = rows.iter().map(|row| if row / 24 == 0 { "north" } else { "south" }).collect::<Vec<_>>();
+        Rows::new().series(series).times(rows.iter().map(|row| row % 24))
+    };
+    let in_order: Vec<usize> = (0..48).collect();
+    let forward = KFold::of(Forward::new(3).gap(1));
+    let pipeline = Pipeline::new(forward, Greedy::new(2).choose(Choose::Best), Rls::new(1e-3));
+    let pipeline = pipeline.preprocess(Standardize::default());
+    let sorted = pipeline.fit_with(&of(&in_order), &known(&in_order)).unwrap();
+    // The first row is of the same series, so that series have the same numbers.
+    let shuffled = pipeline.fit_with(&of(&order), &known(&order)).unwrap();
+    assert_eq!(shuffled.path(), sorted.path());
+    assert_eq!(shuffled.decision_values(&x).unwrap(), sorted.decision_values(&x).unwrap());
+    let worth = |rows: &[usize]| pipeline.nested(4).fit_with(&of(rows), &Rows::new().times(rows.to_vec())).unwrap();
+    let (sorted, shuffled) = (worth(&in_order), worth(&order));
+    assert_eq!(sorted.loss, shuffled.loss);
+    for (a, b) in sorted.folds.iter().zip(&shuffled.folds) {
+        let there: Vec<usize> = b.rows.iter().map(|&row| order[row]).collect();
+        assert_eq!((&a.rows, &a.predictions), (&there, &b.predictions));
+    }
 }
 
 #[test]
@@ -259,7 +294,10 @@ fn missing_cells_are_filled_by_a_map() {
     let (mut x, y) = records(50);
     x[[4, 1]] = f64::NAN;
     let dataset = Dataset::new(x, y);
-    assert!(matches!(pipeline(2).fit(&dataset), Err(FitError::Vaglio(Error::NonFinite { row: 5, .. }))));
+    let error = pipeline(2).fit(&dataset).unwrap_err();
+    assert!(matches!(error, FitError::Vaglio(Error::NonFinite { row: 5, .. })));
+    let told = "add the map `Impute` to the pipeline, or leave the column out";
+    assert!(error.to_string().ends_with(told) && !format!("{error:?}").contains("data.exclude"), "{error}");
     let fitted = pipeline(2).preprocess(Impute::default()).fit(&dataset).unwrap();
     assert!(fitted.predict(&dataset).iter().all(|p| p.is_finite()));
 }

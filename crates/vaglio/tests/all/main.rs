@@ -17,6 +17,8 @@ mod lambda_search;
 mod lars;
 mod linfa_api;
 mod linfa_fitted;
+mod linfa_scale;
+mod linfa_settings;
 mod losses;
 mod nhsic;
 mod properties;

@@ -2,13 +2,13 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, Criterion, Design, Error, Feature, HeldOut, Learner, Measure, Problem,
-    Round, SearchStrategy, Squared, ZeroOne,
+    Absolute, AnyLoss, Auc, BalancedError, Classes, Criterion, Design, Error, Feature, HeldOut, Learner, Measure,
+    Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Exhaustive, Greedy};
-use vaglio::splits::{Given, Repeated};
+use vaglio::splits::{Given, MonteCarlo, Repeated};
 use vaglio_testkit::{Broken, check_criterion, criterion, data};
 
 type Kept = Result<(), Broken>;
@@ -256,4 +256,35 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
             assert_eq!(path.result().map_or(0, |entry| entry.subset.len()), best.len(), "{name}");
         }
     }
+}
+
+/// Rows are dealt twice, each time into folds that hold out every row from all others.
+#[vaglio::core::saved(Resampling, "dealt_twice")]
+struct DealtTwice {}
+
+impl Resampling for DealtTwice {
+    fn splits(&self, design: &Design, _: Option<&Classes>) -> vaglio::core::Result<Vec<Split>> {
+        let rows = |is_held_out: &dyn Fn(usize) -> bool| (0..design.rows()).filter(|&row| is_held_out(row)).collect();
+        let first = (0..3).map(|fold| rows(&|row| row % 3 == fold));
+        let second = (0..2).map(|fold| rows(&|row| row % 2 == fold));
+        Ok(first.chain(second).map(Split::holding_out).collect())
+    }
+}
+
+/// Predictions are averaged over rows, so each has to have one, whatever the splits are called.
+#[test]
+fn splits_of_decisions_hold_out_every_row_from_all_others() -> Kept {
+    let recipe = data::binary(24, 5, 3).weighted();
+    let decided = recipe.clone().deciding(3).design(&[0.3], true);
+    let units: Vec<u32> = decided.decisions().unwrap().of_row().iter().map(|&unit| unit as u32).collect();
+    let design = design(&recipe, &[0.3, 3.0], true).deciding_by(&units).unwrap();
+    let twice = KFold { splits: Some(DealtTwice {}.into()), ..KFold::default() };
+    criterion::additions(&twice, &design, 1e-9)?;
+    criterion::removals(&twice, &design, 1e-9)?;
+    for criterion in [given(), KFold { splits: Some(MonteCarlo::default().into()), ..KFold::default() }] {
+        let error = criterion.check(&design).unwrap_err();
+        let expected = "`splits`: it does not hold out every row from all others";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+    Ok(())
 }

@@ -92,22 +92,28 @@ fn branches_with_every_loss() -> Result<(), Broken> {
     criterion::branches(&Loo::default(), &collinear, 1e-6)
 }
 
-/// Walks the whole tree and checks that no bound of a node is above a score below it, with the least score below.
-fn bounded(node: &mut dyn Branch, later: usize, finite: &mut usize) -> f64 {
-    let bound = node.bound(0).unwrap();
-    *finite += usize::from(bound.is_finite());
-    for place in 1..=later {
-        let tighter = node.bound(place).unwrap();
-        assert!(tighter >= bound * (1.0 - 1e-12) || bound == f64::NEG_INFINITY, "{tighter} below {bound}");
-    }
+/// Walks the whole tree and checks that no bound of a node, for any number of columns, is above a score below it; with the
+/// least scores below, by how many columns more.
+fn bounded(node: &mut dyn Branch, later: usize, finite: &mut usize) -> Vec<f64> {
+    let bounds: Vec<Vec<f64>> =
+        (0..=later).map(|place| (1..=later + 1).map(|most| node.bound(place, most).unwrap()).collect()).collect();
+    *finite += usize::from(bounds[0].iter().all(|bound| bound.is_finite()));
+    let mut below = vec![vec![f64::INFINITY; later + 1]; later + 1];
     let mut scores = vec![Score::WORST; later];
     node.score_additions(&(0..later).collect::<Vec<_>>(), &mut scores).unwrap();
-    let mut least = scores.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
-    for place in 0..later {
-        least = least.min(bounded(&mut *node.child(place).unwrap(), later - place - 1, finite));
+    for place in (0..later).rev() {
+        let child = bounded(&mut *node.child(place).unwrap(), later - place - 1, finite);
+        below[place] = below[place + 1].clone();
+        below[place][0] = below[place][0].min(scores[place].loss);
+        child.iter().zip(&mut below[place][1..]).for_each(|(child, own)| *own = own.min(*child));
     }
-    assert!(bound <= least, "a bound of {bound} above {least}");
-    least
+    for (place, (bounds, below)) in bounds.iter().zip(&below).enumerate() {
+        for (more, bound) in bounds.iter().enumerate() {
+            let least = below.iter().take(more + 1).copied().fold(f64::INFINITY, f64::min);
+            assert!(*bound <= least, "{bound} for up to {} columns from {place} on is above {least}", more + 1);
+        }
+    }
+    below.swap_remove(0)
 }
 
 #[test]
@@ -124,9 +130,9 @@ fn no_bound_is_above_a_score_below_it() {
             let all: Vec<Feature> = (0..design.features()).collect();
             let mut finite = 0;
             let mut root = subset.tree(&all).unwrap();
-            let least = bounded(&mut *root, all.len(), &mut finite);
+            let least = bounded(&mut *root, all.len(), &mut finite).into_iter().fold(f64::INFINITY, f64::min);
             assert_eq!(finite, 1 << design.features(), "every node has a bound");
-            let tight = root.bound(0).unwrap();
+            let tight = root.bound(0, all.len()).unwrap();
             assert!(tight >= 0.1 * least, "{tight} says little of {least}");
         }
     }

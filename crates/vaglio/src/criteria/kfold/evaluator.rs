@@ -16,11 +16,18 @@ pub(super) struct Shared<'d> {
     pub watch: Watch,
 }
 
-/// A subset for which trials are unreliable: its place, the λ concerned, and its lowest loss over the others.
+/// A subset for which trials are unreliable: its place, the λ concerned in the order of their lower bounds, and its lowest
+/// loss over the others.
 struct Open {
     place: usize,
-    lambdas: Vec<usize>,
+    lambdas: Vec<(usize, f64)>,
     lowest: f64,
+}
+
+/// What refitting found: the loss of each λ that was refitted, and the lowest with its λ and residuals.
+struct Refit {
+    losses: Vec<(usize, f64)>,
+    lowest: (f64, usize, Vec<Residuals>),
 }
 
 impl Open {
@@ -28,9 +35,31 @@ impl Open {
     fn new(trials: &[Vec<Outcome>], place: usize) -> Option<Self> {
         let reliable = trials.iter().map(|of_lambda| of_lambda[place]).filter(|outcome| !outcome.is_unreliable);
         let lowest = reliable.map(|outcome| outcome.loss).fold(f64::INFINITY, f64::min);
-        let is_open = |outcome: Outcome| outcome.is_unreliable && outcome.lower_bound <= lowest;
-        let lambdas: Vec<usize> = (0..trials.len()).filter(|&l| is_open(trials[l][place])).collect();
+        let bounds = trials.iter().map(|of_lambda| of_lambda[place]).enumerate();
+        let mut lambdas: Vec<(usize, f64)> = bounds
+            .filter(|(_, outcome)| outcome.is_unreliable && outcome.lower_bound <= lowest)
+            .map(|(l, outcome)| (l, outcome.lower_bound))
+            .collect();
+        lambdas.sort_by(|a, b| a.1.total_cmp(&b.1));
         (!lambdas.is_empty()).then_some(Open { place, lambdas, lowest })
+    }
+
+    /// Refits until the next bound is above what was found: of the others the loss is known not to be lowest.
+    fn refit(&self, shared: &Shared<'_>, subset: &[Feature]) -> Result<Refit> {
+        let fits = shared.rounds.fit(subset);
+        let mut found = Refit { losses: Vec::new(), lowest: (f64::INFINITY, usize::MAX, Vec::new()) };
+        for &(l, bound) in &self.lambdas {
+            let lowest = self.lowest.min(found.lowest.0);
+            if bound > lowest {
+                break;
+            }
+            let (loss, residuals) = shared.rounds.settled(&fits, shared.lambdas[l], lowest)?;
+            found.losses.push((l, loss));
+            if (loss, l) < (found.lowest.0, found.lowest.1) {
+                found.lowest = (loss, l, residuals);
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -38,29 +67,44 @@ impl Shared<'_> {
     /// Scores from the trials of subsets, given for each λ: the unreliable are refitted, then the lowest over λ is taken.
     fn settle(
         &self,
-        mut trials: Vec<Vec<Outcome>>,
+        trials: Vec<Vec<Outcome>>,
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<Score>> {
+        Ok(self.settled(trials, count, subset)?.into_iter().map(|scored| scored.score).collect())
+    }
+
+    /// The same with the residuals of those whose λ was refitted.
+    fn settled(
+        &self,
+        mut trials: Vec<Vec<Outcome>>,
+        count: usize,
+        subset: impl Fn(usize) -> Vec<Feature> + Sync,
+    ) -> Result<Vec<Scored<Vec<Residuals>>>> {
         trials.iter().flatten().for_each(|outcome| self.watch.met(outcome.conditioning));
         let open: Vec<Open> = (0..count).filter_map(|place| Open::new(&trials, place)).collect();
-        if !open.is_empty() {
-            tracing::trace!(subsets = open.len(), "refitted from the rows");
-            self.watch.remade(open.iter().map(|open| open.lambdas.len()).sum(), 0);
-        }
-        let refit = |open: &Open| -> Result<Vec<f64>> {
+        let refit = |open: &Open| -> Result<Refit> {
             if count > 1 {
                 self.rounds.sign().check()?;
             }
-            let fits = self.rounds.fit(&subset(open.place))?;
-            open.lambdas.iter().map(|&l| self.rounds.loss(&fits, self.lambdas[l], open.lowest)).collect()
+            open.refit(self, &subset(open.place))
         };
-        let losses: Vec<Vec<f64>> = open.par_iter().map(refit).collect::<Result<_>>()?;
-        for (open, losses) in open.iter().zip(losses) {
-            open.lambdas.iter().zip(losses).for_each(|(&l, loss)| trials[l][open.place].loss = loss);
+        let refits: Vec<Refit> = open.par_iter().map(refit).collect::<Result<_>>()?;
+        if !open.is_empty() {
+            tracing::trace!(subsets = open.len(), "refitted from the rows");
+            self.watch.remade(refits.iter().map(|refit| refit.losses.len()).sum(), 0);
         }
-        let of_subset = |k: usize| self.lambdas.iter().zip(&trials).map(move |(&l, trials)| (l, trials[k].loss));
-        (0..count).map(|k| lowest(of_subset(k))).collect()
+        let mut known: Vec<(usize, Vec<Residuals>)> = (0..count).map(|_| (usize::MAX, Vec::new())).collect();
+        for (open, Refit { losses, lowest: (_, l, residuals) }) in open.iter().zip(refits) {
+            losses.iter().for_each(|&(l, loss)| trials[l][open.place].loss = loss);
+            known[open.place] = (l, residuals);
+        }
+        let scored = |(k, (l, residuals)): (usize, (usize, Vec<Residuals>))| {
+            let score = lowest(self.lambdas.iter().zip(&trials).map(|(&l, trials)| (l, trials[k].loss)))?;
+            let is_own = self.lambdas.get(l).copied() == score.lambda;
+            Ok(Scored { score, residuals: if is_own { residuals } else { Vec::new() } })
+        };
+        known.into_iter().enumerate().map(scored).collect()
     }
 
     /// A constant column has no part in any state.
@@ -96,11 +140,11 @@ impl Shared<'_> {
         // One decomposition of the subset costs about as much as refitting without one of its columns.
         let are_many = (0..candidates.len()).filter_map(|place| Open::new(&trials, place)).nth(1).is_some();
         if are_many && let Some(fits) = self.rounds.only().filter(|fits| fits.are_whole()) {
-            let fit = fits.fit(subset)?;
+            let fit = fits.fit(subset);
             let unreliable = |of_lambda: &Vec<Outcome>| of_lambda.iter().any(|outcome| outcome.is_unreliable);
             let concerned = trials.iter_mut().zip(&self.lambdas).filter(|(of_lambda, _)| unreliable(of_lambda));
             for (of_lambda, &lambda) in concerned {
-                if let Some(found) = fit.removals(candidates, lambda) {
+                if let Some(found) = fit.removals(candidates, lambda)? {
                     *of_lambda = found;
                 }
             }
@@ -160,10 +204,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let scored = match self.current(subset)? {
             None => self.shared.rounds.scored(subset)?,
-            Some(outcomes) => {
-                let score = self.shared.settle(one_subset(outcomes), 1, |_| subset.to_vec())?[0];
-                Scored { score, residuals: Vec::new() }
-            }
+            Some(outcomes) => self.shared.settled(one_subset(outcomes), 1, |_| subset.to_vec())?.remove(0),
         };
         Ok(self.scored.insert(scored).score)
     }
@@ -236,7 +277,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         let Shared { rounds, lambdas, .. } = &self.shared;
         if !is_reliable || rounds.iter().any(Fits::is_of_rows) {
             let residuals =
-                rounds.fit(subset)?.iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
+                rounds.fit(subset).iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
             return Ok(rounds.standard_error(&residuals));
         }
         let error = |(fits, spread): (&Fits<'_>, Spread)| match spread {

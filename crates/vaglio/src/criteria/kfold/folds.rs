@@ -25,6 +25,13 @@ impl KFold {
                 .map_err(|error| error.under("splits"))?,
             None => vec![Round::new(self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect())],
         };
+        let is_whole = |round: &Round| round.trainings().is_none() && !round.of_row().contains(&None);
+        if design.decisions().is_some() && !rounds.iter().all(is_whole) {
+            return Err(Error::setting(
+                "splits",
+                "it does not hold out every row from all others, and predictions are averaged over several rows; use `by: groups`",
+            ));
+        }
         if let Some(classes) = &classes {
             let mut before = 0;
             for round in &rounds {
@@ -112,15 +119,6 @@ impl KFold {
     }
 
     fn check_against(&self, design: &Design) -> Result<()> {
-        if let Some(splits) = self.splits.as_ref().filter(|splits| splits.name() != "repeated")
-            && design.decisions().is_some()
-        {
-            let what = splits.name();
-            return Err(Error::setting(
-                "splits.kind",
-                format!("`{what}` parts single rows, and predictions are averaged over several; use `by: groups`"),
-            ));
-        }
         if self.splits.is_some() && self.stratified && design.groups().is_some() {
             return Err(Error::setting(
                 "stratified",

@@ -1,6 +1,6 @@
 //! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
 
-use super::engine::{FoldEngine, Node, Spread};
+use super::engine::{FoldEngine, Kind, Node, Spread};
 use super::{KFold, cells};
 use crate::criteria::fits::{failed, failed_or_stopped};
 use crate::criteria::settle::Outcome;
@@ -22,6 +22,17 @@ impl Kept {
 /// Whether a design has kept its moments in folds.
 pub(super) fn are_kept(design: &Design, folds: &Folds) -> bool {
     design.kept::<Kept>().is_some_and(|kept| kept.of(folds).is_some())
+}
+
+/// Whether searches by an engine keep moments.
+pub(crate) fn is_of_moments(engine: &str) -> bool {
+    engine == Kind::Moments.name()
+}
+
+/// The moments of the first round that a search by `engine` has made and kept.
+pub(crate) fn moments_of_search(design: &Design, engine: &str) -> Option<Arc<Moments>> {
+    let kept = design.kept::<Kept>().filter(|_| is_of_moments(engine))?;
+    kept.0.first().map(|(_, moments)| Arc::clone(moments))
 }
 
 /// The moments of a design in folds, of which the first are held out, which the design keeps for other λ; from cells of rows where it is one of several

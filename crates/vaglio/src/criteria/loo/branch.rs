@@ -6,8 +6,8 @@ use super::common::Common;
 use super::settle::settle;
 use crate::criteria::kernel::lowest;
 use vaglio_core::{Feature, Result, Score, larger};
+use vaglio_kernels::Trial;
 use vaglio_kernels::loo::{Basis, Branch, Change, Possible};
-use vaglio_kernels::{Data, Trial};
 
 /// A subset and the columns that may follow, with one state per λ.
 pub(super) struct LooNode<'p, 'd> {
@@ -41,7 +41,12 @@ impl<'p, 'd> LooNode<'p, 'd> {
     fn fit(&mut self, place: usize) -> Option<&Possible> {
         let members: Vec<Feature> = self.selected.iter().chain(&self.later).copied().collect();
         let dropped = &members[self.selected.len()..][..place];
-        self.fits.without(self.common.data(), &members, dropped)
+        let (data, states) = (self.common.data(), &self.states);
+        self.fits.without(&members, dropped, || {
+            let mut weights = vec![f64::INFINITY; data.rows()];
+            states.iter().for_each(|state| state.lower_weights(&mut weights));
+            Possible::new(data, &members, &weights)
+        })
     }
 }
 
@@ -67,7 +72,7 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
     }
 
     fn child(&mut self, place: usize) -> Result<Box<dyn vaglio_core::Branch + '_>> {
-        // Without bounds so far there is nothing to hand on.
+        // Without bounds so far there is nothing to hand on. Weights only grow, so those of this subset serve larger ones.
         let whole = self.fits.whole.is_some().then(|| self.fit(place).cloned());
         let (selected, later) = (larger(&self.selected, self.later[place]), self.later[place + 1..].to_vec());
         let mut states: Vec<Branch<'_>> = self.states.iter_mut().map(|state| state.child(place)).collect();
@@ -75,16 +80,25 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
             self.common.watch.rebuilt();
             states = self.common.bases(&selected).iter().map(|basis| Branch::new(basis, &later)).collect();
         }
-        Ok(Box::new(LooNode { common: self.common, selected, later, states, fits: Fits { whole, rest: None } }))
+        Ok(Box::new(LooNode {
+            common: self.common,
+            selected,
+            later,
+            states,
+            fits: Fits { whole, rest: None, is_own: false },
+        }))
     }
 
-    fn bound(&mut self, place: usize) -> Result<f64> {
-        let least_weight = self.states.iter().map(Branch::least_weight).fold(f64::INFINITY, f64::min);
-        let common = self.common;
-        Ok(self.fit(place).map_or(f64::NEG_INFINITY, |fit| fit.bound(&common.scorer, least_weight)))
+    /// From place 0 on by a fit with the weights of this subset, where there are columns enough below to pay for it.
+    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
+        if place == 0 && !self.fits.is_own && self.later.len() >= WORTH_A_FIT {
+            self.fits = Fits::default();
+        }
+        let (scorer, selected) = (&self.common.scorer, self.selected.clone());
+        Ok(self.fit(place).map_or(f64::NEG_INFINITY, |fit| fit.bound(scorer, &selected, most)))
     }
 
-    /// What the least squares fit of all columns leaves over, with what is left of 1 − leverage.
+    /// What the least squares fit of all columns leaves over, with rows weighted by what is left of 1 − leverage.
     fn bound_by(&self) -> Option<&'static str> {
         Some("least_squares")
     }
@@ -97,12 +111,25 @@ struct Fits {
     whole: Option<Option<Possible>>,
     /// What the last child was given: the next one has a column less.
     rest: Option<Possible>,
+    /// Whether the weights are those of the subset, or of one that it holds.
+    is_own: bool,
 }
+
+/// Later columns from which on a subset has a fit with weights of its own.
+const WORTH_A_FIT: usize = 6;
 
 impl Fits {
     /// The fit of `members` without some of them. Cost O(|U|²) for each that the last one still had.
-    fn without(&mut self, data: &Data<'_>, members: &[Feature], dropped: &[Feature]) -> Option<&Possible> {
-        let whole = self.whole.get_or_insert_with(|| Possible::new(data, members)).as_ref()?;
+    fn without(
+        &mut self,
+        members: &[Feature],
+        dropped: &[Feature],
+        own: impl FnOnce() -> Option<Possible>,
+    ) -> Option<&Possible> {
+        if self.whole.is_none() {
+            (self.whole, self.is_own) = (Some(own()), true);
+        }
+        let whole = self.whole.as_ref()?.as_ref()?;
         if dropped.is_empty() {
             return Some(whole);
         }

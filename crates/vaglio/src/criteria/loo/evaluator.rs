@@ -17,8 +17,8 @@ pub(super) struct LooEvaluator<'d> {
     states: Option<Vec<State<'d>>>,
     /// That subset from one decomposition, once it was scored; `None` inside where that is unreliable.
     at_once: Option<Option<Scored>>,
-    /// The fit of the last bound: the next one often has a column less.
-    fit: Option<Possible>,
+    /// The fit of the last bound, with the subset whose weights it has: the next one often has a column less.
+    fit: Option<(Vec<Feature>, Possible)>,
 }
 
 /// Lower bounds of the candidates, for each state.
@@ -41,8 +41,10 @@ impl Bounded {
 
 /// Candidates that bounds may leave to be tried in any case, before all are.
 const LEAST_BOUNDED: usize = 32;
-/// Candidates that are tried by bounds that read nothing, before the others are made.
+/// Candidates that are tried by bounds that read nothing, at least, before the others are made; of many, one in so many,
+/// since a pass over all of them costs as much as to try these.
 const MOST_NEAR: usize = 15;
+const NEAR_OF: usize = 8;
 /// Penalties from which on one decomposition for all of them costs less than a state for each.
 const MANY: usize = 4;
 /// Doubles beyond which a branch does not keep the columns that may follow.
@@ -96,7 +98,9 @@ impl<'d> LooEvaluator<'d> {
         let common = Arc::clone(&self.common);
         let mut near = Bounded::default();
         let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(&common.scorer)));
-        if all_near && let Some(scored) = self.tried(subset, candidates, &near, |_| MOST_NEAR)? {
+        if all_near
+            && let Some(scored) = self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?
+        {
             return Ok(Some(scored));
         }
         let mut bounded = Bounded::default();
@@ -252,18 +256,20 @@ impl Evaluator for LooEvaluator<'_> {
         Ok(Box::new(LooNode::root(&self.common, &bases, subset, later)))
     }
 
-    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
         if !self.common.is_whole {
             return Ok(f64::NEG_INFINITY);
         }
-        let least_weight = self.bases(subset).iter().map(|b| b.least_weight()).fold(f64::INFINITY, f64::min);
         let members: Vec<Feature> = subset.iter().chain(later).copied().collect();
-        if !self.fit.as_ref().is_some_and(|fit| fit.covers(&members)) {
-            self.fit = Possible::new(self.common.data(), &members);
+        let is_larger = |of: &[Feature]| of.iter().all(|feature| subset.contains(feature));
+        if !self.fit.as_ref().is_some_and(|(of, fit)| is_larger(of) && fit.covers(&members)) {
+            let mut weights = vec![f64::INFINITY; self.common.data().rows()];
+            self.bases(subset).iter().for_each(|basis| basis.lower_weights(&mut weights));
+            self.fit = Possible::new(self.common.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
         }
-        let Some(fit) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
+        let Some((_, fit)) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
         fit.keep(&members);
-        Ok(fit.bound(&self.common.scorer, least_weight))
+        Ok(fit.bound(&self.common.scorer, subset, most))
     }
 
     /// What the least squares fit of all columns leaves over, with what is left of 1 − leverage.

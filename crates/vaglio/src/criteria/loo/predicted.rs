@@ -18,7 +18,7 @@ pub(crate) fn predicted_left_out(
     let Some(readout) = design.readout() else { return Ok(None) };
     let lambda = lambda.unwrap_or(readout.lambdas[0]);
     let fits = Fits::of_rows(design, &Squared.into(), parts_of(design).unwrap_or_default())?;
-    let residuals = fits.fit(subset)?.residuals(lambda)?;
+    let residuals = fits.fit(subset).residuals(lambda)?;
     let root = |row: usize| design.weights().map_or(1.0, |weights| weights[row].sqrt());
     let targets = design.targets();
     let predicted = |(output, row): (usize, usize)| targets[[output, row]] - residuals[output][row] / root(row);

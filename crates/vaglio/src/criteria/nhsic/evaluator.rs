@@ -173,7 +173,7 @@ impl Branch for Node {
     }
 
     /// The score of the current and all later columns together: no subset of them is below it.
-    fn bound(&mut self, place: usize) -> Result<f64> {
+    fn bound(&mut self, place: usize, _: usize) -> Result<f64> {
         Ok(self.at.larger(&self.later[place..]).value() - SLACK * self.at.relations.total())
     }
 

@@ -1,5 +1,6 @@
 //! How the selected columns correlate over the training rows.
 
+use crate::all_rows::Products;
 use crate::record::MOST_CORRELATED;
 use ndarray::{Array2, ShapeBuilder};
 use vaglio_core::{Design, Feature};
@@ -11,11 +12,16 @@ const MOST_WORK: f64 = 3e10;
 pub(super) struct Correlations(Option<Array2<f64>>);
 
 impl Correlations {
-    /// Cost O(rows · columns²).
-    pub fn new(design: &Design, subset: &[Feature]) -> Self {
+    /// From the products that the final fit used, those of a search by `engine` or its own, where there are some. Cost
+    /// O(columns²), else O(rows · columns²).
+    pub fn new(design: &Design, subset: &[Feature], engine: &str) -> Self {
         let rows = design.rows();
         if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
             return Correlations(None);
+        }
+        let known = Products::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, Some(engine));
+        if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
+            return Correlations(Some(known));
         }
         let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
         let total: f64 = (0..rows).map(weight).sum();

@@ -3,12 +3,14 @@
 use super::Prepared;
 use crate::record::{EntryRecord, SizePoint};
 use crate::resample::{Held, predictions_along};
-use vaglio_core::{Design, Loss, Measure, Path, Result, Task, ZeroOne};
+use ndarray::Array2;
+use vaglio_core::{Design, Loss, Measure, Model, Path, Result, Task, ZeroOne};
 
 /// Multiply-adds that predicting training rows by every model may take.
 const MOST_WORK: f64 = 1e11;
 
-/// Fills in the losses of the model of each entry; gives error rates where targets are classes and the loss is another.
+/// Fills in the losses of the model of each entry, `chosen` being that of the result; gives error rates where targets are
+/// classes and the loss is another.
 ///
 /// # Errors
 /// Those of the fits.
@@ -16,6 +18,7 @@ pub(super) fn curve(
     design: &Design,
     prepared: &Prepared,
     path: &Path,
+    chosen: &Model,
     loss: &dyn Loss,
     records: &mut [EntryRecord],
 ) -> Result<Vec<SizePoint>> {
@@ -27,7 +30,7 @@ pub(super) fn curve(
     for (problem, is_test) in problems {
         let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
         let held = Held { problem, scales: prepared.target_scales.as_deref() };
-        predictions_along(design, &path.entries, path.empty, &held, |index, model, predictions| {
+        let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
             let Some(index) = index else { return Ok(()) };
             let of = |loss: &dyn Loss| {
                 let mean = held.compare(model, &predictions, |c| loss.mean(c.targets, c.predictions, c.weights));
@@ -42,7 +45,11 @@ pub(super) fn curve(
                 false => (record.train, points[index].train_error) = (of(loss), rate),
             }
             Ok(())
-        })?;
+        };
+        match (&path.entries[..], path.chosen) {
+            ([_], Some(0)) => each(Some(0), chosen, held.predicted(chosen)?)?,
+            _ => predictions_along(design, &path.entries, path.empty, &held, each)?,
+        }
     }
     points.retain(|point| point.train_error.is_some() || point.test_error.is_some());
     Ok(points)

@@ -95,6 +95,9 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let mut test_survey = survey.clone();
+    // The last rows follow the training rows, which are their past where maps look back.
+    let looks_back = spec.test_last.is_some() && settings.preprocess.iter().any(|map| map.needs_order());
+    let whole = looks_back.then(|| table.clone());
     let (train, test) = match &spec.test {
         Some(test) => {
             let test_source = opened(test)?;
@@ -111,7 +114,12 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         rows.sort_unstable();
         rows
     });
-    let parts = Parts::take(&roles, weighing(spec, train))?;
+    let train = weighing(spec, train);
+    let (test, counted) = match whole {
+        Some(whole) => with_past(test, &train, &whole),
+        None => (test, None),
+    };
+    let parts = Parts::take(&roles, train)?;
     let task = task(spec, &parts.targets)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
@@ -133,7 +141,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             // What gives rows their fold says nothing of test rows.
             let roles = Roles { words: &[], ..roles };
             let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
-            let alone = |rows: Rows| Rows { groups: None, assignment: None, time: None, ..rows };
+            let alone =
+                |rows: Rows| Rows { groups: None, assignment: None, time: None, counted: counted.clone(), ..rows };
             let problem = rows.and_then(|rows| {
                 let rows = alone(rows);
                 test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
@@ -249,8 +258,18 @@ impl Parts {
     fn rows(self, task: &Task, field: &str) -> Result<Rows> {
         let Parts { targets, weights, groups, assignment, time, rest: table } = self;
         let targets = encode(task, &targets, field, |row| table.origin(row))?;
-        Ok(Rows { table, targets, weights, groups, assignment, time })
+        Ok(Rows { table, targets, weights, groups, assignment, time, counted: None })
     }
+}
+
+/// Test rows with the training rows among the whole, in the order of their series, and where those of the test stood.
+fn with_past(test: Option<Table>, train: &Table, whole: &Table) -> (Option<Table>, Option<Arc<HashSet<usize>>>) {
+    let Some(test) = test else { return (None, None) };
+    let origins = |table: &Table| (0..table.rows()).map(|row| table.origin(row)).collect::<HashSet<usize>>();
+    let (counted, past) = (origins(&test), origins(train));
+    let is_there = |row: &usize| counted.contains(&whole.origin(*row)) || past.contains(&whole.origin(*row));
+    let rows: Vec<usize> = (0..whole.rows()).filter(is_there).collect();
+    (Some(whole.select_rows(&rows)), Some(Arc::new(counted)))
 }
 
 /// The rows that weigh something: a weight of 0 is the absence of its row.

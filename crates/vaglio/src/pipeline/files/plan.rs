@@ -159,10 +159,9 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
         }
         HeldOut::Folds(rounds) => rounds,
     };
-    let first = rounds.first().map_or(&[][..], |round| round.of_row());
-    let held_out = |fold: usize| first.iter().enumerate().filter(move |(_, own)| **own == Some(fold as u32));
-    let folds = first.iter().flatten().max().map_or(0, |fold| *fold as usize + 1);
-    let sizes: Vec<usize> = (0..folds).map(|fold| held_out(fold).count()).collect();
+    let Some(first) = rounds.first() else { return Ok(vec!["none".into()]) };
+    let folds = first.count();
+    let sizes: Vec<usize> = (0..folds).map(|fold| first.held_out(fold).count()).collect();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
     let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
     let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
@@ -173,11 +172,10 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     }
     let classes = design.classes();
     for (fold, size) in sizes.iter().enumerate() {
-        let mut text =
-            format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, rounds[0].training(fold).len());
+        let mut text = format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, first.training(fold).len());
         for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
             let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
-            let members = held_out(fold).filter(|(row, _)| is_member(*row)).count();
+            let members = first.held_out(fold).filter(|&row| is_member(row)).count();
             let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
         }
         lines.push(text);

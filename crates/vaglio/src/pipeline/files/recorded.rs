@@ -6,7 +6,7 @@ use super::curve::curve;
 use super::evaluated::Evaluated;
 use super::worth::{Worth, worth};
 use crate::budget;
-use crate::pipeline::ValidPipeline;
+use crate::pipeline::{ValidPipeline, scaled};
 use crate::record::{
     ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, LossName, Parts, PerOutput, Record, SCHEMA, Seconds,
     SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, recorded,
@@ -15,7 +15,7 @@ use crate::resample::{Cell, Held, Warning, WarningKind};
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
-use vaglio_core::{Certificate, Design, Error, Feature, FittedMap, Loss, Model, Result, Stage, Task};
+use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 
 /// The record of a selection; the seconds are left to be filled in.
 pub(super) fn record(
@@ -32,10 +32,10 @@ pub(super) fn record(
     let subset = path.result().map_or(&[][..], |entry| &entry.subset);
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);
-    let points = curve(design, prepared, path, &*loss, &mut entries)?;
+    let points = curve(design, prepared, path, model, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
-    let correlations = Correlations::new(design, subset);
+    let correlations = Correlations::new(design, subset, &selection.engine);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
         index,
@@ -161,7 +161,7 @@ fn selected(
     let is_own = design.is_of(&prepared.train);
     let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
-        let divisor = if is_own { divisor(&prepared.maps, &name(index)) } else { None };
+        let divisor = if is_own { scaled(&prepared.maps, &name(index)).ok().map(|s| s.divisor) } else { None };
         let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
             let scale = |output: usize| prepared.target_scales.as_ref().map_or(1.0, |scales| scales[output].scale);
             PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
@@ -180,20 +180,6 @@ fn selected(
         }
     };
     Ok(subset.iter().zip(worths).enumerate().map(record).collect())
-}
-
-/// By what the maps divided the values of a candidate column.
-fn divisor(maps: &[Box<dyn FittedMap>], name: &str) -> Option<f64> {
-    let (mut name, mut divisor) = (name.to_owned(), 1.0);
-    for map in maps.iter().rev() {
-        divisor *= map.divisor(&name)?;
-        match &map.sources(&name)[..] {
-            [] => break,
-            [source] => name.clone_from(source),
-            _ => return None,
-        }
-    }
-    Some(divisor)
 }
 
 /// Those of the selection, and what the steps and the settings say.
@@ -264,7 +250,7 @@ impl Prepared {
 /// The figures on test rows, beside the loss without columns.
 fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
     let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
-    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda)?, loss)?;
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, None)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
     Ok(Some(Figures { empty_loss, ..figures }))
 }

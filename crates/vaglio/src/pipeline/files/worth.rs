@@ -15,7 +15,8 @@ pub(super) struct Worth {
 /// Substitutes that are kept of each column.
 const SUBSTITUTES: usize = 3;
 
-/// Flops that the trials of every exchange may take, or, where these would take more, bounds that leave one in its place.
+/// Flops that removals, and the trials of every exchange, may take, or, where the latter would take more, bounds that leave
+/// one in its place.
 const MOST_WORK: f64 = 3e9;
 const MOST_BOUNDED: f64 = 3e10;
 
@@ -33,13 +34,13 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
         let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
         if known.is_nan() { guessed } else { known }
     };
-    let removals = Outline { start: size, largest: size, trials: size as f64, steps: 0 };
+    let removals = Outline { start: size, largest: size, trials: size as f64, steps: 1 };
     // Up to the subset, then one column out and in again; every candidate follows both.
     let trials = (2 * size * outside.len()) as f64;
     let exchanges = Outline { start: 0, largest: size, trials, steps: 3 * size };
     // What tells removals apart has size² entries, which every change rewrites.
     let changes = (size as f64).powi(3);
-    if size == 0 || work(&removals) + 4.0 * changes > MOST_BOUNDED {
+    if size == 0 || work(&removals) + 4.0 * changes > MOST_WORK {
         return Ok(all);
     }
     let mut subset = Subset::open(&**selector.criterion(), design, &removals)?;

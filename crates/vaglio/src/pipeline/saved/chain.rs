@@ -25,6 +25,29 @@ pub(crate) struct Predicted {
     pub counts: Option<Vec<f64>>,
 }
 
+/// What maps did to one column of numbers.
+pub(crate) struct Scaled {
+    /// The column of the data; `None` for one that no column has a part in.
+    pub source: Option<String>,
+    /// By what its values were divided.
+    pub divisor: f64,
+}
+
+/// What the maps did to the column that they made under this name; else the place of the last of them that did more than
+/// shift and divide.
+pub(crate) fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Scaled, usize> {
+    let (mut name, mut divisor) = (name.to_owned(), 1.0);
+    for (place, map) in maps.iter().enumerate().rev() {
+        divisor *= map.divisor(&name).ok_or(place)?;
+        match &map.sources(&name)[..] {
+            [] => return Ok(Scaled { source: None, divisor }),
+            [source] => name.clone_from(source),
+            _ => return Err(place),
+        }
+    }
+    Ok(Scaled { source: Some(name), divisor })
+}
+
 impl Chain<'_> {
     /// The columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {

@@ -8,7 +8,7 @@ mod reading;
 
 pub(in crate::pipeline) use calibration::classes;
 pub use calibration::{Calibration, HeldOutBy, Logistic};
-pub(crate) use chain::{Chain, Predicted};
+pub(crate) use chain::{Chain, Predicted, scaled};
 pub use intervals::{Bounds, FoldModel, SavedIntervals};
 pub(crate) use intervals::{bounds, check_rows};
 pub use origin::MadeBy;
@@ -16,6 +16,7 @@ pub use reading::Reading;
 
 use crate::budget::Budget;
 use crate::disk::{bounded, shortened, write_file};
+use crate::document::twice;
 use crate::selector::{Selection, ValidSelector};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -277,6 +278,9 @@ impl SavedModel {
 
 /// Why the text of a whole model is none to this program.
 fn not_known(text: &str, error: &serde_json::Error) -> String {
+    if let Some(twice) = twice(&error.to_string()) {
+        return twice;
+    }
     match origin::foreign(text) {
         Some(parts) => format!(
             "it was made by {}, which this program does not hold; use one that is linked with that",

@@ -2,7 +2,10 @@
 
 use super::common::{by_definition, fast, loss, refs};
 use serde_json::{Value, json};
-use vaglio::core::{Choose, Design, SearchStrategy, Silent, StopReason};
+use vaglio::core::{
+    Choose, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Silent, StopReason, Subset,
+};
+use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Floating, Greedy};
 use vaglio_testkit::{Random, data};
 
@@ -108,4 +111,46 @@ fn a_tolerance_above_the_first_gain_leaves_nothing() {
     let greedy = Greedy { tolerance: Some(1000.0 * first), choose: Choose::Best, ..Greedy::default() };
     let path = fast(&greedy, &design, &mut Silent);
     assert!(path.result().is_none() && path.entries.is_empty());
+}
+
+/// Leave-one-out of few columns; more are refused by a score of +∞.
+#[vaglio::core::saved(Criterion, "few_columns")]
+struct Few {
+    most: usize,
+}
+
+impl Criterion for Few {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> vaglio::core::Result<Score> {
+        if subset.len() > self.most { Ok(Score::WORST) } else { Loo::default().evaluate(design, subset) }
+    }
+}
+
+#[test]
+fn no_result_has_an_infinite_score() {
+    let design = data::regression(14, 5, 2).weighted().design(&[0.3], true);
+    let mut found = 0;
+    for kind in ["greedy", "floating", "exhaustive", "rank", "random", "lars", "all", "backward"] {
+        for (choose, polish) in [("best", "none"), ("last", "none"), ("best", "swaps")] {
+            let more = if kind == "all" { json!({}) } else { json!({"choose": choose, "polish": polish}) };
+            let search = search(json!({"kind": kind}), &more);
+            for most in [0, 2, 5] {
+                let criterion = Few { most };
+                if search.check(&criterion, &design).is_err() {
+                    continue;
+                }
+                let subset = Subset::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
+                let mut silent = Silent;
+                let path = search.search(&mut SearchContext::new(&criterion, &design, subset, &mut silent, 0)).unwrap();
+                let on = format!("{kind} {choose} {polish} {most}: {:?} {:?}", path.chosen, path.entries);
+                let result = path.result().map(|entry| entry.score.loss);
+                assert!(result.is_none_or(f64::is_finite), "{on}");
+                // From all columns no single removal leads to a score that is finite.
+                let is_lost = most == 0 || most == 2 && ["all", "backward"].contains(&kind);
+                assert!(result.is_none() || !is_lost, "{on}");
+                assert!(result.is_some() || most < 5, "{on}");
+                found += usize::from(result.is_some() && most == 2);
+            }
+        }
+    }
+    assert!(found > 8, "{found}");
 }

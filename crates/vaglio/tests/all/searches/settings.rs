@@ -86,17 +86,19 @@ fn settings_that_cannot_be_are_refused_in_words() {
             json!({"kind": "exhaustive", "tolerance": 0.1, "max_features": 2}),
             "`tolerance`: a search of all subsets has no steps to stop after; leave it out",
         ),
-        (
-            json!({"kind": "exhaustive"}),
-            "`max_features`: there are 1099511627775 subsets of up to 40 columns and at most 2^30 are searched; take a \
-             smaller max_features, or the search `floating` with `polish: swaps`",
-        ),
     ];
     for (settings, message) in cases {
         assert_eq!(refused(settings), message);
     }
     let search = Exhaustive::new(6);
     search.check(&Loo::default(), &design).unwrap();
+    let many = Exhaustive::default().check(&KFold::new(5), &design).unwrap_err().to_string();
+    assert_eq!(
+        many,
+        "`max_features`: there are 1099511627775 subsets of up to 40 columns, and of more than 2^30 a criterion must rule \
+         out most without scoring them, which is not possible here; take a smaller max_features, or the search `floating` \
+         with `polish: swaps`"
+    );
     let wide = data::regression(5, 3000, 1).design(&[1.0], true);
     let words = Exhaustive::default().check(&Loo::default(), &wide).unwrap_err().to_string();
     assert!(words.contains("subsets of up to 3000 columns"), "{words}");

@@ -92,9 +92,9 @@ impl Evaluator for Bounding<'_> {
         panic!("nothing is removed in a search of all subsets")
     }
 
-    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
         assert!(later.iter().all(|f| !subset.contains(f)));
-        let larger = (1..=later.len()).flat_map(|more| subsets(later, more));
+        let larger = (1..=later.len().min(most)).flat_map(|more| subsets(later, more));
         let losses = larger.map(|more| loss(self.0, &[subset, &more].concat()));
         Ok(losses.fold(f64::INFINITY, f64::min))
     }

@@ -3,7 +3,6 @@
 //! `cargo run -p vaglio-examples --example linfa_classes`
 
 use linfa::prelude::*;
-use ndarray::{Array1, Ix1};
 use vaglio::prelude::*;
 
 /// Patients are called well or not by two of their measurements.
@@ -30,6 +29,14 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
     // ANCHOR_END: classes
+
+    // ANCHOR: keep
+    let file = std::env::temp_dir().join(format!("vaglio-classes-{}.json", std::process::id()));
+    fitted.save(&file)?;
+    let loaded: FittedPipeline<String, Ix1> = FittedPipeline::load(&file)?;
+    assert_eq!(loaded.predict(&dataset), labels);
+    // ANCHOR_END: keep
+    std::fs::remove_file(file)?;
     assert_eq!(fitted.classes(), ["same", "worse"]);
     Ok(())
 }

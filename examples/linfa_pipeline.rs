@@ -13,13 +13,22 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let patient = (0..dataset.nsamples()).map(|row| row / 4);
     // Rows of one patient are held out together, wherever rows are held out.
     let rows = Rows::new().groups(patient);
-    let criterion = KFold::new(10).by(vaglio::criteria::By::Groups);
-    let learner = Rls::default().lambda(Lambda::grid(1e-2, 1e3, 11));
-    let search = Greedy::new(8).choose(CrossValidation { rule: Rule::OneSe, folds: 5, repeats: 1 });
-    let pipeline = Pipeline::new(criterion, search, learner).preprocess(Standardize::default()).seed(1);
+    let criterion = KFold::new(10).by(By::Groups);
+    let search = Greedy::new(8).choose(CrossValidation::new(5).rule(Rule::OneSe));
+    let pipeline = Pipeline::new(criterion, search, Rls::new(Lambda::grid(1e-2, 1e3, 11)))
+        .preprocess(Standardize::default())
+        .seed(1);
     let fitted = pipeline.fit_with(&dataset, &rows)?;
     println!("selected: {}", fitted.selected().join(", "));
     // ANCHOR_END: groups
+
+    // ANCHOR: original
+    let formula = fitted.original_scale()?;
+    for (column, coefficients) in formula.columns.iter().zip(formula.coefficients.rows()) {
+        println!("{column}: {:.3}", coefficients[0]);
+    }
+    println!("intercept: {:.3}", formula.intercept[0]);
+    // ANCHOR_END: original
 
     // ANCHOR: worth
     // How the size was chosen: by folds in which the whole search is repeated.
@@ -30,6 +39,13 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let worth = pipeline.nested(5).fit_with(&dataset, &rows)?;
     println!("nested error {:.0}, without columns {:.0}", worth.loss, worth.empty_loss);
     // ANCHOR_END: worth
+
+    // ANCHOR: yaml
+    // A pipeline file without `data`, and back.
+    let text = pipeline.to_yaml()?;
+    let again = Pipeline::from_yaml(&text)?;
+    // ANCHOR_END: yaml
+    assert_eq!(again.fit_with(&dataset, &rows)?.selected(), fitted.selected());
 
     // ANCHOR: keep
     let file = std::env::temp_dir().join(format!("vaglio-example-{}.json", std::process::id()));

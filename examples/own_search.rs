@@ -2,61 +2,55 @@
 //!
 //! `cargo run -p vaglio-examples --example own_search`
 
-use linfa::prelude::*;
+use linfa::traits::Fit;
 use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
-use vaglio_core::{Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, part};
-use vaglio_search::{Space, run};
+use vaglio_core::prelude::*;
+use vaglio_search::{Move, Space, if_any, run};
 
 vaglio_search::settings! {
-    /// Adds `plus` features, takes `minus` away, and so on (S. D. Stearns, *On selecting features for pattern
-    /// classifiers*, 1976).
-    #[part(
-        SearchStrategy,
-        "plus_minus",
-        summary = "add some, take fewer away",
-        example = "search: {kind: plus_minus, plus: 2, minus: 1}"
-    )]
-    pub struct PlusMinus {
-        /// Additions in a round.
-        plus: usize = 2,
-        /// Removals in a round, fewer than additions.
-        minus: usize = 1,
-    }
+    /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
+    #[part(SearchStrategy, "stepwise")]
+    pub struct Stepwise {}
 }
 
-impl PlusMinus {
+impl Stepwise {
     fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        if self.minus >= self.plus {
-            return Err(Error::setting("minus", "it must be less than `plus`, or the search never ends"));
-        }
         let settings = self.settings();
-        settings.refuse(&["blocks"], "a round could take away as much as it adds; leave it out")?;
+        settings
+            .refuse(&["tolerance", "patience"], "it ends by itself, when no step lowers the score; leave it out")?;
         Space::new(settings, design)
     }
 }
 
-impl SearchStrategy for PlusMinus {
+impl SearchStrategy for Stepwise {
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         let forward = Outline::forward(space.features(), space.most);
-        let (round, trials) = (self.plus + self.minus, forward.trials);
-        Ok(space.outline(Outline { steps: round * forward.steps, trials: round as f64 * trials, ..forward }))
+        Ok(space.outline(Outline { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward }))
     }
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
+        let least = space.least.unwrap_or(1).max(1);
+        // Removals are counted, so that there are no more steps than the outline says.
+        let mut removals = space.largest();
         run(&space, context, &self.outline(context.design())?, |walk| {
             walk.enter_forced()?;
             loop {
-                for _ in 0..self.plus {
-                    let best = walk.best_addition()?;
-                    walk.add(best)?;
-                }
-                for _ in 0..self.minus {
-                    let best = walk.best_removal(1)?;
-                    walk.remove(best)?;
+                let addition = if_any(walk.best_addition())?;
+                let removal = if removals > 0 { if_any(walk.best_removal(least))? } else { None };
+                let (now, size) = (walk.score.loss, walk.size());
+                let lowers = |step: &Move| step.score.loss < now;
+                let is_best = |step: &Move| addition.as_ref().is_none_or(|other| step.score.loss < other.score.loss);
+                if let Some(removal) = removal.filter(|step| lowers(step) && is_best(step)) {
+                    walk.remove(removal)?;
+                    removals -= 1;
+                } else if let Some(addition) = addition.filter(|step| lowers(step) || size < least) {
+                    walk.add(addition)?;
+                } else {
+                    return Ok(StopReason::NoImprovement);
                 }
             }
         })
@@ -64,29 +58,36 @@ impl SearchStrategy for PlusMinus {
 }
 // ANCHOR_END: search
 
-/// Selects three columns by the search above and trains ridge regression on them.
+/// Selects columns by the search above and trains ridge regression on them.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
-    let search = PlusMinus::default().max_features(3).choose(vaglio_core::Choose::Last);
+    let search = Stepwise::default().choose(vaglio_core::Choose::Last);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
     // ANCHOR_END: use
-    let mut names = fitted.selected();
-    names.sort_unstable();
-    println!("{}", names.join(", "));
-    assert_eq!(names.len(), 3);
+    let ended = fitted.path().map(|path| path.stop_reason);
+    println!("{}: {}", fitted.selected().join(", "), ended.map_or("", StopReason::sentence));
+    assert_eq!(ended, Some(StopReason::NoImprovement));
+    assert!((3..10).contains(&fitted.selected().len()));
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PlusMinus;
+    use super::Stepwise;
 
     // ANCHOR: laws
     #[test]
     fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
         let criterion = vaglio::criteria::Loo::default();
-        vaglio_testkit::check_search_on_standard_data(&PlusMinus::default(), &criterion, 1e-9)
+        vaglio_testkit::check_search_on_standard_data(&Stepwise::default(), &criterion, 1e-9)
     }
     // ANCHOR_END: laws
+
+    #[test]
+    fn it_keeps_them_on_scores_that_compare_with_no_empty_subset() -> Result<(), vaglio_testkit::Broken> {
+        let criterion: Box<dyn vaglio_core::Criterion> =
+            serde_json::from_str(r#"{"kind": "mrmr"}"#).expect("a criterion");
+        vaglio_testkit::check_search_on_standard_data(&Stepwise::default(), &*criterion, 1e-9)
+    }
 }

@@ -4,7 +4,6 @@
 
 // ANCHOR: select
 use linfa::prelude::*;
-use ndarray::{Array1, Array2};
 use vaglio::prelude::*;
 
 /// Prints how well the best subset of each size does, and how well the chosen one predicts rows that were set aside.
@@ -15,7 +14,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names = (0..20).map(|column| format!("x{column}")).collect();
     let (train, test) = Dataset::new(x, y).with_feature_names(names).split_with_ratio(0.8);
 
-    let learner = Rls::default().lambda(Lambda::grid(1e-3, 1e3, 13));
+    let learner = Rls::new(Lambda::grid(1e-3, 1e3, 13));
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(5), learner).preprocess(Standardize::default());
     let fitted = pipeline.fit(&train)?;
 

@@ -6,8 +6,12 @@ mod linfa_classes;
 mod linfa_interop;
 #[path = "../../linfa_pipeline.rs"]
 mod linfa_pipeline;
+#[path = "../../linfa_progress.rs"]
+mod linfa_progress;
 #[path = "../../own_criterion.rs"]
 mod own_criterion;
+#[path = "../../own_learner.rs"]
+mod own_learner;
 #[path = "../../own_search.rs"]
 mod own_search;
 #[path = "../../quickstart.rs"]
@@ -36,8 +40,18 @@ fn linfa_pipeline_runs() -> Outcome {
 }
 
 #[test]
+fn linfa_progress_runs() -> Outcome {
+    linfa_progress::main()
+}
+
+#[test]
 fn own_criterion_runs() -> Outcome {
     own_criterion::main()
+}
+
+#[test]
+fn own_learner_runs() -> Outcome {
+    own_learner::main()
 }
 
 #[test]

@@ -35,6 +35,51 @@ fn settings(fields: &[Value]) -> String {
     text
 }
 
+/// Where Rust finds what is defined elsewhere.
+macro_rules! exported {
+    ($($path:ident :: {$($part:ident),* $(,)?})*) => {
+        [$($((std::any::type_name::<$path::$part>(), concat!(stringify!($path), "::", stringify!($part))),)*)*]
+    };
+}
+
+use vaglio::{criteria, learners, maps, prelude, search, splits};
+
+/// The path by which a program names the type of a part; those that come with vaglio are in its prelude.
+fn exported(defined: &str) -> String {
+    let own = exported! {
+        criteria::{KFold, Loo, Nhsic}
+        search::{All, Backward, Exhaustive, Floating, Greedy, Lars, Random, Rank}
+        learners::{Crrr, Rls}
+        maps::{Clip, Constant, DateParts, Impute, Interactions, Log1p, OneHot, Ordinal, Polynomial, Power, Standardize,
+            TargetEncode, Window}
+        splits::{Forward, Given, MonteCarlo, Repeated}
+    };
+    let in_prelude = exported! {
+        prelude::{Absolute, All, Auc, Backward, BalancedError, Clip, Constant, Crrr, DateParts, Exhaustive, Floating, Forward,
+            Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
+            Pinball, Polynomial, Power, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, ZeroOne}
+    };
+    let plugins = exported! {
+        vaglio_beam::{Beam}
+        vaglio_dependence::{Hsic, MrmrInformation, Qpfs}
+        vaglio_elm::{Elm}
+        vaglio_information::{Information}
+        vaglio_knn::{Knn}
+        vaglio_lssvm::{FsLsSvm}
+        vaglio_mrmr::{Mrmr}
+        vaglio_reservoir::{Reservoir}
+    };
+    let of = |all: &[(&str, &'static str)]| all.iter().find(|(is, _)| *is == defined).map(|(_, path)| *path);
+    match (of(&own), of(&in_prelude), of(&plugins)) {
+        (Some(path), Some(_), None) => format!("vaglio::{path}"),
+        (None, Some(path), None) => format!("vaglio::{path}"),
+        (None, None, Some(path)) => path.to_owned(),
+        found => {
+            panic!("{defined} is to be in one of the lists, and of those of vaglio in that of the prelude: {found:?}")
+        }
+    }
+}
+
 /// The page of a role.
 fn page(role: &str, title: &str) -> String {
     let mut text = format!("# {title}\n\nWhat `vaglio list` says of every {role}, with all settings.\n");
@@ -43,7 +88,8 @@ fn page(role: &str, title: &str) -> String {
     for part in component_list().as_array().unwrap().iter().filter(of_role) {
         let word = |key: &str| part[key].as_str().unwrap();
         let kind = word("kind");
-        writeln!(text, "\n## `{kind}`\n\n{} In `{}`.\n", sentence(word("summary")), word("crate")).unwrap();
+        let (crate_, path) = (word("crate"), exported(defined(role, kind)));
+        writeln!(text, "\n## `{kind}`\n\n{} In `{crate_}`; in Rust `{path}`.\n", sentence(word("summary"))).unwrap();
         writeln!(text, "```yaml\n{}\n```", word("example").trim_end()).unwrap();
         let fields = component_fields(role, kind);
         if let Some(fields) = fields.as_ref().and_then(Value::as_array).filter(|fields| !fields.is_empty()) {
@@ -51,6 +97,11 @@ fn page(role: &str, title: &str) -> String {
         }
     }
     text
+}
+
+fn defined(role: &str, kind: &str) -> &'static str {
+    let found = vaglio_core::descriptions().into_iter().find(|part| part.role.name() == role && part.kind == kind);
+    found.map(|part| part.defined).unwrap_or_default()
 }
 
 #[test]

@@ -48,6 +48,11 @@ struct Extension {
 }
 
 impl Beam {
+    /// Up to `max_features` features, otherwise as by default.
+    pub fn new(max_features: usize) -> Self {
+        Beam { max_features: Some(max_features), ..Beam::default() }
+    }
+
     /// The `width` best of the subsets with a group more, the best first. The walk is at the first of the beam before and
     /// after.
     fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Kept]) -> Result<Vec<Extension>> {

@@ -60,6 +60,8 @@ pub struct Hsic {
     pub estimator: Estimator,
 }
 
+vaglio_core::setters!(Hsic { kernel: HsicKernel, estimator: Estimator;; });
+
 /// The kernels of subset and target.
 #[setting]
 #[derive(Copy, PartialEq)]

@@ -51,6 +51,8 @@ pub struct MrmrInformation {
     pub bins: Bins,
 }
 
+vaglio_core::setters!(MrmrInformation { scheme: Scheme, bins: Bins;; });
+
 /// How relevance and redundancy are weighed.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]

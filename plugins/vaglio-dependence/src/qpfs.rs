@@ -68,6 +68,8 @@ pub struct Qpfs {
     pub bins: Bins,
 }
 
+vaglio_core::setters!(Qpfs { similarity: Similarity, alpha: Alpha, bins: Bins;; });
+
 /// How two columns, and a column and the target, are compared.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]

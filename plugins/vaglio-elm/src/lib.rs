@@ -72,6 +72,24 @@ pub struct Elm {
     pub intercept: bool,
 }
 
+vaglio_core::setters!(Elm {
+    units: usize,
+    activation: Activation,
+    input_scaling: f64,
+    bias_scaling: f64,
+    direct: bool,
+    intercept: bool;
+    seed: Option<u64>,
+    lambda: Lambda;
+});
+
+impl Elm {
+    /// Of so many hidden units.
+    pub fn new(units: usize) -> Self {
+        Elm { units, ..Elm::default() }
+    }
+}
+
 /// As many units as a layer may have.
 const MOST_UNITS: usize = 1_000_000;
 

@@ -118,7 +118,7 @@ impl Evaluator for Moments<'_> {
         Ok(error.map(|error| units.loss_back(error, 2)))
     }
 
-    fn bound(&mut self, subset: &[Feature], later: &[Feature]) -> Result<f64> {
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], _: usize) -> Result<f64> {
         let members = [subset, later].concat();
         let Some(errors) = lowest(&self.data, &members, &self.lambdas) else { return Ok(f64::NEG_INFINITY) };
         let states = self.states(subset);

@@ -75,6 +75,15 @@ pub struct Information {
     pub variance: Option<f64>,
 }
 
+vaglio_core::setters!(Information { measure: Measure; variance: Option<f64>; });
+
+impl Information {
+    /// By this measure.
+    pub fn new(measure: Measure) -> Self {
+        Information { measure, ..Information::default() }
+    }
+}
+
 impl Criterion for Information {
     /// The definition. Cost O((m + |S|) |S|²) for each λ.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {

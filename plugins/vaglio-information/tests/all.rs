@@ -123,7 +123,7 @@ fn bounds_are_below_all_scores() {
         let mut subset = Subset::open(&criterion, &design, &outline).unwrap();
         for (inside, later) in [(&[][..], &[0, 1, 2, 3, 4, 5, 6][..]), (&[2], &[3, 4, 6]), (&[1, 5], &[0, 6])] {
             subset.reset(inside).unwrap();
-            let bound = subset.tree(later).unwrap().bound(0).unwrap();
+            let bound = subset.tree(later).unwrap().bound(0, later.len()).unwrap();
             for chosen in 1..1u32 << later.len() {
                 let with = |k: &usize| chosen >> k & 1 == 1;
                 let members: Vec<Feature> =

@@ -57,6 +57,15 @@ pub struct Knn {
     pub weights: Weights,
 }
 
+vaglio_core::setters!(Knn { neighbours: usize, weights: Weights;; });
+
+impl Knn {
+    /// Of so many neighbours.
+    pub fn new(neighbours: usize) -> Self {
+        Knn { neighbours, ..Knn::default() }
+    }
+}
+
 /// How neighbours are weighed.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]

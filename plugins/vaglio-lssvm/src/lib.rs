@@ -73,6 +73,22 @@ pub struct FsLsSvm {
     pub intercept: bool,
 }
 
+vaglio_core::setters!(FsLsSvm {
+    landmarks: usize,
+    kernel: KernelSettings,
+    scaling: Scaling,
+    intercept: bool;
+    seed: Option<u64>,
+    lambda: Lambda;
+});
+
+impl FsLsSvm {
+    /// Seen on so many landmark rows.
+    pub fn new(landmarks: usize) -> Self {
+        FsLsSvm { landmarks, ..FsLsSvm::default() }
+    }
+}
+
 /// How components are scaled.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]

@@ -51,6 +51,8 @@ pub struct Mrmr {
     pub scheme: Scheme,
 }
 
+vaglio_core::setters!(Mrmr { scheme: Scheme;; });
+
 /// How relevance and redundancy are weighed.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]

@@ -84,6 +84,29 @@ pub struct Reservoir {
     pub intercept: bool,
 }
 
+vaglio_core::setters!(Reservoir {
+    units: usize,
+    spectral_radius: f64,
+    connectivity: f64,
+    leak_rate: f64,
+    input_scaling: f64,
+    bias_scaling: f64,
+    warmup: usize,
+    direct: bool,
+    decision: Decision,
+    balanced: bool,
+    intercept: bool;
+    seed: Option<u64>,
+    lambda: Lambda;
+});
+
+impl Reservoir {
+    /// Of so many units.
+    pub fn new(units: usize) -> Self {
+        Reservoir { units, ..Reservoir::default() }
+    }
+}
+
 /// What is decided at once.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,57 @@
+//! Progress of a fit, and how to end it.
+//!
+//! `cargo run -p vaglio-examples --example linfa_progress`
+
+use linfa::prelude::*;
+use vaglio::prelude::*;
+
+// ANCHOR: observer
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Prints every step, and ends the work when it is told to.
+struct Shown {
+    stop: Arc<AtomicBool>,
+}
+
+impl Observer for Shown {
+    fn step(&mut self, step: &Step) -> Answer {
+        println!("{} columns: score {:.1}", step.size, step.score.loss);
+        self.tick()
+    }
+
+    // Work of many searches: the folds that choose the size, or those of nested evaluation.
+    fn stage(&mut self, what: &str, pieces: usize) {
+        println!("{what}: {pieces} to do");
+    }
+
+    // Asked again and again while that is done.
+    fn tick(&mut self) -> Answer {
+        if self.stop.load(Ordering::Relaxed) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+    }
+}
+// ANCHOR_END: observer
+
+/// Shows a fit, and ends another at its first step.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let dataset = vaglio_examples::diabetes()?;
+    // ANCHOR: watched
+    let stop = Arc::new(AtomicBool::new(false)); // for a handler of Ctrl-C, or another thread, to set
+    let pipeline = Pipeline::new(KFold::new(10), Greedy::new(6), Rls::new(1.0)).preprocess(Standardize::default());
+    let pipeline = pipeline.observer(Shown { stop: Arc::clone(&stop) });
+    let fitted = pipeline.fit(&dataset)?;
+    if fitted.path().is_some_and(|path| path.stop_reason.is_partial()) {
+        println!("ended early, with {} columns", fitted.selected().len());
+    }
+    if let Some(told) = fitted.selection() {
+        let (search, choose, fit) = (told.search_seconds, told.choose_seconds, told.fit_seconds);
+        println!("{search:.2} s of search, {choose:.2} s of folds that choose the size, {fit:.2} s of the final fit");
+    }
+    // ANCHOR_END: watched
+    assert!(fitted.path().is_some_and(|path| !path.stop_reason.is_partial()));
+    stop.store(true, Ordering::Relaxed);
+    let ended = pipeline.fit(&dataset)?;
+    assert!(ended.path().is_some_and(|path| path.stop_reason.is_partial() && path.steps.len() <= 1));
+    assert!(pipeline.nested(5).fit(&dataset).is_err());
+    Ok(())
+}

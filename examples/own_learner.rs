@@ -1,0 +1,194 @@
+//! A learner of your own with a map, under leave-one-out.
+//!
+//! `cargo run -p vaglio-examples --example own_learner`
+
+use linfa::traits::Fit;
+use vaglio::{Pipeline, criteria::Loo, maps::Standardize, search::Greedy};
+
+// ANCHOR: settings
+use std::sync::Arc;
+use vaglio_core::prelude::*;
+
+/// Ridge regression on random cosines of all columns (A. Rahimi and B. Recht, *Random features for large-scale kernel
+/// machines*, 2007).
+#[part(Learner, "cosines", example = "learner: {kind: cosines, count: 50, frequencies: cauchy}")]
+pub struct Cosines {
+    /// How many cosines there are to be selected.
+    #[default(20)]
+    pub count: usize,
+    /// How frequencies are drawn.
+    pub frequencies: Frequencies,
+    /// The penalty λ, or several.
+    pub lambda: Lambda,
+}
+
+// ANCHOR: enum
+/// A distribution.
+#[setting]
+#[derive(Copy, PartialEq, Default)]
+pub enum Frequencies {
+    /// That of the Gaussian kernel.
+    #[default]
+    Normal,
+    /// That of the Laplace kernel.
+    Cauchy,
+}
+// ANCHOR_END: enum
+// ANCHOR_END: settings
+
+// ANCHOR: learner
+impl Learner for Cosines {
+    fn form(&self) -> Form<'_> {
+        Form::Linear(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        Error::unless_between("count", self.count, 1..=100_000)?;
+        self.readout().map(drop)
+    }
+}
+
+impl LinearForm for Cosines {
+    fn readout(&self) -> Result<Readout> {
+        Readout::of(&self.lambda, true)
+    }
+
+    /// The cosines are the columns that are searched; the map remembers how they are made.
+    fn design(&self, problem: &Problem) -> Result<Design> {
+        let mut random = ChaCha8Rng::seed_from_u64(problem.seed());
+        let mut wave = || -> Wave {
+            let frequencies = (0..problem.columns().len()).map(|_| self.frequencies.draw(&mut random)).collect();
+            Wave { frequencies, shift: std::f64::consts::TAU * uniform(&mut random) }
+        };
+        let map = Waves((0..self.count).map(|_| wave()).collect());
+        let columns = cosines(&map.0, problem.columns())?;
+        let names = (1..=self.count).map(|k| format!("cos{k}")).collect();
+        Design::mapped(problem, columns, names, self.readout()?, Arc::new(map))
+    }
+}
+// ANCHOR_END: learner
+
+// ANCHOR: map
+/// cos(wᵀu + b) of a row u.
+#[setting]
+#[derive(PartialEq)]
+struct Wave {
+    frequencies: Vec<f64>,
+    shift: f64,
+}
+
+/// All cosines, from which a model takes those that it selects.
+#[derive(Debug)]
+struct Waves(Vec<Wave>);
+
+impl FeatureMap for Waves {
+    /// `subset` are places among the columns of the design; the inputs are columns of the problem.
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+        let Trained { lambda, coefficients } = readout;
+        let wave = |&k: &Feature| self.0.get(k).cloned().ok_or_else(|| Error::Shape(format!("there is no cosine {k}")));
+        let waves = subset.iter().map(wave).collect::<Result<Vec<Wave>>>()?;
+        let inputs = (0..waves.first().map_or(0, |wave| wave.frequencies.len())).collect();
+        Model::new(CosinesModel { inputs, waves, lambda, coefficients })
+    }
+}
+
+fn cosines(waves: &[Wave], inputs: &Columns) -> Result<Columns> {
+    let mut columns = Columns::new(inputs.rows());
+    for Wave { frequencies, shift } in waves {
+        let mut angles = vec![*shift; inputs.rows()];
+        for (column, frequency) in inputs.iter().zip(frequencies) {
+            angles.iter_mut().zip(column.values().iter()).for_each(|(angle, value)| *angle += frequency * value);
+        }
+        if !angles.iter().all(|angle| angle.is_finite()) {
+            return Err(Error::Numerical("the columns are too large; standardize them".into()));
+        }
+        columns.push(angles.iter().map(|angle| angle.cos()).collect::<Vec<f64>>());
+    }
+    Ok(columns)
+}
+// ANCHOR_END: map
+
+// ANCHOR: model
+/// What is saved: the selected cosines, and the readout of them.
+#[saved(ModelData, "cosines_model")]
+struct CosinesModel {
+    inputs: Vec<Feature>,
+    waves: Vec<Wave>,
+    lambda: f64,
+    coefficients: Coefficients,
+}
+
+impl ModelData for CosinesModel {
+    fn parts(&self) -> Parts<'_> {
+        let CosinesModel { inputs, lambda, coefficients, .. } = self;
+        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+    }
+}
+
+impl ReadoutMap for CosinesModel {
+    /// Model files may be damaged; the coefficients are checked already.
+    fn check(&self) -> Result<()> {
+        let is_whole = |wave: &Wave| {
+            let mut numbers = wave.frequencies.iter().chain([&wave.shift]);
+            wave.frequencies.len() == self.inputs.len() && numbers.all(|number| number.is_finite())
+        };
+        let all = self.waves.iter().all(is_whole);
+        if all { Ok(()) } else { Err(Error::Shape("a cosine has not one frequency for each input".into())) }
+    }
+
+    fn count(&self) -> usize {
+        self.waves.len()
+    }
+
+    fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {
+        cosines(&self.waves, inputs)
+    }
+}
+// ANCHOR_END: model
+
+// ANCHOR: random
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+impl Frequencies {
+    fn draw(self, random: &mut ChaCha8Rng) -> f64 {
+        use std::f64::consts::{PI, TAU};
+        match self {
+            Frequencies::Normal => (-2.0 * (1.0 - uniform(random)).ln()).sqrt() * (TAU * uniform(random)).cos(),
+            Frequencies::Cauchy => (PI * (uniform(random) - 0.5)).tan(),
+        }
+    }
+}
+
+/// From 0 to below 1.
+fn uniform(random: &mut ChaCha8Rng) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+// ANCHOR_END: random
+
+/// Selects ten of a hundred cosines of standardized columns.
+pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let dataset = vaglio_examples::diabetes()?;
+    let learner = Cosines { count: 100, lambda: Lambda::Fixed(0.1), ..Cosines::default() };
+    let pipeline = Pipeline::new(Loo::default(), Greedy::new(10), learner).preprocess(Standardize::default());
+    let fitted = pipeline.fit(&dataset)?;
+    println!("{}", fitted.selected().join(", "));
+    assert!(fitted.selected().iter().all(|name| name.starts_with("cos")));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cosines, Frequencies};
+
+    // ANCHOR: laws
+    #[test]
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+        for frequencies in [Frequencies::Normal, Frequencies::Cauchy] {
+            let learner = Cosines { count: 8, frequencies, ..Cosines::default() };
+            vaglio_testkit::check_learner_on_standard_data(&learner, 1e-8)?;
+        }
+        Ok(())
+    }
+    // ANCHOR_END: laws
+}

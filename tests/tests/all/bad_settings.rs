@@ -89,6 +89,9 @@ fn a_search_that_cannot_be_made_is_refused() {
     );
 }
 
+/// What a word is told that may be one of a plug-in.
+const PLUG_IN: &str = "; a plug-in's are there in programs that are linked with its crate";
+
 #[test]
 fn unknown_names_are_refused_with_their_place_and_what_was_meant() {
     check(
@@ -102,6 +105,14 @@ fn unknown_names_are_refused_with_their_place_and_what_was_meant() {
                 &["p.yaml:3:21", "no map `standardise`; did you mean `standardize`?"],
             ),
             ("criterion: {kind: loo, loss: squred}", &["p.yaml:3:30", "no loss `squred`; did you mean `squared`?"]),
+            ("criterion: {kind: loo, loss: power}", &["p.yaml:3:30", "no loss `power`; there are: ", PLUG_IN]),
+            ("criterion: {kind: loo, loss: {kind: power, by: 3}}", &["p.yaml:3:37", "no loss `power`", PLUG_IN]),
+            (
+                "criterion: {kind: kfold, splits: every}",
+                &["p.yaml:3:34", "no resampling `every`; there are: ", PLUG_IN],
+            ),
+            ("criterion: {kind: kfold, splits: {kind: every}}", &["p.yaml:3:41", "no resampling `every`", PLUG_IN]),
+            ("search: lasso", &["p.yaml:3:9: `search.kind`: there is no search `lasso`; there are: all, ", PLUG_IN]),
             ("search: {kind: greedy, choose: bset}", &["p.yaml:3:32", "no value `bset`; did you mean `best`?"]),
             ("engine: spark", &["p.yaml:3:9", "no kind `spark`; there are: local"]),
             ("sed: 1", &["p.yaml:3:1: `sed`: there is no key `sed`; did you mean `seed`?"]),

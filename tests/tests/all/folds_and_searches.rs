@@ -194,7 +194,7 @@ fn all_subsets_come_with_a_certificate() {
     folder.write("p.yaml", pipeline("search: exhaustive").replace("train.csv", "wide.csv"));
     let ran = folder.vaglio(&["plan", "p.yaml"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-    assert!(ran.err.contains("at most 2^30") && ran.err.contains("`floating`"), "{}", ran.err);
+    assert!(ran.err.contains("more than 2^30") && ran.err.contains("`floating`"), "{}", ran.err);
 }
 
 #[test]

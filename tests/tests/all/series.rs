@@ -139,6 +139,38 @@ fn folds_and_test_rows_keep_series_together() {
     assert_eq!(single.code, Some(3), "{}", single.err);
 }
 
+/// The lines of a series with its values one and two steps before, from the third on.
+fn with_lags(lines: &[String]) -> String {
+    let cells = |line: &String, at: usize| line.split(',').nth(at).unwrap().to_owned();
+    let mut text = "id,t,x,x_lag1,x_lag2,y\n".to_owned();
+    for rows in lines.windows(3).filter(|rows| cells(&rows[0], 0) == cells(&rows[2], 0)) {
+        let (now, x) = (&rows[2], |back: usize| cells(&rows[2 - back], 2));
+        text += &format!("{},{},{},{},{},{}\n", cells(now, 0), cells(now, 1), x(0), x(1), x(2), cells(now, 5));
+    }
+    text
+}
+
+#[test]
+fn the_past_of_the_last_rows_is_in_the_rows_that_are_trained_on() {
+    let folder = Folder::new("past-of-test-rows");
+    let lines = lines("s", 9, 1);
+    folder.write("train.csv", file(&shuffled(&lines)));
+    let rest = "learner: {kind: rls, lambda: 1e-3}\nsearch: {kind: greedy, choose: last, max_features: 3}\n\
+                criterion: {kind: kfold, by: groups}\nevaluate: {intervals: 0.8}";
+    // The last 4 of 14 points in time.
+    let data = "target: y, series: id, time: t, test_last: 0.286, exclude: [kind, z]";
+    let windowed = folder.run(&yaml(data, &format!("preprocess: [{{kind: window, lags: [0, 1, 2]}}]\n{rest}")));
+    folder.write("train.csv", with_lags(&lines));
+    // The same 4 of the 12 that have a past.
+    let by_hand = folder.run(&yaml("target: y, series: id, time: t, test_last: 0.334", rest));
+    assert_eq!(windowed["data"]["test_rows"].as_array().unwrap().len(), 36);
+    let [ours, expected] = [&windowed, &by_hand].map(|result| result["test"]["mse"].as_f64().unwrap());
+    assert!((ours - expected).abs() <= 1e-9 * expected, "{ours} {expected}");
+    let [ours, expected] = [&windowed, &by_hand].map(|result| &result["nested"]["intervals"]["test_coverage"]);
+    assert!(ours[0].is_number());
+    assert_eq!(ours, expected);
+}
+
 #[test]
 fn what_is_later_is_predicted_from_what_came_before() {
     let folder = Folder::new("later-rows");

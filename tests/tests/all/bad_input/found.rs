@@ -102,8 +102,8 @@ fn infinite_scores_are_written_and_read_back() {
     let lines =
         "criterion: {kind: information, measure: aicc}\nlearner: {kind: rls, lambda: 1.0e-9}\nsearch: {kind: all}";
     let done = folder.run(&crate::common::pipeline(lines));
-    assert_eq!((&done["score"], &done["status"]), (&"Infinity".into(), &"complete".into()));
-    assert_eq!(done["path"][0]["score"], "Infinity");
+    assert_eq!((&done["score"], &done["status"]), (&done["empty_score"], &"complete".into()));
+    assert_eq!((&done["path"][0]["score"], &done["selected"]), (&"Infinity".into(), &serde_json::json!([])));
     assert_eq!(folder.json("out/selection.json"), done);
     for arguments in
         [&["report", "out"][..], &["compare", "out", "out"], &["run", "p.yaml", "--out", "out", "--resume"]]

@@ -16,7 +16,8 @@ fn an_interruption_leaves_the_result_so_far() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Steps come into the journal as they are taken.
     let start = Instant::now();
-    let has_step = || std::fs::read_to_string(folder.path("out/journal.jsonl")).is_ok_and(|text| text.lines().count() > 2);
+    let has_step =
+        || std::fs::read_to_string(folder.path("out/journal.jsonl")).is_ok_and(|text| text.lines().count() > 2);
     while !has_step() && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }

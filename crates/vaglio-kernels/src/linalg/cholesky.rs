@@ -36,7 +36,8 @@ impl Cholesky {
             norm = y.columns().into_iter().map(sum).fold(norm, f64::max);
             // How much the sum of a column of the inverse is at least.
             let slopes = self.solve(y.mapv(f64::signum).view()).mapv(f64::abs);
-            let least: Vec<f64> = slopes.rows().into_iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
+            let least: Vec<f64> =
+                slopes.rows().into_iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
             let mut next: Vec<usize> = (0..n).filter(|&i| !seen[i] && least[i] > 0.0).collect();
             next.sort_by(|&i, &j| least[j].total_cmp(&least[i]));
             next.truncate(TOGETHER);

@@ -6,6 +6,7 @@ use super::all::Candidate;
 use super::basis::{By, Commit};
 use super::formed::{Formed, form};
 use super::new::{New, along};
+use super::spread::{Spent, Spread};
 use super::trial::trial;
 use super::{BOUND_ROUNDING, Basis, judged};
 use crate::sums::dot;
@@ -22,10 +23,10 @@ use std::sync::Arc;
 ///
 ///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// where (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates takes one read of X, and so do the inner products of a column that
+/// and to more where a trial of a step before told the [`Spread`] of the candidate, where (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates takes one read of X, and so do the inner products of a column that
 /// enters, which states of other λ share. Candidates are tried exactly in the order of
-/// their bounds until a bound passes the best trial; the G x_i of those that were tried are kept, up to an eighth of
-/// all. Memory 8·m·(s + n/8) bytes beside X at most.
+/// their bounds until a bound passes the best trial; the G x_i of those that were tried are kept, up to a sixteenth of
+/// all. Memory 8·m·(s + n/16) bytes beside X at most.
 #[derive(Debug)]
 pub(super) struct Bounds {
     features: Vec<usize>,
@@ -55,6 +56,15 @@ struct Scalars {
     shares: Vec<f64>,
     /// Commits up to which s_i was above [`INDEPENDENT`].
     sound: usize,
+    /// Of a candidate that was tried.
+    spread: Option<Spread>,
+}
+
+impl Scalars {
+    /// f of each output.
+    fn factors(&self, lambda: f64) -> Vec<f64> {
+        self.t.iter().map(|t| t / (lambda + self.s)).collect()
+    }
 }
 
 /// Of ‖x_i‖²: below this part of it, s_i is that of a nearly dependent column, whose recurrences are unreliable.
@@ -64,7 +74,7 @@ const DRIFT: f64 = 1e-12;
 /// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
 const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be kept as G x once it was tried.
-const KEPT: usize = 8;
+const KEPT: usize = 16;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
 const SOUND: f64 = 1e-2;
 /// Of ‖x_i‖²: above this part, products with commits may be taken from x_i in place of what is left of it.
@@ -136,6 +146,8 @@ impl Bounds {
             .map(|(p, place)| New::of(basis, p, place, if place.is_none() { rows.next() } else { None }))
             .collect();
 
+        // Several commits at once are none whose residuals are known.
+        let spent = if end == first + 1 { Spent::of(basis) } else { None };
         let update = |(place, (&feature, scalars)): (usize, (&usize, &mut Scalars))| {
             for (p, new) in (first..end).zip(&new) {
                 let before = |coefficients: &[f64]| -> f64 {
@@ -151,10 +163,17 @@ impl Bounds {
                 if scalars.sound == p && scalars.s > INDEPENDENT * basis.data.squares(feature) {
                     scalars.sound += 1;
                 }
+                let before = scalars.spread.map(|_| scalars.factors(basis.lambda));
                 scalars.q += share * (share * new.norm - 2.0 * image);
                 scalars.s -= g * share;
                 scalars.t.iter_mut().zip(&commit.t).for_each(|(t, tb)| *t -= share * tb);
                 scalars.shares.push(share);
+                scalars.spread = match (scalars.spread, &spent, before) {
+                    (Some(spread), Some(spent), Some(before)) => {
+                        Some(spread.after(spent, share, &before, &scalars.factors(basis.lambda)))
+                    }
+                    _ => None,
+                };
             }
         };
         self.features.par_iter().zip(self.scalars.par_iter_mut()).enumerate().with_min_len(64).for_each(update);
@@ -287,7 +306,9 @@ impl Bounds {
                 sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
             }
-            scorer.mean_of(sum - BOUND_ROUNDING * terms)
+            // Rows whose d is unreliable count for nothing here.
+            let spread = if least > 0.0 { scalars.spread.map_or(0.0, Spread::adds) } else { 0.0 };
+            scorer.mean_of(sum + spread / (basis.lambda + scalars.s) - BOUND_ROUNDING * terms)
         };
         self.features.iter().zip(&self.scalars).map(bound).collect()
     }
@@ -316,15 +337,22 @@ impl Bounds {
         let one = |one: Formed| {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
-            (one.feature, trial, is_kept[one.feature].then_some(one))
+            let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
+            let spread = Spread::of(basis, &one.c, &f);
+            (one.feature, trial, spread, is_kept[one.feature].then_some(one))
         };
-        let tried: Vec<(usize, Trial, Option<Formed>)> = formed.into_par_iter().map(one).collect();
+        let tried: Vec<(usize, Trial, Spread, Option<Formed>)> = formed.into_par_iter().map(one).collect();
         let mut trials = HashMap::with_capacity(positions.len());
-        for (feature, trial, formed) in tried {
-            trials.insert(feature, trial);
+        for (feature, trial, spread, formed) in tried {
+            trials.insert(feature, (trial, spread));
             self.made[feature] = formed;
         }
-        positions.iter().filter_map(|&at| trials.remove(&self.features[at])).collect()
+        let trial = |&at: &usize| {
+            let (trial, spread) = trials.remove(&self.features[at])?;
+            self.scalars[at].spread = Some(spread);
+            Some(trial)
+        };
+        positions.iter().filter_map(trial).collect()
     }
 }
 
@@ -338,7 +366,7 @@ fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
     let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
     let scalars = |&feature: &usize| {
         let (squares, t) = (data.squares(feature), with.iter().map(|row| row[feature]).collect());
-        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0 }
+        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0, spread: None }
     };
     features.iter().map(scalars).collect()
 }
@@ -359,7 +387,7 @@ fn scalars_of(basis: &Basis<'_>, feature: usize) -> Scalars {
         let weighted: Vec<f64> = a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
         dot(level, &c, &weighted)
     });
-    Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares, sound: 0 }
+    Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares, sound: 0, spread: None }
 }
 
 /// 1/d², or 0 for a row whose d is unreliable: what the row adds to a sum is left out of its bound.

@@ -26,6 +26,7 @@ mod formed;
 mod new;
 mod possible;
 mod selected;
+mod spread;
 mod state;
 mod trial;
 

@@ -3,10 +3,11 @@
 //! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
 use super::directions::Directions;
-use crate::sums::{axpy, dot};
+use crate::sums::{axpy, dot, scaled};
 use crate::{Data, linalg};
-use ndarray::{Array2, ArrayView1, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate, s};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// C_b = X_S H e_b and the weights w_b = C_bᵀy of every selected column, with H = (X_SᵀX_S + λI)⁻¹.
 ///
@@ -107,21 +108,61 @@ impl Selected {
     }
 }
 
+/// Rows that are decomposed at a time, so that X is never there as a whole.
+const TILE: usize = 2048;
+/// Parts of the rows that threads decompose side by side, however many threads there are.
+const PARTS: usize = 8;
+
 /// H and the columns X H e_b.
 fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
     let (rows, size) = (data.rows(), features.len());
-    let columns: Vec<Vec<f64>> = features.par_iter().map(|&f| data.scaled(f)).collect();
-    let mut x = Array2::zeros((rows, size));
-    for (mut to, column) in x.columns_mut().into_iter().zip(&columns) {
-        to.assign(&ArrayView1::from(column));
-    }
+    let height = TILE.max(8 * size);
+    let part = rows.div_ceil(PARTS).max(height);
+    let ends = |start: usize, step: usize, end: usize| (start..end).step_by(step).map(move |at| at..end.min(at + step));
+    let reduced = |part: Range<usize>| {
+        ends(part.start, height, part.end).try_fold(Array2::zeros((0, size)), |triangle: Array2<f64>, rows| {
+            linalg::triangle(below(triangle.view(), data, features, rows).view())
+        })
+    };
+    let parts: Vec<Range<usize>> = ends(0, part, rows).collect();
+    let parts: Vec<Array2<f64>> = parts.into_par_iter().map(reduced).collect::<Result<_, _>>().ok()?;
+    let parts: Vec<ArrayView2<f64>> = parts.iter().map(Array2::view).collect();
+    let together = linalg::triangle(concatenate(Axis(0), &parts).ok()?.view()).ok()?;
     let mut triangle = Array2::zeros((size, size));
-    triangle.slice_mut(s![..size.min(rows), ..]).assign(&linalg::triangle(x.view()).ok()?);
+    triangle.slice_mut(s![..together.nrows(), ..]).assign(&together);
+
     let svd = linalg::svd(triangle.view()).ok()?;
     let inverse = svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
     let h = linalg::gemm((&svd.v * &inverse).view(), svd.v.t());
-    let along = linalg::gemm(x.view(), svd.v.view()) * inverse;
-    let all = linalg::gemm(along.view(), svd.v.t());
-    let c: Vec<Vec<f64>> = all.columns().into_iter().map(|column| column.to_vec()).collect();
+    let mut c = vec![vec![0.0; rows]; size];
+    let tiles: Vec<Range<usize>> = ends(0, height, rows).collect();
+    for tiles in tiles.chunks(rayon::current_num_threads()) {
+        let of_tile = |rows: &Range<usize>| {
+            let x = below(Array2::zeros((0, size)).view(), data, features, rows.clone());
+            let along = linalg::gemm(x.view(), svd.v.view()) * &inverse;
+            linalg::gemm(along.view(), svd.v.t())
+        };
+        let made: Vec<Array2<f64>> = tiles.par_iter().map(of_tile).collect();
+        for (rows, made) in tiles.iter().zip(&made) {
+            for (c, made) in c.iter_mut().zip(made.columns()) {
+                c[rows.clone()].iter_mut().zip(made).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
     Some((h, c))
+}
+
+/// Some rows of the scaled columns, below a matrix.
+fn below(above: ArrayView2<f64>, data: &Data<'_>, features: &[usize], rows: Range<usize>) -> Array2<f64> {
+    let top = above.nrows();
+    let mut out = Array2::zeros((top + rows.len(), features.len()).f());
+    for ((mut to, above), &feature) in out.columns_mut().into_iter().zip(above.columns()).zip(features) {
+        to.slice_mut(s![..top]).assign(&above);
+        let (column, shift) = data.column(feature);
+        let root = data.root().map(|root| &root[rows.clone()]);
+        if let Some(to) = to.slice_mut(s![top..]).as_slice_mut() {
+            scaled(data.level, column.rows(rows.start, rows.end), shift, root, to);
+        }
+    }
+    out
 }

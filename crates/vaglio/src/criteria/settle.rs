@@ -80,17 +80,18 @@ const NO_DIGITS: f64 = 1e-9;
 /// Candidates that are settled at once, at most.
 const ROUND: usize = 32;
 
-/// Settles candidates, each with its lower bound and its place, in the order of their bounds, in rounds of 1, 2, 4, …,
-/// until the next bound is above the best score; `None` where more than `most` would have to be.
+/// Settles candidates, each with its lower bound and its place, in the order of their bounds, in rounds of `first`, twice as
+/// many, …, until the next bound is above the best score; `None` where more than `most` would have to be.
 ///
 /// `settle` is given the places of a round and the best score so far.
 pub(super) fn in_order_of_bounds(
     mut candidates: Vec<(f64, usize)>,
     most: usize,
+    first: usize,
     mut settle: impl FnMut(&[usize], f64) -> Result<Vec<Score>>,
 ) -> Result<Option<Vec<(usize, Score)>>> {
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (mut settled, mut best, mut round) = (Vec::new(), f64::INFINITY, 1);
+    let (mut settled, mut best, mut round) = (Vec::new(), f64::INFINITY, first.clamp(1, ROUND));
     let mut rest = &candidates[..];
     while rest.first().is_some_and(|(bound, _)| *bound <= best) {
         if settled.len() >= most {

@@ -1,7 +1,8 @@
-//! Parquet and Arrow files in memory, column by column or batch by batch.
+//! Parquet files on the disk or in memory, and Arrow files in memory, column by column or batch by batch.
 
 mod columns;
 mod footer;
+mod kept;
 mod messages;
 mod pages;
 
@@ -9,7 +10,7 @@ use super::bytes::Kind;
 use super::growing::Growing;
 use super::guard::guarded;
 use super::load::load;
-use super::{checked_names, places, system, unreadable};
+use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -18,25 +19,24 @@ use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::plain_type;
 pub(super) use footer::{check_footer, check_rows, footer, with_dictionaries};
+use kept::Kept;
 use messages::{Blocks, check_stream};
 pub(super) use pages::check_pages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use parquet::file::reader::ChunkReader;
+use parquet::file::reader::Length;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::Result;
 
-/// A Parquet or Arrow file in memory.
+/// A Parquet or Arrow file.
 #[derive(Debug)]
 pub(super) struct Stored {
     path: PathBuf,
-    /// The bytes of the file; none of a Parquet file of which only the first rows are read.
-    bytes: Bytes,
+    kept: Kept,
     /// Rows that are read at least, where these stand for the others.
     sample: Option<usize>,
     budget: Budget,
@@ -59,9 +59,12 @@ enum Format {
     Stream(Vec<usize>),
 }
 
-/// Columns of a Parquet file that are decoded side by side: one page of each is in memory, and opening the file for
+/// Columns of a Parquet file that are decoded side by side, at most: one page of each is in memory, and opening the file for
 /// one column alone costs as much as its number of columns.
 const TOGETHER: usize = 32;
+/// Cells of columns that are decoded side by side, unless these are few.
+const CELLS: usize = 1 << 18;
+const FEW: usize = 4;
 
 /// Cells of a sample, and rows at least.
 const SAMPLED: usize = 2_000_000;
@@ -74,24 +77,20 @@ const ASK: usize = 1 << 22;
 const BATCH: usize = 1 << 15;
 
 impl Stored {
-    /// Reads what a file says of itself.
+    /// Reads what a file in memory says of itself.
     ///
     /// # Errors
     /// A file that is damaged, has no columns, two of one name, or more cells than there may be memory for.
     pub fn new(path: &Path, bytes: Vec<u8>, kind: Kind, budget: Budget) -> Result<Self> {
         let bytes = Bytes::from(bytes);
+        let kept = Kept::Memory(bytes.clone());
         guarded(path, || {
             let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
             let (format, schema) = match kind {
-                Kind::Parquet => {
-                    let metadata = footer(path, bytes.clone())?;
-                    let found = of_footer(path, &metadata, bytes.len() as u64)?;
-                    check_pages(path, metadata.metadata(), Cursor::new(&bytes), budget)?;
-                    found
-                }
+                Kind::Parquet => of_parquet(path, &kept, budget)?,
                 Kind::ArrowStream => {
                     let lengths = check_stream(path, &bytes, budget)?;
-                    let reader = StreamReader::try_new(Cursor::new(bytes.clone()), None).map_err(|e| failed(&e))?;
+                    let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|e| failed(&e))?;
                     (Format::Stream(lengths), reader.schema())
                 }
                 Kind::Arrow | Kind::Text => {
@@ -100,25 +99,31 @@ impl Stored {
                     (Format::File(blocks), schema)
                 }
             };
-            Stored::of(path, bytes.clone(), budget, format, schema)
+            Stored::of(path, kept, budget, format, schema)
         })
     }
 
-    /// The first rows of a file, by which the others are judged; of a Parquet file nothing else is read.
+    /// Reads what a Parquet file says of itself, and leaves its columns on the disk; `None` of other files.
+    ///
+    /// # Errors
+    /// Those of [`Stored::new`].
+    pub fn on_disk(path: &Path, budget: Budget) -> Result<Option<Self>> {
+        let Some(kept) = Kept::on_disk(path)? else { return Ok(None) };
+        let stored = || {
+            let (format, schema) = of_parquet(path, &kept, budget)?;
+            Stored::of(path, kept.clone(), budget, format, schema)
+        };
+        guarded(path, stored).map(Some)
+    }
+
+    /// The first rows of a file, by which the others are judged.
     ///
     /// # Errors
     /// Those of [`Stored::new`].
     pub fn sampled(path: &Path, kind: Kind, budget: Budget) -> Result<Self> {
-        let stored = match kind {
-            Kind::Parquet => guarded(path, || {
-                let file = File::open(path).map_err(|error| system(path, &error))?;
-                let length = file.metadata().map_err(|error| system(path, &error))?.len();
-                let metadata = footer(path, file.try_clone().map_err(|error| system(path, &error))?)?;
-                let (format, schema) = of_footer(path, &metadata, length)?;
-                check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
-                Stored::of(path, Bytes::new(), budget, format, schema)
-            })?,
-            kind => Stored::new(path, load(path, budget)?.bytes, kind, budget)?,
+        let stored = match Stored::on_disk(path, budget)? {
+            Some(stored) => stored,
+            None => Stored::new(path, load(path, budget)?.bytes, kind, budget)?,
         };
         let rows = (SAMPLED / stored.names.len().max(1)).max(LEAST);
         Ok(Stored { sample: Some(rows), ..stored })
@@ -141,7 +146,7 @@ impl Stored {
         }
     }
 
-    fn of(path: &Path, bytes: Bytes, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
+    fn of(path: &Path, kept: Kept, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
         if schema.fields().is_empty() {
             return Err(unreadable(path, "has no columns"));
         }
@@ -152,12 +157,15 @@ impl Stored {
         let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-        Ok(Stored { path: path.to_owned(), bytes, sample: None, budget, schema, format, names, texts, aside })
+        Ok(Stored { path: path.to_owned(), kept, sample: None, budget, schema, format, names, texts, aside })
     }
 
-    /// The bytes of the file.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// SHA-256 of the file. Cost O(bytes).
+    ///
+    /// # Errors
+    /// A file on the disk that cannot be read, or was written to since it was opened.
+    pub fn digest(&self) -> Result<[u8; 32]> {
+        self.kept.digest(&self.path)
     }
 
     /// Whether the format says that a column holds text.
@@ -172,7 +180,18 @@ impl Stored {
     pub fn read(&self, names: &[&str]) -> Result<Vec<Growing>> {
         let places = places(&self.names);
         let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
-        let columns = match &self.format {
+        let columns = self.columns(&indices);
+        // What was written to meanwhile may look damaged.
+        self.kept.check_unchanged(&self.path)?;
+        let columns = columns?;
+        if columns.first().is_some_and(|column| column.cells.rows() == 0) {
+            return Err(unreadable(&self.path, "has columns and no rows"));
+        }
+        Ok(columns.into_iter().map(|column| column.cells).collect())
+    }
+
+    fn columns(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+        match &self.format {
             Format::Parquet(metadata, rows) => {
                 // A byte a cell at least; what they take beyond that is seen while they are read.
                 let most = self.sample.unwrap_or(*rows).min(*rows);
@@ -180,38 +199,26 @@ impl Stored {
                 let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
                 self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
                 let parts: Result<Vec<_>> = indices
-                    .par_chunks(TOGETHER)
-                    .map(|together| guarded(&self.path, || self.of_parquet(metadata, together)))
+                    .par_chunks((CELLS / rows.max(&1)).clamp(FEW, TOGETHER))
+                    .map(|together| guarded(&self.path, || self.parquet(metadata, together)))
                     .collect();
                 let columns = parts?.into_iter().flatten().collect::<Vec<_>>();
                 let found = columns.first().map_or(*rows, |column| column.cells.rows());
                 check_rows(&self.path, most, found)?;
-                columns
+                Ok(columns)
             }
-            Format::File(_) | Format::Stream(_) => guarded(&self.path, || self.of_arrow(&indices))?,
-        };
-        if columns.first().is_some_and(|column| column.cells.rows() == 0) {
-            return Err(unreadable(&self.path, "has columns and no rows"));
+            Format::File(_) | Format::Stream(_) => guarded(&self.path, || self.of_arrow(indices)),
         }
-        Ok(columns.into_iter().map(|column| column.cells).collect())
     }
 
     /// Columns in the order of `indices`, which need not be that of the file.
-    fn of_parquet(&self, metadata: &ArrowReaderMetadata, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    fn parquet(&self, metadata: &ArrowReaderMetadata, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         let mut order: Vec<usize> = (0..indices.len()).collect();
         order.sort_by_key(|&at| indices[at]);
         let mut columns = self.empty(&order.iter().map(|&at| indices[at]).collect::<Vec<_>>())?;
         let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
         let failed = |error: &dyn std::fmt::Display| unreadable(&self.path, error.to_string());
-        let batches = match self.sample {
-            None => batches_of(self.bytes.clone(), metadata, mask, None),
-            // Each has a place of its own in the file.
-            most => {
-                let file = File::open(&self.path).map_err(|error| system(&self.path, &error))?;
-                batches_of(file, metadata, mask, most)
-            }
-        }
-        .map_err(|error| failed(&error))?;
+        let batches = batches_of(self.kept.clone(), metadata, mask, self.sample).map_err(|error| failed(&error))?;
         append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
         let mut placed: Vec<(usize, GrowingColumn)> = order.into_iter().zip(columns).collect();
         placed.sort_by_key(|(at, _)| *at);
@@ -223,11 +230,12 @@ impl Stored {
         let failed = |error: ArrowError| unreadable(&self.path, error.to_string());
         match &self.format {
             Format::File(blocks) => {
-                let batches = blocks.read(&self.bytes, indices.to_vec()).map_err(failed)?;
+                let bytes = self.kept.in_memory();
+                let batches = blocks.read(&bytes, indices.to_vec()).map_err(failed)?;
                 append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
             _ => {
-                let bytes = Cursor::new(self.bytes.clone());
+                let bytes = Cursor::new(self.kept.in_memory());
                 let batches = StreamReader::try_new(bytes, Some(indices.to_vec())).map_err(failed)?;
                 append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
@@ -236,20 +244,28 @@ impl Stored {
     }
 
     fn empty(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
-        indices.iter().map(|&index| GrowingColumn::of(&self.path, self.schema.field(index))).collect()
+        let all = match &self.format {
+            Format::Parquet(_, rows) => *rows,
+            Format::File(blocks) => blocks.lengths.iter().sum(),
+            Format::Stream(lengths) => lengths.iter().sum(),
+        };
+        let rows = self.sample.map_or(all, |most| most.min(all));
+        indices.iter().map(|&index| GrowingColumn::of(&self.path, self.schema.field(index), rows)).collect()
     }
 }
 
 /// What the footer of a Parquet file says.
-fn of_footer(path: &Path, metadata: &ArrowReaderMetadata, length: u64) -> Result<(Format, SchemaRef)> {
-    let rows = check_footer(path, metadata.metadata(), length)?;
+fn of_parquet(path: &Path, kept: &Kept, budget: Budget) -> Result<(Format, SchemaRef)> {
+    let metadata = footer(path, kept.clone())?;
+    let rows = check_footer(path, metadata.metadata(), kept.len())?;
+    check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
     let schema = metadata.schema().clone();
     Ok((Format::Parquet(with_dictionaries(metadata.clone()), rows), schema))
 }
 
 /// The first rows of some columns of a Parquet file.
-fn batches_of<R: ChunkReader + 'static>(
-    reader: R,
+fn batches_of(
+    reader: Kept,
     metadata: &ArrowReaderMetadata,
     mask: ProjectionMask,
     most: Option<usize>,

@@ -20,6 +20,9 @@ pub(super) enum Growing {
 pub(super) struct NumberColumn {
     numbers: Numbers,
     rows: usize,
+    /// How many rows there will be, as far as is known.
+    #[cfg(feature = "parquet")]
+    expected: usize,
     /// The rows whose cell is missing.
     pub missing: usize,
     /// The first of them, and how it is written.
@@ -111,6 +114,8 @@ impl Default for NumberColumn {
         NumberColumn {
             numbers: Numbers::Byte(Vec::new()),
             rows: 0,
+            #[cfg(feature = "parquet")]
+            expected: 0,
             missing: 0,
             first_missing: None,
             odd: Vec::new(),
@@ -120,6 +125,12 @@ impl Default for NumberColumn {
 }
 
 impl NumberColumn {
+    /// An empty column that will have so many rows.
+    #[cfg(feature = "parquet")]
+    pub fn expecting(rows: usize) -> Self {
+        NumberColumn { expected: rows, ..NumberColumn::default() }
+    }
+
     /// Appends a finite number.
     #[inline]
     pub fn push(&mut self, value: f64) {
@@ -155,6 +166,9 @@ impl NumberColumn {
     fn doubles(&mut self) -> &mut Vec<f64> {
         if let Numbers::Byte(bytes) = &self.numbers {
             let mut doubles = Vec::with_capacity(bytes.capacity());
+            // A file may claim more than there is memory for; the rows themselves are asked for as they come.
+            #[cfg(feature = "parquet")]
+            let _ = doubles.try_reserve_exact(self.expected);
             doubles.extend(bytes.iter().map(|&b| f64::from(b)));
             self.numbers = Numbers::Double(doubles);
         }

@@ -36,6 +36,11 @@ pub(super) enum Body {
 
 impl Part {
     pub fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget) -> Result<Self> {
+        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        #[cfg(feature = "parquet")]
+        if let Some(stored) = Stored::on_disk(&path, budget)? {
+            return Ok(Part { path, body: Body::Stored(Box::new(stored)), fixed, digest: None, times: 1.0 });
+        }
         let Loaded { bytes, kind, mut digest } = load(&path, budget)?;
         let body = match kind {
             Kind::Text => {
@@ -52,7 +57,6 @@ impl Part {
                 return Err(super::unreadable(&path, message));
             }
         };
-        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         Ok(Part { path, body, fixed, digest, times: 1.0 })
     }
 
@@ -94,13 +98,13 @@ impl Part {
         }
     }
 
-    pub fn digest(&self) -> [u8; 32] {
-        let bytes = match &self.body {
-            Body::Text(sheet) => sheet.bytes(),
+    pub fn digest(&self) -> Result<[u8; 32]> {
+        match (self.digest, &self.body) {
+            (Some(digest), _) => Ok(digest),
+            (None, Body::Text(sheet)) => Ok(Sha256::digest(sheet.bytes()).into()),
             #[cfg(feature = "parquet")]
-            Body::Stored(stored) => stored.bytes(),
-        };
-        self.digest.unwrap_or_else(|| Sha256::digest(bytes).into())
+            (None, Body::Stored(stored)) => stored.digest(),
+        }
     }
 
     /// The columns of these names, those of its folders included.

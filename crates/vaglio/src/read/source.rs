@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// The files of a table, in memory: their header is known, their rows are read on demand.
+/// The files of a table, Parquet on the disk and others in memory: their header is known, their rows are read on demand.
 #[derive(Debug)]
 pub struct Source {
     parts: Vec<Part>,
@@ -132,13 +132,16 @@ impl Source {
     }
 
     /// SHA-256 of the file; of several files that of their hashes, one after the other. Cost O(bytes).
-    pub fn sha256(&self) -> String {
-        let hashes: Vec<[u8; 32]> = self.parts.par_iter().map(Part::digest).collect();
-        let hash = match &hashes[..] {
+    ///
+    /// # Errors
+    /// A Parquet file that cannot be read, or was written to since it was opened.
+    pub fn sha256(&self) -> Result<String> {
+        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(Part::digest).collect();
+        let hash = match &hashes?[..] {
             [one] => *one,
             several => Sha256::digest(several.concat()).into(),
         };
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Reads the columns that are wanted, in the order of the first file. Cost O(bytes), on all threads.

@@ -161,7 +161,7 @@ impl Shared<'_> {
     ) -> Result<Option<Winner>> {
         let bound = |k: usize| trials.iter().map(|of_lambda| of_lambda[k].lower_bound).fold(f64::INFINITY, f64::min);
         let bounds = (0..candidates.len()).map(|k| (bound(k), k)).collect();
-        let settled = in_order_of_bounds(bounds, usize::MAX, |places, _| {
+        let settled = in_order_of_bounds(bounds, usize::MAX, 1, |places, _| {
             let of_round = trials.iter().map(|of_lambda| places.iter().map(|&k| of_lambda[k]).collect()).collect();
             self.settle(of_round, places.len(), |k| subset(candidates[places[k]]))
         })?;

@@ -19,6 +19,9 @@ pub(super) struct LooEvaluator<'d> {
     at_once: Option<Option<Scored>>,
     /// The fit of the last bound, with the subset whose weights it has: the next one often has a column less.
     fit: Option<(Vec<Feature>, Possible)>,
+    /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
+    /// tried at once share the reading of the state.
+    needed: usize,
 }
 
 /// Lower bounds of the candidates, for each state.
@@ -53,7 +56,7 @@ const MOST: usize = 1 << 27;
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(common: Arc<Common<'d>>) -> Self {
-        LooEvaluator { common, states: None, at_once: None, fit: None }
+        LooEvaluator { common, states: None, at_once: None, fit: None, needed: 1 }
     }
 
     /// The states, made where there are none yet.
@@ -125,8 +128,11 @@ impl<'d> LooEvaluator<'d> {
         let order: Vec<(f64, usize)> =
             (0..features.len()).filter(|&p| wanted[features[p]]).map(|p| (lowest(p), p)).collect();
         let count = order.len();
+        let first = self.needed;
         let exact = |batch: &[usize], best: f64| self.exact(subset, bounds, batch, best, features);
-        let Some(scored) = in_order_of_bounds(order, most(count), exact)? else { return Ok(None) };
+        let Some(scored) = in_order_of_bounds(order, most(count), first, exact)? else { return Ok(None) };
+        let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
+        self.needed = scored.iter().filter(|(p, _)| lowest(*p) <= best).count();
         tracing::trace!(tried = scored.len(), of = count, "bounded step");
         Ok(Some(scored.into_iter().map(|(p, score)| (features[p], score)).collect()))
     }

@@ -77,9 +77,9 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
-    let of_hash = || if is_sample { String::new() } else { source.sha256() };
+    let of_hash = || if is_sample { Ok(String::new()) } else { source.sha256() };
     let (read, sha256) = rayon::join(|| source.read(&wanted), of_hash);
-    let (mut table, survey) = read?;
+    let ((mut table, survey), sha256) = (read?, sha256?);
     let reading = Reading::of(spec, &source, &survey);
     for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
         tracing::warn!("the column `{name}` is left out: {why}");

@@ -29,15 +29,14 @@ pub(in crate::read) struct GrowingColumn {
 }
 
 impl GrowingColumn {
-    /// An empty column for a field of numbers, truth values, text or dates.
-    pub fn of(path: &Path, field: &Field) -> Result<Self> {
+    /// An empty column for a field of numbers, truth values, text or dates, which will have so many rows.
+    pub fn of(path: &Path, field: &Field, rows: usize) -> Result<Self> {
+        let numbers = || NumberColumn::expecting(rows);
         let cells = match plain_type(field) {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
-            DataType::Boolean | DataType::Null => Growing::Numbers(NumberColumn::default()),
-            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(NumberColumn::default()),
-            other if other.is_integer() || other.is_floating() || other.is_decimal() => {
-                Growing::Numbers(NumberColumn::default())
-            }
+            DataType::Boolean | DataType::Null => Growing::Numbers(numbers()),
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(numbers()),
+            other if other.is_integer() || other.is_floating() || other.is_decimal() => Growing::Numbers(numbers()),
             other => {
                 let (name, what) = (field.name(), other.to_string());
                 let message = format!(

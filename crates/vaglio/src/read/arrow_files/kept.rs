@@ -1,0 +1,218 @@
+//! The bytes of a file: in memory, or left on the disk and read where they are asked for.
+
+use super::super::load::check_unchanged;
+use super::super::system;
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use sha2::{Digest, Sha256};
+use std::fs::{File, Metadata};
+use std::io::{BufReader, Error, ErrorKind, Read, Result as Outcome, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use vaglio_core::Result;
+
+/// The bytes of a file.
+#[derive(Debug, Clone)]
+pub(super) enum Kept {
+    Memory(Bytes),
+    Disk(Arc<OnDisk>),
+}
+
+/// A file that threads read side by side, and what the system said of it at first.
+#[derive(Debug)]
+pub(super) struct OnDisk {
+    file: File,
+    before: Metadata,
+}
+
+/// Bytes that are hashed at a time.
+const STEP: usize = 1 << 18;
+
+impl Kept {
+    /// A Parquet file, left where it is; `None` of other files, of what is no file, and where systems do not read by places.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn on_disk(path: &Path) -> Result<Option<Self>> {
+        let failed = |error: Error| system(path, &error);
+        let file = File::open(path).map_err(failed)?;
+        let before = file.metadata().map_err(failed)?;
+        if !before.is_file() || !cfg!(any(unix, windows)) {
+            return Ok(None);
+        }
+        let kept = Kept::Disk(Arc::new(OnDisk { file, before }));
+        let mut first = [0; 4];
+        let is_parquet = kept.fill(&mut first, 0).is_ok() && first == *b"PAR1";
+        Ok(is_parquet.then_some(kept))
+    }
+
+    /// The bytes, where they are in memory.
+    pub fn in_memory(&self) -> Bytes {
+        match self {
+            Kept::Memory(bytes) => bytes.clone(),
+            Kept::Disk(_) => Bytes::new(),
+        }
+    }
+
+    /// Refuses a file on the disk that was written to since it was opened.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Unreadable`].
+    pub fn check_unchanged(&self, path: &Path) -> Result<()> {
+        let Kept::Disk(disk) = self else { return Ok(()) };
+        let after = disk.file.metadata().map_err(|error| system(path, &error))?;
+        check_unchanged(path, &disk.before, &after, disk.before.len())
+    }
+
+    /// SHA-256 of the file. Cost O(bytes).
+    ///
+    /// # Errors
+    /// A file on the disk that cannot be read, or was written to since it was opened.
+    pub fn digest(&self, path: &Path) -> Result<[u8; 32]> {
+        if let Kept::Memory(bytes) = self {
+            return Ok(Sha256::digest(bytes).into());
+        }
+        let (mut hash, mut place) = (Sha256::new(), self.from(0));
+        let mut block = vec![0; STEP];
+        loop {
+            match place.read(&mut block).map_err(|error| system(path, &error))? {
+                0 => break,
+                read => hash.update(&block[..read]),
+            }
+        }
+        self.check_unchanged(path)?;
+        Ok(hash.finalize().into())
+    }
+
+    /// A reader from here on.
+    pub fn from(&self, at: u64) -> Place {
+        Place { kept: self.clone(), at }
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64) -> Outcome<usize> {
+        match self {
+            Kept::Memory(bytes) => {
+                let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                (&bytes[start..]).read(out)
+            }
+            Kept::Disk(disk) => read_at(&disk.file, out, at),
+        }
+    }
+
+    fn fill(&self, out: &mut [u8], at: u64) -> Outcome<()> {
+        self.from(at).read_exact(out)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, out: &mut [u8], at: u64) -> Outcome<usize> {
+    std::os::unix::fs::FileExt::read_at(file, out, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, out: &mut [u8], at: u64) -> Outcome<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, out, at)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// A place in a file.
+#[derive(Debug)]
+pub(super) struct Place {
+    kept: Kept,
+    at: u64,
+}
+
+impl Read for Place {
+    fn read(&mut self, out: &mut [u8]) -> Outcome<usize> {
+        let read = self.kept.read_at(out, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Place {
+    fn seek(&mut self, to: SeekFrom) -> Outcome<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.kept.len().checked_add_signed(by),
+        };
+        self.at = at.ok_or(ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+impl Length for Kept {
+    fn len(&self) -> u64 {
+        match self {
+            Kept::Memory(bytes) => bytes.len() as u64,
+            Kept::Disk(disk) => disk.before.len(),
+        }
+    }
+}
+
+impl ChunkReader for Kept {
+    type T = BufReader<Place>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        Ok(BufReader::with_capacity(1 << 10, self.from(start)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        if let Kept::Memory(bytes) = self {
+            return bytes.get_bytes(start, length);
+        }
+        if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
+            return Err(ParquetError::EOF("a page lies outside of the file".into()));
+        }
+        let mut bytes = vec![0; length];
+        self.fill(&mut bytes, start)?;
+        Ok(bytes.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::folder_of;
+    use super::*;
+
+    #[test]
+    fn bytes_are_the_same_in_memory_and_on_the_disk() {
+        let path = folder_of("kept").join("some.parquet");
+        let bytes: Vec<u8> = b"PAR1".iter().copied().chain((0..700_000u32).map(|i| (i * 31 % 251) as u8)).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let disk = Kept::on_disk(&path).unwrap().unwrap();
+        let memory = Kept::Memory(Bytes::from(bytes.clone()));
+        assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap());
+        for kept in [&disk, &memory] {
+            assert_eq!(kept.len(), bytes.len() as u64);
+            assert_eq!(kept.get_bytes(1000, 300_000).unwrap(), &bytes[1000..301_000]);
+            assert!(kept.get_bytes(700_000, 5).is_err() && kept.get_bytes(u64::MAX, 1).is_err());
+            let mut end = Vec::new();
+            let mut place = kept.get_read(699_990).unwrap();
+            place.read_to_end(&mut end).unwrap();
+            assert_eq!(end, &bytes[699_990..]);
+            assert_eq!(place.seek(SeekFrom::End(-2)).unwrap(), bytes.len() as u64 - 2);
+        }
+        std::fs::write(&path, b"a,b\n1,2\n").unwrap();
+        assert!(Kept::on_disk(&path).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_written_to_after_it_was_opened_is_noticed() {
+        let path = folder_of("kept").join("growing.parquet");
+        std::fs::write(&path, b"PAR1 and more").unwrap();
+        let disk = Kept::on_disk(&path).unwrap().unwrap();
+        disk.check_unchanged(&path).unwrap();
+        std::fs::write(&path, b"PAR1 and other things").unwrap();
+        for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path).unwrap_err()] {
+            let message = error.to_string();
+            assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! K-fold searches by moments on seeded data, in seconds: one subset for many λ, forward, backward, and all subsets.
 //!
-//! `cargo bench -p vaglio-kernels --bench kfold` runs all; `-- forward` only what is named. `benches/numpy_kfold.py` at
-//! the root of the workspace does the same in NumPy. `RAYON_NUM_THREADS` sets the threads.
+//! `cargo bench -p vaglio-kernels --bench kfold` runs all; `-- forward` only what is named. `benches/peers/numpy_peers.py`
+//! at the root of the workspace does the same in NumPy. `RAYON_NUM_THREADS` sets the threads.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;

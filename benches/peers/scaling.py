@@ -42,14 +42,14 @@ def growths(quick):
         ]
     return [
         Growth("loo_m", "greedy by leave-one-out: rows", [8000, 16000, 32000, 64000], 1, lambda m: loo(m, 400, 20)),
-        Growth("loo_n", "greedy by leave-one-out: columns", [200, 400, 800, 1600], 1, lambda n: loo(10000, n, 20)),
+        Growth("loo_n", "greedy by leave-one-out: columns", [400, 800, 1600, 3200], 1, lambda n: loo(10000, n, 20)),
         Growth("loo_k", "greedy by leave-one-out: steps", [20, 40, 80, 160], 1, lambda k: loo(20000, 780, k)),
-        Growth("folds_m", "greedy by folds, moments: rows", [16000, 32000, 64000, 128000], 1, lambda m: folds(m, 200, 5, 10, 1)),
+        Growth("folds_m", "greedy by folds, moments: rows", [16000, 32000, 64000, 128000], 1, lambda m: folds(m, 300, 5, 10, 1)),
         Growth("folds_n", "greedy by folds, moments: columns", [200, 400, 800, 1600], 2, lambda n: folds(20000, n, 5, 10, 1)),
         Growth("folds_k", "greedy by folds: steps", [50, 100, 200, 400], 2, lambda k: folds(1000, 800, k, 10, 8)),
         Growth("folds_R", "greedy by folds: penalties", [16, 32, 64, 128], 1, lambda r: folds(1000, 400, 60, 10, r)),
         Growth("folds_K", "greedy by folds: folds", [5, 10, 20, 40], 1, lambda k: folds(1000, 400, 60, k, 32)),
-        Growth("back_n", "backward by folds: columns", [60, 120, 240, 480], 3, lambda n: folds(2000, n, 0, 5, 4, "backward")),
+        Growth("back_n", "backward by folds: columns", [120, 240, 480, 960], 3, lambda n: folds(2000, n, 0, 5, 4, "backward")),
         Growth("back_R", "backward by folds: penalties", [8, 16, 32, 64], 1, lambda r: folds(2000, 160, 0, 5, r, "backward")),
         Growth("back_K", "backward by folds: folds", [5, 10, 20, 40], 1, lambda k: folds(2000, 160, 0, k, 8, "backward")),
     ]

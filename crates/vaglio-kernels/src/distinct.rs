@@ -4,14 +4,19 @@ use crate::Column;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
+
+/// What hashes begin with, and what they are multiplied by.
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
+/// Entries of a column that are hashed side by side.
+const LANES: usize = 8;
 
 /// One of each set of equal rows, in an order that follows from their entries alone, not from where they stand.
 ///
 /// Of equal rows the first is given; −0 equals 0. Rows are put in the order of a hash of their entries, computed a
 /// column at a time, and entries are compared only where hashes are equal. Cost O(m·n + m log m), memory 16·m bytes.
 pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
-    let mut hashes = vec![0x9e37_79b9_7f4a_7c15u64; rows];
+    let mut hashes = vec![SEED; rows];
     for column in columns {
         match column {
             Column::Double(x) => mix(&mut hashes, x.iter().copied()),
@@ -31,12 +36,12 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
 /// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n).
 pub(crate) fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
     let hash = |column: &Column<'_>| {
-        let mut hasher = DefaultHasher::new();
+        let mut lanes = [SEED; LANES];
         match column {
-            Column::Double(x) => x.iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits())),
-            Column::Byte(x) => hasher.write(x),
+            Column::Double(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
+            Column::Byte(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&b| f64::from(b)))),
         }
-        hasher.finish()
+        lanes.iter().fold(SEED, |hash, lane| (hash ^ lane).rotate_left(23).wrapping_mul(SPREAD))
     };
     let hashes: Vec<u64> = columns.par_iter().map(hash).collect();
     let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -54,7 +59,7 @@ pub(crate) fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
 /// Takes an entry into each hash: a multiplication spreads a bit upwards, and a shift brings it down again.
 fn mix(hashes: &mut [u64], values: impl Iterator<Item = f64>) {
     for (hash, value) in hashes.iter_mut().zip(values) {
-        let mixed = (*hash ^ (value + 0.0).to_bits()).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let mixed = (*hash ^ (value + 0.0).to_bits()).wrapping_mul(SPREAD);
         *hash = mixed ^ (mixed >> 32);
     }
 }
@@ -78,6 +83,20 @@ mod tests {
         y.reverse();
         let again = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
         assert_eq!(values(&again, &x, &y), expected);
+    }
+
+    #[test]
+    fn the_first_equal_column_is_found_whatever_the_number_of_rows() {
+        for rows in [1, 7, 8, 61] {
+            let x: Vec<f64> = (0..rows).map(|j| if j % 3 == 0 { 0.0 } else { (j as f64).sin() }).collect();
+            let negative: Vec<f64> = x.iter().map(|x| if *x == 0.0 { -0.0 } else { *x }).collect();
+            let mut other = x.clone();
+            other[rows - 1] += 1.0;
+            let (b, c) = (vec![5u8; rows], vec![6u8; rows]);
+            let columns = [&x, &other, &negative, &other].map(|x| Column::Double(x));
+            let all: Vec<Column<'_>> = columns.into_iter().chain([&b, &c, &b].map(|b| Column::Byte(b))).collect();
+            assert_eq!(first_equal(&all), [0, 1, 0, 1, 4, 5, 4]);
+        }
     }
 
     #[test]

@@ -125,7 +125,7 @@ def rlscore_penalties(x, y, settings, clock):
     of_row = fold_of_row(len(y), settings["folds"])
     folds = [np.flatnonzero(of_row == k).tolist() for k in range(settings["folds"])]
     with clock.scaled(scale):
-        found = KfoldRLS(x.T, y, folds, regparams=list(used), measure=sqerror)
+        found = KfoldRLS(x.T, y, folds, regparams=list(used), measure=sqerror, bias=0.0)
     return {"curve": [[l, float(c)] for l, c in zip(used, found.cv_performances)], **told}
 
 

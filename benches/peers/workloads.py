@@ -106,7 +106,7 @@ def greedy_folds(quick):
 
 def penalty(quick):
     rows, columns, grid, folds = (1000, 30, [1e-4, 1e6, 11], 10) if quick else (16281, 400, [1e-4, 1e6, 50], 10)
-    equal = 1e-9 if quick else 1e-3
+    equal = 1e-9 if quick else 1e-5
     return Workload(
         "penalty",
         f"λ of {grid[2]} for all columns, {size(rows, columns)}, {folds} folds",

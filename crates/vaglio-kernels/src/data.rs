@@ -196,6 +196,24 @@ impl<'d> Data<'d> {
         out
     }
 
+    /// What [`Data::scaled`] takes off x_i along v/‖v‖: rounding of its mean, which counts far from 0. Cost O(m).
+    pub(crate) fn along_ones(&self, column: usize) -> f64 {
+        let Some(unit) = &self.unit else { return 0.0 };
+        let mut out = vec![0.0; self.rows()];
+        let (x, shift) = self.column(column);
+        scaled(self.level, x, shift, self.root(), &mut out);
+        crate::sums::dot(self.level, unit, &out)
+    }
+
+    /// Some rows of [`Data::scaled`], to its bits, from what that takes off. Cost O(rows).
+    pub(crate) fn scaled_rows(&self, column: usize, along: f64, rows: Range<usize>, out: &mut [f64]) {
+        let (x, shift) = self.column(column);
+        scaled(self.level, x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows.clone()]), out);
+        if let Some(unit) = &self.unit {
+            crate::sums::axpy(self.level, -along, &unit[rows], out);
+        }
+    }
+
     /// Columns, scaled and centered: rows × columns, each column contiguous. Cost O(m·s).
     pub(crate) fn matrix(&self, columns: &[usize]) -> Array2<f64> {
         let mut out = Array2::zeros((self.rows(), columns.len()).f());

@@ -198,7 +198,7 @@ fn an_interruption_is_acknowledged_and_acted_on_in_a_long_step() {
                  search: {kind: greedy, choose: best}\nengine: {threads: 1}";
     for name in ["-INT", "-TERM"] {
         let folder = Folder::new("long-step");
-        folder.write("train.csv", table(90, 60, &[("class", &crate::common::side)]));
+        folder.write("train.csv", table(300, 60, &[("class", &crate::common::side)]));
         folder.write("p.yaml", pipeline(lines).replace("target: y", "target: class, exclude: [y]"));
         let child = spawned(&folder, "out", &[]);
         let begun = Instant::now();

@@ -70,9 +70,7 @@ impl AllRows {
     pub fn normal_equations(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
         let places = self.places(subset)?;
         let (count, ones) = (places.len(), self.ones());
-        let weight = self.at(ones, ones);
-        let share = |i: usize| if self.intercept { self.at(ones, i) / weight } else { 0.0 };
-        let means: Vec<f64> = places.iter().map(|&i| share(i)).collect();
+        let means = self.means_left(subset)?;
         let centered = |i: usize, j: usize, mean: f64| self.at(i, j) - mean * self.at(ones, j);
         let mut gram = Array2::zeros((count, count));
         for k in 0..count {
@@ -83,6 +81,14 @@ impl AllRows {
         }
         let target = |(k, o): (usize, usize)| centered(places[k], self.features.len() + o, means[k]);
         Some((gram, Array2::from_shape_fn((count, self.outputs), target)))
+    }
+
+    /// The means that are left of some columns, where there is an intercept: rounding of what was taken off them, which
+    /// counts far from 0. `None` without the products of a column.
+    pub fn means_left(&self, subset: &[usize]) -> Option<Vec<f64>> {
+        let places = self.places(subset)?;
+        let (ones, weight) = (self.ones(), self.at(self.ones(), self.ones()));
+        Some(places.into_iter().map(|i| if self.intercept { self.at(ones, i) / weight } else { 0.0 }).collect())
     }
 
     /// The correlations of some columns, 0 for one without spread. `None` without the products of a column, and where

@@ -3,7 +3,7 @@
 //! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
 use super::directions::Directions;
-use crate::sums::{axpy, dot, scaled};
+use crate::sums::{axpy, dot};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate, s};
 use rayon::prelude::*;
@@ -116,12 +116,13 @@ const PARTS: usize = 8;
 /// H and the columns X H e_b.
 fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
     let (rows, size) = (data.rows(), features.len());
+    let features: Vec<(usize, f64)> = features.par_iter().map(|&f| (f, data.along_ones(f))).collect();
     let height = TILE.max(8 * size);
     let part = rows.div_ceil(PARTS).max(height);
     let ends = |start: usize, step: usize, end: usize| (start..end).step_by(step).map(move |at| at..end.min(at + step));
     let reduced = |part: Range<usize>| {
         ends(part.start, height, part.end).try_fold(Array2::zeros((0, size)), |triangle: Array2<f64>, rows| {
-            linalg::triangle(below(triangle.view(), data, features, rows).view())
+            linalg::triangle(below(triangle.view(), data, &features, rows).view())
         })
     };
     let parts: Vec<Range<usize>> = ends(0, part, rows).collect();
@@ -138,7 +139,7 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     let tiles: Vec<Range<usize>> = ends(0, height, rows).collect();
     for tiles in tiles.chunks(rayon::current_num_threads()) {
         let of_tile = |rows: &Range<usize>| {
-            let x = below(Array2::zeros((0, size)).view(), data, features, rows.clone());
+            let x = below(Array2::zeros((0, size)).view(), data, &features, rows.clone());
             let along = linalg::gemm(x.view(), svd.v.view()) * &inverse;
             linalg::gemm(along.view(), svd.v.t())
         };
@@ -152,16 +153,14 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     Some((h, c))
 }
 
-/// Some rows of the scaled columns, below a matrix.
-fn below(above: ArrayView2<f64>, data: &Data<'_>, features: &[usize], rows: Range<usize>) -> Array2<f64> {
+/// Some rows of the scaled columns, each with what that takes off along the ones, below a matrix.
+fn below(above: ArrayView2<f64>, data: &Data<'_>, features: &[(usize, f64)], rows: Range<usize>) -> Array2<f64> {
     let top = above.nrows();
     let mut out = Array2::zeros((top + rows.len(), features.len()).f());
-    for ((mut to, above), &feature) in out.columns_mut().into_iter().zip(above.columns()).zip(features) {
+    for ((mut to, above), &(feature, along)) in out.columns_mut().into_iter().zip(above.columns()).zip(features) {
         to.slice_mut(s![..top]).assign(&above);
-        let (column, shift) = data.column(feature);
-        let root = data.root().map(|root| &root[rows.clone()]);
         if let Some(to) = to.slice_mut(s![top..]).as_slice_mut() {
-            scaled(data.level, column.rows(rows.start, rows.end), shift, root, to);
+            data.scaled_rows(feature, along, rows.clone(), to);
         }
     }
     out

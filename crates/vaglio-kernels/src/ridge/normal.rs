@@ -19,6 +19,8 @@ pub struct Normal<'d> {
     /// XᵀX and XᵀY.
     gram: Array2<f64>,
     along: Array2<f64>,
+    /// What rounding left of the means of the columns.
+    left: Array1<f64>,
 }
 
 /// Rows that are read at once, so that their columns stay in cache.
@@ -37,8 +39,9 @@ impl<'d> Normal<'d> {
             return None;
         }
         let (gram, along) = known.normal_equations(subset)?;
+        let left = known.means_left(subset)?.into();
         let is_finite = gram.iter().chain(&along).all(|x| x.is_finite());
-        is_finite.then(|| Normal { data, subset: subset.to_vec(), intercept, gram, along })
+        is_finite.then(|| Normal { data, subset: subset.to_vec(), intercept, gram, along, left })
     }
 
     /// Weights (columns × outputs) and intercepts for one λ; `None` where the equations are too ill-conditioned, so that
@@ -57,7 +60,10 @@ impl<'d> Normal<'d> {
             return vec![0.0; weights.ncols()];
         }
         let means: Array1<f64> = self.subset.iter().map(|&feature| self.data.column(feature).1).collect();
-        let of_output = |o: usize| self.data.target_mean(o) - means.dot(&weights.column(o));
+        let of_output = |o: usize| {
+            let weights = weights.column(o);
+            self.data.target_mean(o) - means.dot(&weights) - self.left.dot(&weights)
+        };
         (0..weights.ncols()).map(of_output).collect()
     }
 
@@ -66,6 +72,13 @@ impl<'d> Normal<'d> {
         let starts: Vec<usize> = (0..self.data.rows()).step_by(BLOCK).collect();
         let blocks: Vec<Vec<f64>> = starts.into_par_iter().map(|start| self.block(weights, start)).collect();
         let mut out = weights * -lambda;
+        if self.intercept {
+            // Of residuals with a mean, which those about the means of the columns have not.
+            let total = self.data.root().map_or(self.data.rows() as f64, |root| root.iter().map(|r| r * r).sum());
+            for (mut to, weights) in out.columns_mut().into_iter().zip(weights.columns()) {
+                to.scaled_add(total * self.left.dot(&weights), &self.left);
+            }
+        }
         for block in blocks {
             let sums = block.chunks_exact(self.subset.len()).map(ArrayView1::from);
             out.columns_mut().into_iter().zip(sums).for_each(|(mut to, sums)| to += &sums);

@@ -2,10 +2,11 @@
 
 use super::sample::Sample;
 use ndarray::{Array1, Array2, Axis, s};
-use vaglio_kernels::Level;
+use std::sync::Arc;
 use vaglio_kernels::kfold::{AllRows, Moments};
 use vaglio_kernels::linalg::{svd, triangle};
 use vaglio_kernels::ridge::{Normal, Ridge};
+use vaglio_kernels::{Column, Data, Level};
 use vaglio_testkit::Random;
 
 /// A number as the sum of two doubles.
@@ -156,6 +157,24 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
         }
     }
     assert!(refined > 60 && refused > 5, "{refined} refined, {refused} refused");
+}
+
+#[test]
+fn offsets_cost_refined_weights_no_digits() {
+    let mut random = Random::new(5);
+    let mut column = || (0..200).map(|_| (random.normal() * 256.0).round() / 256.0).collect::<Vec<f64>>();
+    let (x, y) = ([column(), column(), column()], column());
+    let weights = |offset: f64| {
+        let moved = x.each_ref().map(|x| x.iter().map(|x| offset + x).collect::<Vec<f64>>());
+        let columns = moved.iter().map(|x| Column::Double(x)).collect();
+        let data = Arc::new(Data::new(Level::best(), columns, vec![true; 3], &[&y], None, true).unwrap());
+        let products = AllRows::new(&data, &[0, 1, 2], true).unwrap();
+        Normal::new(data, &[0, 1, 2], true, &products).unwrap().coefficients(0.5).unwrap().0
+    };
+    let plain = weights(0.0);
+    for offset in [1e9, 1e12, 1e13] {
+        assert!(weights(offset).iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-13), "{offset:e}");
+    }
 }
 
 #[test]

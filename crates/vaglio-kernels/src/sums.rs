@@ -66,10 +66,14 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
                     }
                 }
             }
-            for c in 0..C {
-                for (l, x) in rests[c].iter().enumerate() {
+            if !rests[0].is_empty() {
+                // A last eight, filled up with what adds 0: with lanes added one by one, all that is before becomes narrow
+                // vectors.
+                let v: [Wide; N] = std::array::from_fn(|k| Wide::part(tails[k], 0.0));
+                for c in 0..C {
+                    let x = Wide::part(rests[c], shifts[c]) - by[c];
                     for k in 0..N {
-                        lanes[c][k].update(l, |sum| sum + (x.double() - shifts[c]) * tails[k][l]);
+                        lanes[c][k] = lanes[c][k] + x * v[k];
                     }
                 }
             }
@@ -89,6 +93,13 @@ pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
 /// xᵀy. Cost O(m).
 pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
     product(level, Column::Double(x), 0.0, y)
+}
+
+/// xᵀy of two y, with the bits that each has alone. Cost O(m).
+pub(crate) fn dots(level: Level, x: &[f64], y: [&[f64]; 2]) -> [f64; 2] {
+    let mut sums = [Sums::ZERO];
+    add_products(level, [x], [0.0], y, &mut sums);
+    sums[0].total()
 }
 
 /// y ← y + α x. Cost O(m).

@@ -58,6 +58,12 @@ impl Wide {
         Wide(std::array::from_fn(|l| chunk[l].double()))
     }
 
+    /// Fewer than eight doubles, filled up.
+    #[inline(always)]
+    pub fn part<E: Entry>(rest: &[E], fill: f64) -> Wide {
+        Wide(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
+    }
+
     #[inline(always)]
     pub fn store(self, chunk: &mut [f64; Wide::WIDTH]) {
         *chunk = self.0;
@@ -91,6 +97,12 @@ impl Wide {
     #[inline(always)]
     pub fn lane(&self, lane: usize) -> f64 {
         self.0[lane]
+    }
+
+    /// All lanes.
+    #[inline(always)]
+    pub fn doubles(&self) -> &[f64; Wide::WIDTH] {
+        &self.0
     }
 
     /// All lanes added, in order.

@@ -4,7 +4,7 @@
 //! sum are rounded once where a kernel says so (`Wide::mul_add`), and else twice, never as the compiler likes, so every level
 //! gives the same bits. The baseline of x86-64 has no instruction for the first and calls a function of the C library.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::{Arch, WithSimd};
 
 /// The instruction set that kernels run on.
 #[derive(Debug, Clone, Copy)]
@@ -42,9 +42,9 @@ impl Level {
         }
     }
 
-    /// Runs a kernel, whose `call` must be `#[inline(always)]`, compiled for this level.
+    /// Runs a kernel, whose `call` or `with_simd` must be `#[inline(always)]`, compiled for this level.
     #[inline(always)]
-    pub(crate) fn run<K: NullaryFnOnce>(self, kernel: K) -> K::Output {
+    pub(crate) fn run<K: WithSimd>(self, kernel: K) -> K::Output {
         self.0.dispatch(kernel)
     }
 }

@@ -5,6 +5,7 @@
 
 mod data;
 pub mod distinct;
+mod eight;
 pub mod elementary;
 mod folds;
 mod halt;

@@ -1,13 +1,13 @@
 //! Losses of residuals of rows that were held out.
 
 mod parts;
+mod pass;
 mod pooled;
 mod spread;
 mod units;
 mod whole;
 
 use crate::Level;
-use crate::loo::Pass;
 use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
@@ -117,6 +117,8 @@ pub struct Scorer {
     /// Class of each row and the weight of each class, where the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
+    /// Classes of one output in bits, where the measure counts classes and targets are ±1.
+    signs: Option<Arc<[u8]>>,
     divisor: f64,
     /// What residuals are multiplied with, 0 for rows outside the part.
     factors: Option<Vec<f64>>,
@@ -172,7 +174,9 @@ impl Scorer {
         }
         let of_outputs = matches!(measure, Measure::Squared | Measure::Absolute);
         let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
-        Scorer { targets, measure, classes, class_weights, divisor, factors: None, lacks_rows: false, units: None }
+        let signs = if counts { pass::signs(&targets) } else { None };
+        let (factors, lacks_rows, units) = (None, false, None);
+        Scorer { targets, measure, classes, class_weights, signs, divisor, factors, lacks_rows, units }
     }
 
     /// The targets that it was made with.
@@ -183,18 +187,6 @@ impl Scorer {
     /// Whether the loss is the mean over all rows of the squares of the residuals as they come.
     pub fn is_of_squares(&self) -> bool {
         matches!(self.measure, Measure::Squared) && self.factors.is_none() && self.units.is_none()
-    }
-
-    /// What one pass over the rows of one output adds up; `None` where the loss is more than that.
-    pub(crate) fn pass(&self) -> Option<Pass<'_>> {
-        if self.targets.outputs() != 1 || self.factors.is_some() || self.units.is_some() {
-            return None;
-        }
-        match self.measure {
-            Measure::Squared => Some(Pass::Squares),
-            Measure::ZeroOne => Some(Pass::Wrong(&self.targets.scaled[0], self.targets.root.as_deref())),
-            _ => None,
-        }
     }
 
     pub(crate) fn start(&self) -> Tally {
@@ -283,11 +275,7 @@ impl Scorer {
         match &self.measure {
             Measure::Squared | Measure::Absolute | Measure::Rows(_) => tally.lanes.sum() / self.divisor,
             Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
-            Measure::BalancedError => {
-                let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
-                let shares = wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
-                shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
-            }
+            Measure::BalancedError => self.balanced(wrong),
             Measure::Auc => self.wrong_pairs(&tally.whole),
             Measure::Whole(rule) => self.of_all(rule.as_ref(), &tally.whole),
         }

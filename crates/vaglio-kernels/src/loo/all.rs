@@ -3,11 +3,14 @@
 //! arXiv:1003.3570, algorithm 3, with removals as well; the book, explanation/leave-one-out.md, "Trying one more column".
 
 use super::basis::{By, Commit};
-use super::trial::{Moving, Pass, fused, trial};
+use super::group::visit_together;
+use super::pass::{Moving, alone};
+use super::trial::trial;
 use super::{Basis, is_cancelled, judged};
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
 ///
@@ -30,18 +33,20 @@ pub(super) struct Candidate {
 }
 
 /// A commit that candidates still have to take in.
-struct Pending<'k> {
+pub(super) struct Pending<'k> {
     /// Its place among the commits.
-    place: usize,
+    pub place: usize,
     /// x scaled of a column that entered; none for one that left, and for a direction.
-    x: Option<Vec<f64>>,
-    c: &'k [f64],
+    pub x: Option<Vec<f64>>,
+    pub c: &'k [f64],
     tau: f64,
     t: &'k [f64],
 }
 
 /// Commits that are taken in together when there are many.
 const TOGETHER: usize = 8;
+/// Candidates that a thread visits in turn, at most.
+const IN_TURN: usize = 64;
 
 impl All {
     /// C of the columns that a basis has not selected. Cost O(m·n·(s + outputs)).
@@ -113,15 +118,9 @@ impl All {
         others.into_par_iter().for_each(|(feature, candidate)| {
             last.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
         });
-        // Two candidates share the reading of the state, which is all that the second-level cache holds beside them.
-        let visit = |group: &mut [Placed<'_>]| match (group, scorer.pass()) {
-            ([one, other], Some(pass)) => visit_two([one, other], basis, scorer, last.first(), pass).to_vec(),
-            (group, _) => group
-                .iter_mut()
-                .map(|(feature, one)| one.visit(basis, scorer, *feature, last.first()))
-                .collect::<Vec<_>>(),
-        };
-        let trials: Vec<Trial> = tried.par_chunks_mut(2).flat_map_iter(visit).collect();
+        let visit = |group: &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
+        let in_turn = (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2;
+        let trials: Vec<Trial> = tried.par_chunks_mut(in_turn).flat_map_iter(visit).collect();
         let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         self.applied = end;
@@ -139,6 +138,17 @@ fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<Pending<'k>>
         .collect()
 }
 
+impl Pending<'_> {
+    /// g = x_bᵀC, or x_lᵀC_b of the candidate's own x where column b left: the two are one number, but the errors of the
+    /// first grow with every change.
+    pub fn product(&self, data: &Data<'_>, feature: usize, c: &[f64]) -> f64 {
+        match &self.x {
+            Some(x) => dot(data.level, x, c),
+            None => data.product(feature, self.c),
+        }
+    }
+}
+
 impl Candidate {
     /// G x and its scalars, one commit after the other. Cost O(m·s).
     pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
@@ -147,8 +157,7 @@ impl Candidate {
         Candidate { until: basis.commits.len(), c, s, t }
     }
 
-    /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ with g = x_bᵀC, or x_lᵀC_b of the candidate's own x where
-    /// column b left: the two are one number, but the errors of the first grow with every change.
+    /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ.
     fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &Pending<'_>) {
         if let Some(step) = self.scalars_after(data, feature, pending) {
             axpy(data.level, -step, pending.c, &mut self.c);
@@ -157,36 +166,50 @@ impl Candidate {
 
     /// The step by which C is still to go along c_b; `None` for a commit that it has taken in.
     fn scalars_after(&mut self, data: &Data<'_>, feature: usize, pending: &Pending<'_>) -> Option<f64> {
-        if pending.place < self.until {
-            return None;
-        }
+        let is_open = pending.place >= self.until;
+        is_open.then(|| self.scalars_by(pending.product(data, feature, &self.c), pending))
+    }
+
+    /// The step, given g.
+    pub fn scalars_by(&mut self, g: f64, pending: &Pending<'_>) -> f64 {
         self.until = pending.place + 1;
-        let g = match &pending.x {
-            Some(x) => dot(data.level, x, &self.c),
-            None => data.product(feature, pending.c),
-        };
         let step = g / pending.tau;
         self.s -= g * step;
         self.t.iter_mut().zip(pending.t).for_each(|(t, tb)| *t -= step * tb);
-        Some(step)
+        step
     }
 
     /// Takes in the last commit and tries the column.
-    fn visit(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, last: Option<&Pending<'_>>) -> Trial {
-        let (data, level) = (&*basis.data, basis.data.level);
-        let step = last.and_then(|p| Some((self.scalars_after(data, feature, p)?, p.c)));
+    pub fn visit(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, last: Option<&Pending<'_>>) -> Trial {
+        let step = last.and_then(|p| Some((self.scalars_after(&basis.data, feature, p)?, p.c)));
+        self.visit_by(basis, scorer, feature, step)
+    }
+
+    pub fn visit_by(
+        &mut self,
+        basis: &Basis<'_>,
+        scorer: &Scorer,
+        feature: usize,
+        step: Option<(f64, &[f64])>,
+    ) -> Trial {
+        let level = basis.data.level;
         let step = self.settle(basis, feature, step);
-        let tau = basis.lambda + self.s;
-        let (inverse, left) = (1.0 / tau, basis.left_with(feature, tau));
+        let (inverse, left) = self.judgement(basis, feature);
         if let Some(pass) = scorer.pass() {
-            let moving = self.moving(step, inverse);
-            let [(sum, low)] = fused(level, [moving], step.map(|(_, c)| c), &basis.a[0], &basis.d, pass);
-            return judged(Trial::of(scorer.mean_of(sum), low), left);
+            let moving = self.moving(0..basis.d.len(), step.map_or(0.0, |(step, _)| step), inverse);
+            let found = alone(level, moving, step.map(|(_, c)| c), (&basis.a[0], &basis.d), pass);
+            return judged(scorer.of_pass(found), left);
         }
         if let Some((step, c)) = step {
             axpy(level, -step, c, &mut self.c);
         }
         judged(trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse), left)
+    }
+
+    /// 1/(λ + s), and what is left of the columns with this one.
+    pub fn judgement(&self, basis: &Basis<'_>, feature: usize) -> (f64, f64) {
+        let tau = basis.lambda + self.s;
+        (1.0 / tau, basis.left_with(feature, tau))
     }
 
     /// Where s is nearly cancelled, takes in the step and makes s and t anew; else the step is still to be taken in.
@@ -206,40 +229,11 @@ impl Candidate {
         None
     }
 
-    fn moving(&mut self, step: Option<(f64, &[f64])>, inverse: f64) -> Moving<'_> {
-        Moving { step: step.map_or(0.0, |(step, _)| step), f: self.t[0] * inverse, inverse, c: &mut self.c }
+    /// Its part of a pass over some rows.
+    pub fn moving(&mut self, rows: Range<usize>, step: f64, inverse: f64) -> Moving<'_> {
+        Moving { step, f: self.t[0] * inverse, inverse, c: &mut self.c[rows] }
     }
 }
 
 /// A candidate with its feature.
-type Placed<'k> = (usize, &'k mut Candidate);
-
-/// What [`Candidate::visit`] does, of two candidates in one pass.
-fn visit_two(
-    [one, other]: [&mut Placed<'_>; 2],
-    basis: &Basis<'_>,
-    scorer: &Scorer,
-    last: Option<&Pending<'_>>,
-    pass: Pass<'_>,
-) -> [Trial; 2] {
-    let open = |(feature, candidate): &mut Placed<'_>| {
-        let step = last.and_then(|p| Some((candidate.scalars_after(&basis.data, *feature, p)?, p.c)));
-        let step = candidate.settle(basis, *feature, step);
-        let tau = basis.lambda + candidate.s;
-        (step, 1.0 / tau, basis.left_with(*feature, tau))
-    };
-    let opened = [open(one), open(other)];
-    let (level, a, d) = (basis.data.level, &basis.a[0], &basis.d);
-    let c_of = |k: usize| opened[k].0.map(|(_, c)| c);
-    let moving = [one.1.moving(opened[0].0, opened[0].1), other.1.moving(opened[1].0, opened[1].1)];
-    let found = match c_of(0).is_some() == c_of(1).is_some() {
-        true => fused(level, moving, c_of(0), a, d, pass),
-        false => {
-            let [one, other] = moving;
-            let ([one], [other]) =
-                (fused(level, [one], c_of(0), a, d, pass), fused(level, [other], c_of(1), a, d, pass));
-            [one, other]
-        }
-    };
-    std::array::from_fn(|k| judged(Trial::of(scorer.mean_of(found[k].0), found[k].1), opened[k].2))
-}
+pub(super) type Placed<'k> = (usize, &'k mut Candidate);

@@ -1,6 +1,7 @@
 //! Depth-first search over subsets: a subset, and the columns that may still follow.
 
-use super::trial::{Moving, Pass, fused, trial};
+use super::pass::{Moving, Pass, alone};
+use super::trial::trial;
 use super::{Basis, is_cancelled, judged, left_with};
 use crate::sums::{axpy, dot};
 use crate::{Level, Scorer, Trial, is_unreliable};
@@ -184,9 +185,9 @@ impl Branch<'_> {
             };
             let (step, b) = update.map_or((0.0, None), |(step, b)| (step, Some(b)));
             let moving = Moving { c: &mut c, step, f, inverse };
-            let [(sum, least)] = fused(level, [moving], b, &self.a[0], &self.d, Pass::Squares);
+            let found = alone(level, moving, b, (&self.a[0], &self.d), Pass::Squares);
             self.later[place].c = Some(c);
-            return judged(Trial::of(scorer.mean_of(sum), least), self.left_with(place, self.later[place].s));
+            return judged(scorer.of_pass(found), self.left_with(place, self.later[place].s));
         }
         self.bring_up_to_date(place);
         let (s, t) = self.scalars(place, self.c(place));

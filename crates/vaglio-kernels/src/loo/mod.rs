@@ -23,7 +23,9 @@ mod directions;
 mod dual;
 mod excluded;
 mod formed;
+mod group;
 mod new;
+mod pass;
 mod possible;
 mod selected;
 mod spread;
@@ -34,9 +36,9 @@ pub use basis::Basis;
 pub use branch::Branch;
 pub use change::{Change, residuals_after};
 pub(crate) use excluded::Excluded;
+pub(crate) use pass::{Found, Pass};
 pub use possible::Possible;
 pub use state::State;
-pub(crate) use trial::Pass;
 
 use crate::Trial;
 

@@ -1,0 +1,98 @@
+//! Eight doubles in the vectors of one instruction set.
+//!
+//! What the compiler makes of [`crate::wide::Wide`] in a long kernel is vectors of several widths and single doubles; here the
+//! width is said. The lanes and their roundings are the same.
+
+use crate::wide::Wide;
+use pulp::Simd;
+use std::ops::{Add, Div, Mul, Sub};
+
+/// Eight doubles, in as few vectors as they take: the first of `parts`.
+#[derive(Clone, Copy)]
+pub(crate) struct Eight<S: Simd> {
+    simd: S,
+    parts: [S::f64s; Wide::WIDTH],
+}
+
+macro_rules! lanewise {
+    ($trait:ident, $method:ident, $of_parts:ident) => {
+        impl<S: Simd> $trait for Eight<S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(mut self, other: Self) -> Self {
+                for k in 0..Self::PARTS {
+                    self.parts[k] = self.simd.$of_parts(self.parts[k], other.parts[k]);
+                }
+                self
+            }
+        }
+    };
+}
+lanewise!(Add, add, add_f64s);
+lanewise!(Sub, sub, sub_f64s);
+lanewise!(Mul, mul, mul_f64s);
+lanewise!(Div, div, div_f64s);
+
+impl<S: Simd> Eight<S> {
+    const PARTS: usize = Wide::WIDTH / S::F64_LANES;
+
+    #[inline(always)]
+    pub fn splat(simd: S, value: f64) -> Self {
+        Eight { simd, parts: [simd.splat_f64s(value); Wide::WIDTH] }
+    }
+
+    /// The doubles of a chunk.
+    #[inline(always)]
+    pub fn load(simd: S, chunk: &[f64; Wide::WIDTH]) -> Self {
+        let mut eight = Self::splat(simd, 0.0);
+        eight.parts[..Self::PARTS].copy_from_slice(S::as_simd_f64s(chunk).0);
+        eight
+    }
+
+    #[inline(always)]
+    pub fn store(self, chunk: &mut [f64; Wide::WIDTH]) {
+        S::as_mut_simd_f64s(chunk).0.copy_from_slice(&self.parts[..Self::PARTS]);
+    }
+
+    /// The size of each lane.
+    #[inline(always)]
+    pub fn abs(mut self) -> Self {
+        for k in 0..Self::PARTS {
+            self.parts[k] = self.simd.abs_f64s(self.parts[k]);
+        }
+        self
+    }
+
+    /// The smaller of each lane, and that of `other` where one is not a number.
+    #[inline(always)]
+    pub fn min(mut self, other: Self) -> Self {
+        for k in 0..Self::PARTS {
+            let (simd, one, other) = (self.simd, self.parts[k], other.parts[k]);
+            self.parts[k] = simd.select_f64s(simd.less_than_f64s(one, other), one, other);
+        }
+        self
+    }
+
+    /// The lanes where `a` is at most `b`, else 0.
+    #[inline(always)]
+    pub fn where_at_most(mut self, a: Self, b: Self) -> Self {
+        let zero = self.simd.splat_f64s(0.0);
+        for k in 0..Self::PARTS {
+            let is_so = self.simd.less_than_or_equal_f64s(a.parts[k], b.parts[k]);
+            self.parts[k] = self.simd.select_f64s(is_so, self.parts[k], zero);
+        }
+        self
+    }
+
+    #[inline(always)]
+    pub fn of(simd: S, wide: &Wide) -> Self {
+        Self::load(simd, wide.doubles())
+    }
+
+    #[inline(always)]
+    pub fn wide(self) -> Wide {
+        let mut lanes = [0.0; Wide::WIDTH];
+        self.store(&mut lanes);
+        Wide::load(&lanes)
+    }
+}

@@ -1,0 +1,47 @@
+//! Losses that one pass over the rows of one output adds up, together with the change of the state.
+
+use super::{Measure, Scorer, Targets};
+use crate::Trial;
+use crate::loo::{Found, Pass};
+use std::sync::Arc;
+
+/// Of eight rows a byte, of which bit l is set where the class of row l is 1 and not −1; `None` for other targets.
+pub(super) fn signs(targets: &Targets) -> Option<Arc<[u8]>> {
+    let [y] = &targets.scaled[..] else { return None };
+    let is_class = |(j, y): (usize, &f64)| y.abs() == targets.root(j);
+    let of_eight = |y: &[f64]| y.iter().enumerate().fold(0, |byte, (l, y)| byte | u8::from(*y > 0.0) << l);
+    y.iter().enumerate().all(is_class).then(|| y.chunks(8).map(of_eight).collect())
+}
+
+impl Scorer {
+    /// What one pass over the rows of one output adds up; `None` where the loss is more than that.
+    pub(crate) fn pass(&self) -> Option<Pass<'_>> {
+        if self.targets.outputs() != 1 || self.factors.is_some() || self.units.is_some() {
+            return None;
+        }
+        let root = self.targets.root.as_deref();
+        match self.measure {
+            Measure::Squared => Some(Pass::Squares),
+            Measure::Absolute => Some(Pass::Sizes(root)),
+            Measure::ZeroOne => Some(Pass::Wrong(self.signs.as_deref()?, root)),
+            Measure::BalancedError => Some(Pass::WrongBySide(self.signs.as_deref()?, root)),
+            _ => None,
+        }
+    }
+
+    /// The trial of what such a pass found.
+    pub(crate) fn of_pass(&self, Found { sums, low }: Found) -> Trial {
+        let loss = match self.measure {
+            Measure::BalancedError => self.balanced(&sums),
+            _ => self.mean_of(sums[0]),
+        };
+        Trial::of(loss, low)
+    }
+
+    /// The mean over the classes that there are of the share that is wrong, from the weights of wrong rows by class.
+    pub(super) fn balanced(&self, wrong: &[f64]) -> f64 {
+        let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
+        let shares = wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);
+        shares.map(|(wrong, weight)| wrong / weight).sum::<f64>() / present
+    }
+}

@@ -395,5 +395,5 @@ const MOST: usize = 4;
 const PANEL: usize = 32;
 /// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
-/// Rows where vectors are many: those of all stay in cache.
-const TILE: usize = 1 << 11;
+/// Rows where vectors are many: those of four columns stay in the first cache, and those of all in the second.
+const TILE: usize = 1 << 9;

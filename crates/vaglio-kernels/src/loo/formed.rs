@@ -7,6 +7,7 @@ use crate::sums::LANES;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// G x of a candidate that is to be formed, or brought up to date.
 #[derive(Debug, Clone)]
@@ -61,35 +62,44 @@ fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
     for shares in shares.chunks_mut(commits.len()) {
         shares.iter_mut().zip(commits).for_each(|(share, commit)| *share /= commit.tau);
     }
-    let level = basis.data.level;
-    group.par_chunks_mut(TOGETHER).zip(shares.par_chunks(TOGETHER * commits.len())).for_each(|(group, shares)| {
+    let (level, rows) = (basis.data.level, basis.data.rows());
+    let per = group.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
+    group.par_chunks_mut(per).zip(shares.par_chunks(per * commits.len())).for_each(|(group, shares)| {
         let shares: Vec<&[f64]> = shares.chunks(commits.len()).collect();
-        match group {
-            [a, b, c, d] => subtract(level, [a, b, c, d].map(|one| &mut *one.c), &vectors, &shares),
-            few => few.iter_mut().zip(&shares).for_each(|(one, shares)| {
-                subtract(level, [&mut *one.c], &vectors, &[shares]);
-            }),
+        // Rows outermost, so that the commits are read once for all candidates.
+        for start in (0..rows).step_by(TILE) {
+            let rows = start..rows.min(start + TILE);
+            for (group, shares) in group.chunks_mut(TOGETHER).zip(shares.chunks(TOGETHER)) {
+                match group {
+                    [a, b, c, d] => subtract(level, [a, b, c, d].map(|one| &mut *one.c), &rows, &vectors, shares),
+                    few => few.iter_mut().zip(shares).for_each(|(one, shares)| {
+                        subtract(level, [&mut *one.c], &rows, &vectors, &[shares]);
+                    }),
+                }
+            }
         }
     });
 }
 
-/// c_k ← c_k − Σ_p shares_kp·v_p, one p after the other.
-fn subtract<const C: usize>(level: Level, mut c: [&mut [f64]; C], vectors: &[&[f64]], shares: &[&[f64]]) {
+/// c_k ← c_k − Σ_p shares_kp·v_p over some rows, one p after the other.
+fn subtract<const C: usize>(
+    level: Level,
+    c: [&mut [f64]; C],
+    rows: &Range<usize>,
+    vectors: &[&[f64]],
+    shares: &[&[f64]],
+) {
     const { assert!(TILE.is_multiple_of(LANES)) };
-    let rows = vectors[0].len();
-    for start in (0..rows).step_by(TILE) {
-        let range = start..rows.min(start + TILE);
-        for first in (0..vectors.len()).step_by(AT_ONCE) {
-            let share = |k: usize, p: usize| shares[k][first + p];
-            let mut tiles = c.each_mut().map(|c| &mut c[range.clone()]);
-            if vectors.len() - first >= AT_ONCE {
-                let v: [&[f64]; AT_ONCE] = std::array::from_fn(|p| &vectors[first + p][range.clone()]);
-                some(level, &mut tiles, v, std::array::from_fn(|k| std::array::from_fn(|p| share(k, p))));
-            } else {
-                for p in 0..vectors.len() - first {
-                    let v = [&vectors[first + p][range.clone()]];
-                    some(level, &mut tiles, v, std::array::from_fn(|k| [share(k, p)]));
-                }
+    let mut tiles = c.map(|c| &mut c[rows.clone()]);
+    for first in (0..vectors.len()).step_by(AT_ONCE) {
+        let share = |k: usize, p: usize| shares[k][first + p];
+        if vectors.len() - first >= AT_ONCE {
+            let v: [&[f64]; AT_ONCE] = std::array::from_fn(|p| &vectors[first + p][rows.clone()]);
+            some(level, &mut tiles, v, std::array::from_fn(|k| std::array::from_fn(|p| share(k, p))));
+        } else {
+            for p in 0..vectors.len() - first {
+                let v = [&vectors[first + p][rows.clone()]];
+                some(level, &mut tiles, v, std::array::from_fn(|k| [share(k, p)]));
             }
         }
     }

@@ -36,11 +36,12 @@ impl Kept {
     /// A file that cannot be read.
     pub fn on_disk(path: &Path) -> Result<Option<Self>> {
         let failed = |error: Error| system(path, &error);
-        let file = File::open(path).map_err(failed)?;
-        let before = file.metadata().map_err(failed)?;
-        if !before.is_file() || !cfg!(any(unix, windows)) {
+        // A stream can be opened once.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() || !cfg!(any(unix, windows)) {
             return Ok(None);
         }
+        let file = File::open(path).map_err(failed)?;
+        let before = file.metadata().map_err(failed)?;
         let kept = Kept::Disk(Arc::new(OnDisk { file, before }));
         let mut first = [0; 4];
         let is_parquet = kept.fill(&mut first, 0).is_ok() && first == *b"PAR1";

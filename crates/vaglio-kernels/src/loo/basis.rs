@@ -240,6 +240,13 @@ impl<'d> Basis<'d> {
         }
     }
 
+    /// Keeps what removals need in place of the commits, which are as large: nothing is to be added to it.
+    pub(super) fn keep_removals(&mut self) {
+        let one_by_one = self.has_directions() || self.are_unlike();
+        self.commits = Vec::new();
+        self.removable = Selected::new(&self.data, self.lambda, self.features.clone(), one_by_one);
+    }
+
     /// xᵀG x and xᵀa of each output, from c = G x. Cost O(m · outputs).
     pub(crate) fn scalars(&self, feature: usize, c: &[f64]) -> (f64, Vec<f64>) {
         let with: Vec<&[f64]> = std::iter::once(c).chain(self.a.iter().map(Vec::as_slice)).collect();

@@ -23,10 +23,10 @@ use std::sync::Arc;
 ///
 ///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// and to more where a trial of a step before told the [`Spread`] of the candidate, where (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates takes one read of X, and so do the inner products of a column that
-/// enters, which states of other λ share. Candidates are tried exactly in the order of
-/// their bounds until a bound passes the best trial; the G x_i of those that were tried are kept, up to a sixteenth of
-/// all. Memory 8·m·(s + n/16) bytes beside X at most.
+/// and to more where a trial of a step before told the [`Spread`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
+/// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
+/// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
+/// were tried are kept, up to a sixteenth of all. Memory 8·m·(s + n/16) bytes beside X at most.
 #[derive(Debug)]
 pub(super) struct Bounds {
     features: Vec<usize>,

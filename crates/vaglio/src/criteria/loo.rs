@@ -52,7 +52,7 @@ vaglio_core::setters!(Loo { full_pass: bool; loss: AnyLoss; });
 
 impl Loo {
     /// Of outputs that share λ.
-    fn shortcut<'d>(&self, design: &'d Design) -> Result<Option<Shortcut<'d>>> {
+    fn shortcut<'d>(&self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let parts = parts_of(design);
         let has_states = !readout.refine && parts.as_ref().is_some_and(|parts| parts.len() <= MOST_PARTS);
@@ -62,6 +62,7 @@ impl Loo {
         }
         let mut common = Common::new(design, &self.loss, fits, &readout.lambdas);
         common.bounded &= !self.full_pass;
+        common.changes_once = outline.start == outline.largest && outline.steps == 1;
         Ok(Some(Shortcut::new("dual", LooEvaluator::new(Arc::new(common)))))
     }
 }
@@ -88,8 +89,8 @@ impl Criterion for Loo {
         if let Some(told) = units::accelerated(self, &*self.loss, design, outline)? {
             return Ok(told);
         }
-        let Some(outputs) = design.of_outputs() else { return self.shortcut(design) };
-        let shortcuts = outputs.iter().map(|one| self.shortcut(one)).collect::<Result<Option<_>>>()?;
+        let Some(outputs) = design.of_outputs() else { return self.shortcut(design, outline) };
+        let shortcuts = outputs.iter().map(|one| self.shortcut(one, outline)).collect::<Result<Option<_>>>()?;
         Ok(shortcuts.and_then(Shortcut::of_outputs))
     }
 

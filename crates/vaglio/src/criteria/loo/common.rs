@@ -25,6 +25,8 @@ pub(super) struct Common<'d> {
     pub is_whole: bool,
     /// Whether bounds may leave candidates untried.
     pub bounded: bool,
+    /// Whether a subset is asked for one change alone, so that what others need is not kept.
+    pub changes_once: bool,
     /// Subsets by themselves.
     pub fits: Fits<'d>,
     pub watch: Watch,
@@ -55,6 +57,7 @@ impl<'d> Common<'d> {
             lambdas: lambdas.to_vec(),
             is_whole,
             bounded,
+            changes_once: false,
             fits,
             watch: Watch::new(),
         }

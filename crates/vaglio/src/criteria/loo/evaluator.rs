@@ -195,10 +195,18 @@ impl Evaluator for LooEvaluator<'_> {
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let common = Arc::clone(&self.common);
-        let states = self.states(subset).iter_mut().zip(common.scorers());
-        let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
+        // What is asked for nothing else is not kept.
+        let mut alone: Option<Vec<State<'_>>> = (self.states.is_none() && common.changes_once)
+            .then(|| common.bases(subset).into_iter().map(State::of_removals).collect());
+        let states = match &mut alone {
+            Some(states) => &mut states[..],
+            None => self.states(subset),
+        };
+        let tried = states.iter_mut().zip(common.scorers());
+        let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
+        let bases: Vec<&Basis<'_>> = states.iter().map(State::basis).collect();
+        scores.copy_from_slice(&settle(&common, &bases, &trials, &changes)?);
         Ok(())
     }
 

@@ -286,10 +286,9 @@ impl Bounds {
         self.each(basis, scorer, |scalars, output, _| scalars.along[output])
     }
 
-    /// The bound of each candidate, from (w∘a)ᵀG x_i of an output for an f.
+    /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
     fn each(&self, basis: &Basis<'_>, scorer: &Scorer, along: impl Fn(&Scalars, usize, f64) -> f64) -> Vec<f64> {
-        let of_output = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * a * weight(*d)).sum::<f64>();
-        let base: f64 = basis.a.iter().map(of_output).sum();
+        let base: f64 = basis.a.iter().flat_map(|a| a.iter().zip(&basis.d)).map(|(a, d)| a * a * weight(*d)).sum();
         let least = basis.d.iter().map(|d| weight(*d)).fold(f64::INFINITY, f64::min);
         let bound = |(&feature, scalars): (&usize, &Scalars)| {
             let squares = basis.data.squares(feature);
@@ -306,11 +305,16 @@ impl Bounds {
                 sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
             }
-            // Rows whose d is unreliable count for nothing here.
-            let spread = if least > 0.0 { scalars.spread.map_or(0.0, Spread::adds) } else { 0.0 };
-            scorer.mean_of(sum + spread / (basis.lambda + scalars.s) - BOUND_ROUNDING * terms)
+            scorer.mean_of(sum - BOUND_ROUNDING * terms)
         };
         self.features.iter().zip(&self.scalars).map(bound).collect()
+    }
+
+    /// How much higher the bound of each candidate is by what its trials of steps before told.
+    pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+        let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
+        let adds = |scalars: &Scalars| scalars.spread.filter(|_| is_known).map_or(0.0, Spread::adds);
+        self.scalars.iter().map(|scalars| scorer.mean_of(adds(scalars) / (basis.lambda + scalars.s))).collect()
     }
 
     /// The candidates that [`Bounds::bounds`] speaks of, in increasing order.

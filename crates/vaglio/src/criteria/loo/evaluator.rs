@@ -2,13 +2,13 @@
 
 use super::branch::LooNode;
 use super::common::Common;
-use super::settle::{residuals_after, settle};
+use super::settle::{Settled, residuals_after, settle, settled};
 use crate::criteria::fits::Scored;
 use crate::criteria::settle::in_order_of_bounds;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, walked};
-use vaglio_kernels::Trial;
 use vaglio_kernels::loo::{Basis, Change, Possible, State};
+use vaglio_kernels::{Trial, is_unreliable};
 
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
@@ -22,10 +22,20 @@ pub(super) struct LooEvaluator<'d> {
     /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
     /// tried at once share the reading of the state.
     needed: usize,
+    /// Whether bounds left so many in the last step that all are tried from here on.
+    is_full: bool,
+}
+
+/// What was tried of some candidates, each with its conditioning.
+#[derive(Default)]
+struct Tried {
+    scored: Vec<(Feature, Score, f64)>,
+    remade: usize,
+    rows_kept_out: usize,
 }
 
 /// Lower bounds of the candidates, for each state.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Bounded {
     features: Vec<Feature>,
     bounds: Vec<Vec<f64>>,
@@ -40,6 +50,12 @@ impl Bounded {
             true
         })
     }
+
+    /// The lowest bound of each of some candidates with its place among the features, which increase.
+    fn lowest(&self, candidates: &[Feature]) -> impl Iterator<Item = (f64, usize)> {
+        let places = candidates.iter().filter_map(|candidate| self.features.binary_search(candidate).ok());
+        places.map(|place| (self.bounds.iter().map(|bounds| bounds[place]).fold(f64::INFINITY, f64::min), place))
+    }
 }
 
 /// Candidates that bounds may leave to be tried in any case, before all are.
@@ -48,6 +64,8 @@ const LEAST_BOUNDED: usize = 32;
 /// since a pass over all of them costs as much as to try these.
 const MOST_NEAR: usize = 15;
 const NEAR_OF: usize = 8;
+/// Of the candidates, one in so many that bounds leave to be tried makes steps that follow try all.
+const FULL_OF: usize = 2;
 /// Penalties from which on one decomposition for all of them costs less than a state for each.
 const MANY: usize = 4;
 /// Doubles beyond which a branch does not keep the columns that may follow.
@@ -56,7 +74,7 @@ const MOST: usize = 1 << 27;
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(common: Arc<Common<'d>>) -> Self {
-        LooEvaluator { common, states: None, at_once: None, fit: None, needed: 1 }
+        LooEvaluator { common, states: None, at_once: None, fit: None, needed: 1, is_full: false }
     }
 
     /// The states, made where there are none yet.
@@ -94,26 +112,42 @@ impl<'d> LooEvaluator<'d> {
         Ok(settle(common, bases, &trials, &[Change::None])?[0])
     }
 
-    /// The best addition by bounds; `None` when they tell too few candidates apart.
+    /// The best addition by bounds; `None` where they told too few candidates apart in the step before.
     ///
-    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried.
+    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried. What earlier
+    /// trials told makes them sharper, which a run that goes on from a journal does not know: so nothing that is kept or
+    /// noted depends on which candidates were tried beside the winner, and steps in which trials are unreliable, whose
+    /// remedy they share, are settled by bounds of the state alone.
     fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
+        if self.is_full {
+            return Ok(None);
+        }
         let common = Arc::clone(&self.common);
         let mut near = Bounded::default();
         let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(&common.scorer)));
-        if all_near
-            && let Some(scored) = self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?
-        {
-            return Ok(Some(scored));
-        }
-        let mut bounded = Bounded::default();
-        if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(&common.scorer))) {
-            return Ok(None);
-        }
-        self.tried(subset, candidates, &bounded, |count| (count / 4).max(LEAST_BOUNDED))
+        let by_near = match all_near {
+            true => self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?,
+            false => None,
+        };
+        let (plain, scored) = match by_near {
+            Some(scored) => (near, scored),
+            None => {
+                let mut bounded = Bounded::default();
+                if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(&common.scorer))) {
+                    return Ok(None);
+                }
+                let Some(scored) = self.tried(subset, candidates, &bounded, |_| usize::MAX)? else { return Ok(None) };
+                (if all_near { near } else { bounded }, scored)
+            }
+        };
+        let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
+        let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
+        Ok(Some(scored))
     }
 
-    /// Candidates in the order of their bounds with exact scores; `None` where more than `most` would have to be tried.
+    /// Candidates in the order of their bounds with exact scores, those of the winner and its equals noted; `None` where more
+    /// than `most` would have to be tried.
     fn tried(
         &mut self,
         subset: &[Feature],
@@ -121,20 +155,55 @@ impl<'d> LooEvaluator<'d> {
         bounded: &Bounded,
         most: impl Fn(usize) -> usize,
     ) -> Result<Option<Vec<(Feature, Score)>>> {
-        let Bounded { features, bounds } = bounded;
-        let mut wanted = vec![false; self.common.data().columns()];
-        candidates.iter().for_each(|&c| wanted[c] = true);
-        let lowest = |p: usize| bounds.iter().map(|b| b[p]).fold(f64::INFINITY, f64::min);
-        let order: Vec<(f64, usize)> =
-            (0..features.len()).filter(|&p| wanted[features[p]]).map(|p| (lowest(p), p)).collect();
-        let count = order.len();
+        let common = Arc::clone(&self.common);
+        let mut sharper = bounded.clone();
+        for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
+            bounds.iter_mut().zip(state.sharper(&common.scorer)).for_each(|(bound, by)| *bound += by);
+        }
         let first = self.needed;
-        let exact = |batch: &[usize], best: f64| self.exact(subset, bounds, batch, best, features);
-        let Some(scored) = in_order_of_bounds(order, most(count), first, exact)? else { return Ok(None) };
-        let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
-        self.needed = scored.iter().filter(|(p, _)| lowest(*p) <= best).count();
-        tracing::trace!(tried = scored.len(), of = count, "bounded step");
-        Ok(Some(scored.into_iter().map(|(p, score)| (features[p], score)).collect()))
+        let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
+            return Ok(None);
+        };
+        if found.remade > 0 {
+            let Some(again) = self.in_rounds(subset, candidates, bounded, usize::MAX, 1)? else { return Ok(None) };
+            found = again;
+        }
+        let best = found.scored.iter().map(|(_, score, _)| score.loss).fold(f64::INFINITY, f64::min);
+        let left: Vec<(f64, usize)> = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).collect();
+        self.needed = left.len();
+        let of_best =
+            found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
+        let least = of_best.fold(1.0, f64::min);
+        common.watch.met(least);
+        if is_unreliable(least) {
+            common.watch.remade(found.remade, found.rows_kept_out);
+        }
+        tracing::trace!(tried = found.scored.len(), of = candidates.len(), "bounded step");
+        Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
+    }
+
+    /// Candidates settled in the order of their bounds, in rounds of `first` and more.
+    fn in_rounds(
+        &mut self,
+        subset: &[Feature],
+        candidates: &[Feature],
+        bounded: &Bounded,
+        most: usize,
+        first: usize,
+    ) -> Result<Option<Tried>> {
+        let mut tried = Tried::default();
+        let order: Vec<(f64, usize)> = bounded.lowest(candidates).collect();
+        let exact = |batch: &[usize], best: f64| {
+            let settled = self.exact(subset, &bounded.bounds, batch, best, &bounded.features)?;
+            tried.remade += settled.remade;
+            tried.rows_kept_out = tried.rows_kept_out.max(settled.rows_kept_out);
+            let features = batch.iter().map(|&place| bounded.features[place]);
+            let of_batch = features.zip(&settled.scores).zip(&settled.conditioning);
+            tried.scored.extend(of_batch.map(|((feature, score), conditioning)| (feature, *score, *conditioning)));
+            Ok(settled.scores)
+        };
+        let is_within = in_order_of_bounds(order, most, first, exact)?.is_some();
+        Ok(is_within.then_some(tried))
     }
 
     /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
@@ -145,7 +214,7 @@ impl<'d> LooEvaluator<'d> {
         batch: &[usize],
         best: f64,
         features: &[Feature],
-    ) -> Result<Vec<Score>> {
+    ) -> Result<Settled> {
         let common = Arc::clone(&self.common);
         let states = self.states(subset);
         let skipped = Trial::of(f64::INFINITY, 1.0);
@@ -158,7 +227,7 @@ impl<'d> LooEvaluator<'d> {
             }
         }
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
-        settle(&common, &self.bases(subset), &trials, &changes)
+        settled(&common, &self.bases(subset), &trials, &changes)
     }
 }
 
@@ -175,7 +244,7 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn reset(&mut self, _: &[Feature]) -> Result<()> {
-        (self.states, self.at_once) = (None, None);
+        (self.states, self.at_once, self.is_full) = (None, None, false);
         Ok(())
     }
 
@@ -213,6 +282,7 @@ impl Evaluator for LooEvaluator<'_> {
     fn can_skip(&self, trials: Trials<'_>) -> bool {
         // Exact trials by bounds leave nothing behind that later ones would not compute alike.
         let are_bounded = self.states.as_ref().is_some_and(|states| states.iter().all(State::is_bounded));
+        let are_bounded = are_bounded && !self.is_full;
         matches!(trials, Trials::BestAddition(_)) && are_bounded
     }
 
@@ -231,7 +301,7 @@ impl Evaluator for LooEvaluator<'_> {
     fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
         let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
         if !goes_on {
-            self.states = None;
+            (self.states, self.is_full) = (None, false);
             self.common.watch.rebuilt();
         }
         Ok(())

@@ -71,10 +71,9 @@ def greedy(quick, steps):
         Peer("numpy_peers.greedy", "the published recursion in NumPy", "steps"),
         Peer("numpy_peers.greedy_pruned", "the same with bounds, in NumPy", "steps"),
         Peer("packages.rlscore_greedy", "RLScore", "steps", "RLScore"),
+        Peer("packages.abess", "abess, another criterion", "loss", "abess"),
+        Peer("packages.fastcan", "fastcan, another criterion", "loss", "fastcan"),
     ]
-    if steps == 20:
-        peers.append(Peer("packages.abess", "abess, another criterion", "loss", "abess"))
-        peers.append(Peer("packages.fastcan", "fastcan, another criterion", "loss", "fastcan"))
     return Workload(
         f"greedy{steps}",
         f"greedy by leave-one-out, {size(rows, columns)}, {steps} columns",

@@ -334,7 +334,8 @@ type Placed<'d, E> = (usize, &'d [E], f64);
 impl Sweep<'_> {
     /// The sums of each column with every vector.
     fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
-        columns.par_chunks(PANEL).flat_map_iter(|panel| self.panel(panel)).collect()
+        let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
+        columns.par_chunks(share.clamp(TOGETHER, PANEL)).flat_map_iter(|panel| self.panel(panel)).collect()
     }
 
     /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.
@@ -391,7 +392,7 @@ impl Sweep<'_> {
 const TOGETHER: usize = 4;
 /// Vectors that a column is read once for.
 const MOST: usize = 4;
-/// Columns that a thread works on.
+/// Columns that a thread works on at a time, at most.
 const PANEL: usize = 32;
 /// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;

@@ -94,8 +94,7 @@ impl<'d> Data<'d> {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
                 scaled(level, x.rows(start, end), shift, root.as_deref().map(|r| &r[start..end]), tile);
-                let tile = &*tile;
-                add_products(level, [tile], [0.0], [tile], &mut sums);
+                add_products(level, [&*tile], [0.0], [&*tile], &mut sums);
             }
             (shift, sums[0].total()[0])
         };
@@ -190,8 +189,7 @@ impl<'d> Data<'d> {
     /// x_i, scaled and centered. Cost O(m).
     pub(crate) fn scaled(&self, column: usize) -> Vec<f64> {
         let mut out = vec![0.0; self.rows()];
-        let (x, shift) = self.column(column);
-        scaled(self.level, x, shift, self.root(), &mut out);
+        self.uncentered(column, 0..self.rows(), &mut out);
         self.center(&mut out);
         out
     }
@@ -200,18 +198,22 @@ impl<'d> Data<'d> {
     pub(crate) fn along_ones(&self, column: usize) -> f64 {
         let Some(unit) = &self.unit else { return 0.0 };
         let mut out = vec![0.0; self.rows()];
-        let (x, shift) = self.column(column);
-        scaled(self.level, x, shift, self.root(), &mut out);
-        crate::sums::dot(self.level, unit, &out)
+        self.uncentered(column, 0..self.rows(), &mut out);
+        sums::dot(self.level, unit, &out)
     }
 
     /// Some rows of [`Data::scaled`], to its bits, from what that takes off. Cost O(rows).
     pub(crate) fn scaled_rows(&self, column: usize, along: f64, rows: Range<usize>, out: &mut [f64]) {
-        let (x, shift) = self.column(column);
-        scaled(self.level, x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows.clone()]), out);
+        self.uncentered(column, rows.clone(), out);
         if let Some(unit) = &self.unit {
-            crate::sums::axpy(self.level, -along, &unit[rows], out);
+            sums::axpy(self.level, -along, &unit[rows], out);
         }
+    }
+
+    /// Some rows of x_i, scaled and about its shift.
+    pub(crate) fn uncentered(&self, column: usize, rows: Range<usize>, out: &mut [f64]) {
+        let (x, shift) = self.column(column);
+        scaled(self.level, x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
     }
 
     /// Columns, scaled and centered: rows × columns, each column contiguous. Cost O(m·s).
@@ -305,11 +307,9 @@ impl<'d> Data<'d> {
         }
         let sweep = Sweep { level: self.level, vectors, rows: self.rows() };
         let mut out = vec![0.0; columns.len() * vectors.len()];
-        let mut place = |(place, sums): (usize, Vec<f64>)| {
+        for (place, sums) in sweep.run(&doubles).into_iter().chain(sweep.run(&bytes)) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
-        };
-        sweep.run(&doubles).into_iter().for_each(&mut place);
-        sweep.run(&bytes).into_iter().for_each(&mut place);
+        }
         out
     }
 }

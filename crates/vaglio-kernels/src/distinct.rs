@@ -1,6 +1,7 @@
 //! Rows that differ, and columns that do not.
 
 use crate::Column;
+use crate::sums::LANES;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -8,8 +9,6 @@ use std::collections::HashMap;
 /// What hashes begin with, and what they are multiplied by.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
-/// Entries of a column that are hashed side by side.
-const LANES: usize = 8;
 
 /// One of each set of equal rows, in an order that follows from their entries alone, not from where they stand.
 ///

@@ -36,12 +36,8 @@ const ROUNDED: f64 = 1.0 - 1e-5;
 impl Spread {
     /// Of a candidate that is tried. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>, c: &[f64], f: &[f64]) -> Self {
-        let (mut squares, mut fourth) = (0.0, 0.0);
-        for (a, f) in basis.a.iter().zip(f) {
-            let (own, of_c) = sums(basis.data.level, a, c, *f);
-            (squares, fourth) = (squares + own, of_c);
-        }
-        Spread { least: squares.sqrt() * ROUNDED, fourth: fourth.sqrt().sqrt() }
+        let (norm, fourth) = norms(basis, c, |output| f[output]);
+        Spread { least: norm * ROUNDED, fourth }
     }
 
     /// The same after a commit that takes `share` of its c off this one, and f from `before` to `after` of each output.
@@ -67,14 +63,20 @@ impl Spent {
     /// Of the last commit of a basis, where it is that of a column that entered. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>) -> Option<Self> {
         let Commit { by: By::Entry(_), c, tau, t } = basis.commits.last()? else { return None };
-        let (mut squares, mut fourth) = (0.0, 0.0);
-        for a in &basis.a {
-            let (own, of_c) = sums(basis.data.level, a, c, 0.0);
-            (squares, fourth) = (squares + own, of_c);
-        }
+        let (with_residuals, fourth) = norms(basis, c, |_| 0.0);
         let gone = t.iter().map(|t| t / tau).collect();
-        Some(Spent { with_residuals: squares.sqrt(), fourth: fourth.sqrt().sqrt(), gone })
+        Some(Spent { with_residuals, fourth, gone })
     }
+}
+
+/// ‖(a − f c)∘c‖ over all outputs, and ‖c‖₄. Cost O(m · outputs).
+fn norms(basis: &Basis<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
+    let (mut squares, mut fourth) = (0.0, 0.0);
+    for (output, a) in basis.a.iter().enumerate() {
+        let (own, of_c) = sums(basis.data.level, a, c, f(output));
+        (squares, fourth) = (squares + own, of_c);
+    }
+    (squares.sqrt(), fourth.sqrt().sqrt())
 }
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).

@@ -3,7 +3,7 @@
 use super::equations::Equations;
 use crate::Data;
 use crate::kfold::AllRows;
-use crate::sums::{LANES, Sums, add_products, scaled, subtract};
+use crate::sums::{LANES, Sums, add_products, subtract};
 use ndarray::{Array1, Array2, ArrayView1};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -98,9 +98,7 @@ impl<'d> Normal<'d> {
             let rows = start..data.rows().min(start + TILE);
             let height = rows.len();
             for (x, &feature) in x.chunks_exact_mut(height).zip(&self.subset) {
-                let (column, shift) = data.column(feature);
-                let root = data.root().map(|root| &root[rows.clone()]);
-                scaled(data.level, column.rows(rows.start, rows.end), shift, root, x);
+                data.uncentered(feature, rows.clone(), x);
             }
             let x = &x[..count * height];
             for (o, weights) in weights.iter().enumerate() {

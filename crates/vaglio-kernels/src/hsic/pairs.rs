@@ -5,7 +5,7 @@
 
 use crate::Level;
 use crate::elementary::exp_of;
-use crate::wide::Wide;
+use crate::wide::{Wide, opaque};
 use pulp::NullaryFnOnce;
 
 type Chunk = [f64; Wide::WIDTH];
@@ -128,6 +128,7 @@ impl NullaryFnOnce for Add<'_> {
             let (row, later) = rest.split_at_mut(length(j));
             let own = column.get(j);
             for (chunk, u) in row.iter_mut().zip(&column.0) {
+                let u = opaque(u);
                 for l in 0..Wide::WIDTH {
                     chunk[l] += (u[l] - own) * (u[l] - own);
                 }

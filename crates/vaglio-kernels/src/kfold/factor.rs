@@ -3,9 +3,8 @@
 //! P is the inverse of the Cholesky factor of A + λ, bordered: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
 use crate::Level;
-use crate::wide::Wide;
+use crate::wide::{Wide, opaque};
 use pulp::NullaryFnOnce;
-use std::hint::black_box;
 
 /// Rows p_k of P: row k has k + 1 entries, filled up with zeros to whole eights.
 #[derive(Debug, Clone, Default)]
@@ -33,10 +32,9 @@ impl Factor {
                     let (row, rest) = eights.split_at(k / Wide::WIDTH + 1);
                     eights = rest;
                     let mut along = Wide::ZERO;
-                    // An opaque address keeps the compiler from gathering across eights.
-                    row.iter().zip(a).for_each(|(p, a)| along = along + *black_box(p) * *a);
+                    row.iter().zip(a).for_each(|(p, a)| along = along + *opaque(p) * *a);
                     let along = Wide::splat(along.sum());
-                    out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *p * along);
+                    out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *opaque(p) * along);
                 }
             }
         }

@@ -6,7 +6,7 @@
 use super::Moments;
 use crate::Level;
 use crate::trial::worse;
-use crate::wide::Wide;
+use crate::wide::{Wide, opaque};
 use pulp::NullaryFnOnce;
 
 /// A subset S and the later columns that could be added to it, for every λ.
@@ -178,7 +178,7 @@ impl NullaryFnOnce for Commit<'_> {
         let q = &old[from.q + from.at(b, b)..][..(from.length - b) * eights];
         let ((t_b, t), (q_b, q)) = (t.split_at(eights), q.split_at(eights));
         for (rho, t) in rho.chunks_exact_mut(eights).zip(t.chunks_exact(eights)) {
-            (0..eights).for_each(|e| rho[e] = t[e] / t_b[e]);
+            (0..eights).for_each(|e| rho[e] = *opaque(&t[e]) / t_b[e]);
         }
         triangle_t(&old[from.at(b + 1, b + 1)..from.q], t, t_b, &mut out[..to.q]);
         triangle_q(&old[from.q + from.at(b + 1, b + 1)..from.g], q, q_b, rho, &mut out[to.q..to.g]);
@@ -190,13 +190,13 @@ impl NullaryFnOnce for Commit<'_> {
             for k in 0..to.length * eights {
                 let e = k % eights;
                 let delta = g_b[e] / t_b[e];
-                let (g, h) = (old[span(from.g, o, b + 1) + k], old[span(from.h, o, b + 1) + k]);
+                let (g, h) = (*opaque(&old[span(from.g, o, b + 1) + k]), old[span(from.h, o, b + 1) + k]);
                 out[to.g + o * to.length * eights + k] = g - rho[k] * g_b[e];
                 out[to.h + o * to.length * eights + k] = h + delta * q[k] - rho[k] * (h_b[e] + delta * q_b[e]);
             }
             for e in 0..eights {
                 let delta = g_b[e] / t_b[e];
-                out[to.loss + e] = out[to.loss + e] + delta * (two * h_b[e] + delta * q_b[e]);
+                out[to.loss + e] = *opaque(&out[to.loss + e]) + delta * (two * h_b[e] + delta * q_b[e]);
             }
         }
         (0..eights).for_each(|e| out[to.conditioning + e] = share(old, from, b, e).min(old[from.conditioning + e]));
@@ -214,7 +214,7 @@ fn triangle_t(old: &[Wide], t: &[Wide], t_b: &[Wide], out: &mut [Wide]) {
             let rho = t[i * eights + e] / t_b[e];
             for j in i..length {
                 let here = at + (j - i) * eights + e;
-                out[here] = old[here] - rho * t[j * eights + e];
+                out[here] = *opaque(&old[here]) - rho * t[j * eights + e];
             }
         }
         at += (length - i) * eights;
@@ -231,7 +231,7 @@ fn triangle_q(old: &[Wide], q: &[Wide], q_b: &[Wide], rho: &[Wide], out: &mut [W
             let (rho_i, q_i) = (rho[i * eights + e], q[i * eights + e]);
             for j in i..length {
                 let (here, other) = (at + (j - i) * eights + e, j * eights + e);
-                out[here] = old[here] - (rho_i * q[other] + rho[other] * q_i) + rho_i * rho[other] * q_b[e];
+                out[here] = *opaque(&old[here]) - (rho_i * q[other] + rho[other] * q_i) + rho_i * rho[other] * q_b[e];
             }
         }
         at += (length - i) * eights;

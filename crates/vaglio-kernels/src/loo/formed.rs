@@ -3,7 +3,7 @@
 use super::Basis;
 use super::basis::Commit;
 use crate::Level;
-use crate::sums::LANES;
+use crate::sums::{LANES, subtract};
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
@@ -26,6 +26,9 @@ const TOGETHER: usize = 4;
 const AT_ONCE: usize = 4;
 /// Rows that are worked on together: those of the candidates stay in the first-level cache.
 const TILE: usize = 512;
+
+/// Rows of candidates that are worked on together.
+type Candidates<'c> = [&'c mut [f64]; TOGETHER];
 
 impl Formed {
     /// x itself, with no commit in it. Cost O(m).
@@ -70,10 +73,13 @@ fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
         for start in (0..rows).step_by(TILE) {
             let rows = start..rows.min(start + TILE);
             for (group, shares) in group.chunks_mut(TOGETHER).zip(shares.chunks(TOGETHER)) {
-                match group {
-                    [a, b, c, d] => subtract(level, [a, b, c, d].map(|one| &mut *one.c), &rows, &vectors, shares),
-                    few => few.iter_mut().zip(shares).for_each(|(one, shares)| {
-                        subtract(level, [&mut *one.c], &rows, &vectors, &[shares]);
+                match (group, shares) {
+                    ([a, b, c, d], &[p, q, r, s]) => {
+                        let tiles = [a, b, c, d].map(|one| &mut one.c[rows.clone()]);
+                        subtract_together(level, tiles, &rows, &vectors, [p, q, r, s]);
+                    }
+                    (few, shares) => few.iter_mut().zip(shares).for_each(|(one, shares)| {
+                        subtract_each(level, &mut one.c[rows.clone()], &rows, &vectors, shares);
                     }),
                 }
             }
@@ -81,33 +87,40 @@ fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
     });
 }
 
-/// c_k ← c_k − Σ_p shares_kp·v_p over some rows, one p after the other.
-fn subtract<const C: usize>(
-    level: Level,
-    c: [&mut [f64]; C],
-    rows: &Range<usize>,
-    vectors: &[&[f64]],
-    shares: &[&[f64]],
-) {
-    const { assert!(TILE.is_multiple_of(LANES)) };
-    let mut tiles = c.map(|c| &mut c[rows.clone()]);
-    for first in (0..vectors.len()).step_by(AT_ONCE) {
-        let share = |k: usize, p: usize| shares[k][first + p];
-        if vectors.len() - first >= AT_ONCE {
-            let v: [&[f64]; AT_ONCE] = std::array::from_fn(|p| &vectors[first + p][rows.clone()]);
-            some(level, &mut tiles, v, std::array::from_fn(|k| std::array::from_fn(|p| share(k, p))));
-        } else {
-            for p in 0..vectors.len() - first {
-                let v = [&vectors[first + p][rows.clone()]];
-                some(level, &mut tiles, v, std::array::from_fn(|k| [share(k, p)]));
+/// c ← c − Σ_p share_p·v_p over some rows, one p after the other.
+fn subtract_each(level: Level, c: &mut [f64], rows: &Range<usize>, vectors: &[&[f64]], shares: &[f64]) {
+    for (vectors, shares) in vectors.chunks(AT_ONCE).zip(shares.chunks(AT_ONCE)) {
+        match (vectors, shares) {
+            (&[p, q, r, s], &[of_p, of_q, of_r, of_s]) => {
+                let parts = [p, q, r, s].map(|v| &v[rows.clone()]);
+                subtract(level, parts, [of_p, of_q, of_r, of_s], c);
             }
+            _ => vectors.iter().zip(shares).for_each(|(v, share)| subtract(level, [&v[rows.clone()]], [*share], c)),
         }
     }
 }
 
-fn some<const C: usize, const P: usize>(level: Level, c: &mut [&mut [f64]; C], v: [&[f64]; P], shares: [[f64; P]; C]) {
-    struct Kernel<'k, 's, const C: usize, const P: usize>(&'k mut [&'s mut [f64]; C], [&'k [f64]; P], [[f64; P]; C]);
-    impl<const C: usize, const P: usize> NullaryFnOnce for Kernel<'_, '_, C, P> {
+/// The same of several c, which share the reading of the vectors, with the bits that each has alone.
+fn subtract_together(
+    level: Level,
+    mut c: Candidates<'_>,
+    rows: &Range<usize>,
+    vectors: &[&[f64]],
+    shares: [&[f64]; TOGETHER],
+) {
+    const { assert!(TILE.is_multiple_of(LANES)) };
+    let (some, rest) = vectors.as_chunks::<AT_ONCE>();
+    for (place, vectors) in some.iter().enumerate() {
+        let of_these = shares.map(|shares| std::array::from_fn(|p| shares[place * AT_ONCE + p]));
+        take_off(level, &mut c, vectors.map(|v| &v[rows.clone()]), of_these);
+    }
+    let done = some.len() * AT_ONCE;
+    c.into_iter().zip(shares).for_each(|(c, shares)| subtract_each(level, c, rows, rest, &shares[done..]));
+}
+
+fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
+    struct Kernel<'k, 's>(&'k mut Candidates<'s>, [&'k [f64]; AT_ONCE], [[f64; AT_ONCE]; TOGETHER]);
+    impl NullaryFnOnce for Kernel<'_, '_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
@@ -116,7 +129,7 @@ fn some<const C: usize, const P: usize>(level: Level, c: &mut [&mut [f64]; C], v
             let whole = rows / LANES;
             for (c, shares) in c.iter_mut().zip(&shares) {
                 for j in whole * LANES..rows {
-                    for p in 0..P {
+                    for p in 0..AT_ONCE {
                         c[j] -= shares[p] * v[p][j];
                     }
                 }
@@ -125,10 +138,10 @@ fn some<const C: usize, const P: usize>(level: Level, c: &mut [&mut [f64]; C], v
             let c = c.each_mut().map(|c| &mut c.as_chunks_mut().0[..whole]);
             let by = shares.map(|shares| shares.map(Wide::splat));
             for j in 0..whole {
-                let v: [Wide; P] = std::array::from_fn(|p| Wide::load(&v[p][j]));
-                for k in 0..C {
+                let v: [Wide; AT_ONCE] = std::array::from_fn(|p| Wide::load(&v[p][j]));
+                for k in 0..TOGETHER {
                     let mut sum = Wide::load(&c[k][j]);
-                    for p in 0..P {
+                    for p in 0..AT_ONCE {
                         sum = sum - by[k][p] * v[p];
                     }
                     sum.store(&mut c[k][j]);

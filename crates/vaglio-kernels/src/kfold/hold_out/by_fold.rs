@@ -196,9 +196,13 @@ fn along(a: &[f64], b: &[f64]) -> f64 {
 #[inline(always)]
 fn visit<const UPDATE: bool, const TRY: bool>(e: &mut [f64], step: f64, b: &[f64], r: &[f64], f: f64, sums: &mut Wide) {
     let rows = e.len();
+    if !TRY {
+        // Written in eights, this becomes gathers across them.
+        return e.iter_mut().zip(b).for_each(|(e, b)| *e -= step * b);
+    }
     let (e, e_rest) = e.as_chunks_mut::<{ Wide::WIDTH }>();
     let (b, b_rest) = b[..if UPDATE { rows } else { 0 }].as_chunks();
-    let (r, r_rest) = r[..if TRY { rows } else { 0 }].as_chunks();
+    let (r, r_rest) = r[..rows].as_chunks();
     let (wide_step, wide_f) = (Wide::splat(step), Wide::splat(f));
     for j in 0..e.len() {
         let mut x = Wide::load(&e[j]);
@@ -206,18 +210,14 @@ fn visit<const UPDATE: bool, const TRY: bool>(e: &mut [f64], step: f64, b: &[f64
             x = x - wide_step * Wide::load(&b[j]);
             x.store(&mut e[j]);
         }
-        if TRY {
-            let error = Wide::load(&r[j]) - wide_f * x;
-            *sums = *sums + error * error;
-        }
+        let error = Wide::load(&r[j]) - wide_f * x;
+        *sums = *sums + error * error;
     }
     for (l, e) in e_rest.iter_mut().enumerate() {
         if UPDATE {
             *e -= step * b_rest[l];
         }
-        if TRY {
-            let error = r_rest[l] - f * *e;
-            sums.update(l, |sum| sum + error * error);
-        }
+        let error = r_rest[l] - f * *e;
+        sums.update(l, |sum| sum + error * error);
     }
 }

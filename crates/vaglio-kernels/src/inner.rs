@@ -108,6 +108,16 @@ impl Data<'_> {
             .collect()
     }
 
+    /// Σ_b part_b·x_iᵀx_b for every column i, where all of these products are known. Cost O(n) for each b.
+    pub(crate) fn with_sum(&self, parts: &[(usize, f64)]) -> Option<Arc<[f64]>> {
+        let mut sums = vec![0.0; self.columns()];
+        for &(column, part) in parts {
+            let row = self.inner.row(Of::Column(column))?;
+            sums.iter_mut().zip(row.iter()).for_each(|(sum, product)| *sum += part * product);
+        }
+        Some(sums.into())
+    }
+
     /// x_iᵀy for every column i and the residuals of the empty subset. Cost O(m·n) once.
     pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
         let of = Of::Target(output);

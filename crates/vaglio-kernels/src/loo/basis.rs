@@ -25,12 +25,12 @@ pub(crate) struct Commit {
 }
 
 /// What changed G.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum By {
     /// A column that entered.
     Entry(usize),
-    /// A column that left, with τ < 0.
-    Exit(usize),
+    /// A column that left, with τ < 0, and columns with what c has of each, where such a sum is as good as c.
+    Exit(Vec<(usize, f64)>),
     /// A direction of several columns, with τ = 1.
     Direction,
 }
@@ -207,13 +207,13 @@ impl<'d> Basis<'d> {
         self.prepare();
         let data = &self.data;
         let Some(leaving) = self.removable.as_mut().and_then(|r| r.remove(data, feature)) else { return false };
-        let Leaving { c, w, h, is_unreliable } = leaving;
+        let Leaving { c, w, h, parts, is_unreliable } = leaving;
         if is_unreliable {
             self.removable = None;
         }
         self.features.retain(|f| *f != feature);
         let share = 1.0 / (h * (self.lambda + self.data.squares(feature)));
-        self.commit(Commit { by: By::Exit(feature), c, tau: -h, t: w });
+        self.commit(Commit { by: By::Exit(parts), c, tau: -h, t: w });
         let is_dependent = self.has_directions() || self.left.max(share) < DIGITS_LEFT;
         !self.features.is_empty() && !is_dependent && self.commits.len() <= 2 * self.features.len() + LONG
     }
@@ -266,8 +266,8 @@ impl<'d> Basis<'d> {
         let x = (!commits.iter().all(Commit::is_entry)).then(|| self.data.scaled(feature));
         for commit in commits {
             // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
-            let g = match (commit.by, &x) {
-                (By::Entry(entered), _) => self.data.product(entered, &c),
+            let g = match (&commit.by, &x) {
+                (By::Entry(entered), _) => self.data.product(*entered, &c),
                 (_, Some(x)) => dot(level, x, &commit.c),
                 (_, None) => 0.0,
             };

@@ -2,7 +2,6 @@
 //!
 //! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
 
-use super::all::Candidate;
 use super::basis::{By, Commit};
 use super::formed::{Formed, form};
 use super::new::{New, along};
@@ -81,10 +80,10 @@ const SOUND: f64 = 1e-2;
 const INDEPENDENT: f64 = 0.1;
 
 impl Bounds {
-    /// The candidates that a basis has not selected. Reads X only for inner products that are not known yet.
+    /// All columns of some data; nothing is read before bounds are asked for.
     pub fn new(basis: &Basis<'_>) -> Self {
         let data = &basis.data;
-        let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f) && !basis.contains(f)).collect();
+        let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
         let scalars = at_start(data, &features);
         let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
         let with_residuals = vec![Vec::new(); data.outputs()];
@@ -97,6 +96,7 @@ impl Bounds {
         self.room += usize::from(made.is_some());
         let at = self.features.binary_search(&feature).ok()?;
         let end = basis.commits.len();
+        self.scalars[at].spread = None;
         let Scalars { s, sound, .. } = self.scalars[at];
         if self.applied != Some(end) || s <= SOUND * basis.data.squares(feature) {
             return None;
@@ -117,33 +117,36 @@ impl Bounds {
         if self.applied == Some(end) {
             return;
         }
-        let selected: Vec<usize> = basis.selected().collect();
         let first = self.applied.unwrap_or(0);
-        if self.by_columns && self.has_drifted(basis, &selected) {
+        if self.by_columns && self.has_drifted(basis) {
             self.by_columns = false;
             self.scalars = at_start(&basis.data, &self.features);
             (self.applied, self.along) = (None, None);
             self.with_residuals.iter_mut().for_each(Vec::clear);
             return self.refresh(basis);
         }
-        let kept: Vec<bool> = self.features.iter().map(|f| !selected.contains(f)).collect();
-        let mut keep = kept.iter().copied();
-        self.features.retain(|_| keep.next().unwrap_or(false));
-        let mut keep = kept.into_iter();
-        self.scalars.retain(|_| keep.next().unwrap_or(false));
-
         let data = &basis.data;
-        let read: Vec<usize> = (first..end).filter(|&p| !basis.commits[p].is_entry() || !self.by_columns).collect();
-        let vectors: Vec<&[f64]> = read.iter().map(|&p| &*basis.commits[p].c).collect();
-        let products = if read.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
-        let products = |place: usize, k: usize| products[place * read.len() + k];
-        let places: Vec<Option<usize>> = (first..end).map(|p| read.iter().position(|&read| read == p)).collect();
-        let entered = |p: usize| if let By::Entry(feature) = basis.commits[p].by { Some(feature) } else { None };
-        let by_columns: Vec<usize> = (first..end).filter(|p| !read.contains(p)).filter_map(entered).collect();
-        let mut rows = data.with_columns(&by_columns, || self.likely(basis)).into_iter();
+        let commits = &basis.commits[first..end];
+        let entered = |commit: &Commit| if let By::Entry(feature) = commit.by { Some(feature) } else { None };
+        let columns: Vec<usize> = commits.iter().filter(|_| self.by_columns).filter_map(entered).collect();
+        let mut of_entries = data.with_columns(&columns, || self.likely(basis)).into_iter();
+        let rows: Vec<Option<Arc<[f64]>>> = commits
+            .iter()
+            .map(|commit| match &commit.by {
+                _ if !self.by_columns => None,
+                By::Entry(_) => of_entries.next(),
+                By::Exit(parts) if !parts.is_empty() => data.with_sum(parts),
+                By::Exit(_) | By::Direction => None,
+            })
+            .collect();
+        let to_read = commits.iter().zip(&rows).filter(|(_, row)| row.is_none());
+        let vectors: Vec<&[f64]> = to_read.map(|(commit, _)| &*commit.c).collect();
+        let products = if vectors.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
+        let products = |place: usize, k: usize| products[place * vectors.len() + k];
+        let mut places = 0..;
         let new: Vec<New> = (first..end)
-            .zip(places)
-            .map(|(p, place)| New::of(basis, p, place, if place.is_none() { rows.next() } else { None }))
+            .zip(rows)
+            .map(|(p, row)| New::of(basis, p, if row.is_none() { places.next() } else { None }, row))
             .collect();
 
         // Several commits at once are none whose residuals are known.
@@ -179,7 +182,6 @@ impl Bounds {
         self.features.par_iter().zip(self.scalars.par_iter_mut()).enumerate().with_min_len(64).for_each(update);
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
-        self.readmit(basis);
     }
 
     /// c_qᵀa ← c_qᵀa − Σ_p c_qᵀc_p·t_p/τ_p for the commits before those that are new, and those of the new ones.
@@ -197,8 +199,8 @@ impl Bounds {
     /// The candidates in the order of what they would take off the squares of the residuals, the most first.
     fn likely(&self, basis: &Basis<'_>) -> Vec<usize> {
         let gain = |scalars: &Scalars| scalars.t.iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s);
-        let mut order: Vec<(f64, usize)> =
-            self.features.iter().zip(&self.scalars).map(|(&feature, scalars)| (gain(scalars), feature)).collect();
+        let candidates = self.features.iter().zip(&self.scalars).filter(|(feature, _)| !basis.contains(**feature));
+        let mut order: Vec<(f64, usize)> = candidates.map(|(&feature, scalars)| (gain(scalars), feature)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         order.into_iter().map(|(_, feature)| feature).collect()
     }
@@ -247,34 +249,13 @@ impl Bounds {
     }
 
     /// Whether s of a column that has just entered was another than its c tells.
-    fn has_drifted(&self, basis: &Basis<'_>, selected: &[usize]) -> bool {
+    fn has_drifted(&self, basis: &Basis<'_>) -> bool {
         basis.commits.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|commit| {
             let By::Entry(feature) = commit.by else { return false };
             let Ok(at) = self.features.binary_search(&feature) else { return false };
             let (s, squares) = (commit.tau - basis.lambda, basis.data.squares(feature));
-            selected.contains(&feature) && (self.scalars[at].s - s).abs() > DRIFT * squares
+            (self.scalars[at].s - s).abs() > DRIFT * squares
         })
-    }
-
-    /// Makes columns that were removed candidates again, with the bits of an equal candidate if there is one.
-    fn readmit(&mut self, basis: &Basis<'_>) {
-        let data = &basis.data;
-        let exit = |commit: &Commit| if let By::Exit(feature) = commit.by { Some(feature) } else { None };
-        let mut left: Vec<usize> = basis.commits.iter().filter_map(exit).collect();
-        left.retain(|&f| data.is_active(f) && !basis.contains(f));
-        for feature in left {
-            let Err(at) = self.features.binary_search(&feature) else { continue };
-            let equal = self.features.iter().position(|&f| data.equal(f, feature));
-            let (scalars, made) = match equal {
-                Some(equal) => (self.scalars[equal].clone(), self.made[self.features[equal]].clone()),
-                None => (scalars_of(basis, feature), None),
-            };
-            let made = made.filter(|_| self.room > 0).map(|made| Formed { feature, ..made });
-            self.room -= usize::from(made.is_some());
-            self.made[feature] = made;
-            self.features.insert(at, feature);
-            self.scalars.insert(at, scalars);
-        }
     }
 
     /// For each candidate a lower bound of its mean loss, in the order of [`Bounds::features`].
@@ -317,7 +298,7 @@ impl Bounds {
         self.scalars.iter().map(|scalars| scorer.mean_of(adds(scalars) / (basis.lambda + scalars.s))).collect()
     }
 
-    /// The candidates that [`Bounds::bounds`] speaks of, in increasing order.
+    /// The columns that [`Bounds::bounds`] speaks of, in increasing order: what it says of those selected means nothing.
     pub fn features(&self) -> &[usize] {
         &self.features
     }
@@ -379,19 +360,6 @@ fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64
     let tau = basis.lambda + s;
     let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
     judged(tried, basis.left_with(feature, tau))
-}
-
-/// The scalars of a column on the present state, with nothing known of it. Cost O(m · commits).
-fn scalars_of(basis: &Basis<'_>, feature: usize) -> Scalars {
-    let level = basis.data.level;
-    let shares: Vec<f64> =
-        basis.commits.par_iter().map(|commit| basis.data.product(feature, &commit.c) / commit.tau).collect();
-    let Candidate { c, s, t, .. } = Candidate::new(basis, feature);
-    let along = basis.a.iter().map(|a| {
-        let weighted: Vec<f64> = a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
-        dot(level, &c, &weighted)
-    });
-    Scalars { s, q: dot(level, &c, &c), t, along: along.collect(), shares, sound: 0, spread: None }
 }
 
 /// 1/d², or 0 for a row whose d is unreliable: what the row adds to a sum is left out of its bound.

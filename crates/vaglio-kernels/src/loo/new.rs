@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) struct New {
     /// The place of x_iᵀc_p among the products that were read.
     pub place: Option<usize>,
-    /// x_iᵀx_b for every column, where x_iᵀc_p follows from that.
+    /// x_iᵀx_b for every column, where x_iᵀc_p follows from that; x_iᵀc_p of a column that left.
     pub row: Option<Arc<[f64]>>,
     /// x_bᵀc_q of each commit before.
     pub with_x: Vec<f64>,
@@ -21,8 +21,8 @@ pub(super) struct New {
 impl New {
     pub fn of(basis: &Basis<'_>, p: usize, place: Option<usize>, row: Option<Arc<[f64]>>) -> Self {
         let commit = &basis.commits[p];
-        let [with_x, with_c] = match (&row, commit.by) {
-            (Some(_), By::Entry(feature)) => along(basis, p, [&basis.data.scaled(feature), &commit.c]),
+        let [with_x, with_c] = match (&row, &commit.by) {
+            (Some(_), By::Entry(feature)) => along(basis, p, [&basis.data.scaled(*feature), &commit.c]),
             _ => {
                 let [with_c] = along(basis, p, [&commit.c]);
                 [Vec::new(), with_c]

@@ -26,12 +26,16 @@ pub(crate) struct Leaving {
     pub c: Vec<f64>,
     pub w: Vec<f64>,
     pub h: f64,
+    /// The columns with H e_b, of which c is the sum; empty where much of it cancels.
+    pub parts: Vec<(usize, f64)>,
     /// Whether cancellation makes the columns that stay unreliable.
     pub is_unreliable: bool,
 }
 
 /// An H_ii that falls to this part of itself when a column leaves was that of a nearly dependent column.
 const H_CANCELLED: f64 = 1e-4;
+/// Of ‖C_b‖: beyond this, the sum of its parts' lengths tells that they cancel.
+const PARTS_CANCEL: f64 = 100.0;
 
 impl Selected {
     /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost
@@ -81,6 +85,7 @@ impl Selected {
         if !(own.is_finite() && own > 0.0) {
             return None;
         }
+        let mut parts: Vec<(usize, f64)> = self.features.iter().copied().zip(column.iter().copied()).collect();
         self.features.remove(at);
         let (c, w) = (self.c.remove(at), self.w.remove(at));
         let old = |i: usize| i + usize::from(i >= at);
@@ -95,7 +100,11 @@ impl Selected {
         self.h = Array2::from_shape_fn((size, size), entry);
         let is_unreliable =
             before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= H_CANCELLED * before);
-        Some(Leaving { c, w, h: own, is_unreliable })
+        let lengths: f64 = parts.iter().map(|(feature, part)| part.abs() * data.squares(*feature).sqrt()).sum();
+        if lengths > PARTS_CANCEL * dot(data.level, &c, &c).sqrt() {
+            parts.clear();
+        }
+        Some(Leaving { c, w, h: own, parts, is_unreliable })
     }
 
     /// C_b, w_b and H_bb of a selected column.

@@ -64,7 +64,7 @@ impl<'d> State<'d> {
         self.basis.removals(scorer, features)
     }
 
-    /// The candidates in increasing order, and for each a lower bound of its mean loss; `None` where G x of every
+    /// All columns in increasing order, and for each candidate a lower bound of its mean loss; `None` where G x of every
     /// candidate is kept.
     ///
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).

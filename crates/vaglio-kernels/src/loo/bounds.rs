@@ -8,7 +8,7 @@ use super::new::{New, along};
 use super::spread::{Spent, Spread};
 use super::trial::trial;
 use super::{BOUND_ROUNDING, Basis, judged};
-use crate::sums::dot;
+use crate::sums::{dot, sum_of};
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -229,12 +229,10 @@ impl Bounds {
     /// With w̄ the mean of w by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, which the commits tell, up to ‖(w − w̄)∘a‖·‖G x_i‖. Where
     /// rows are many beside the columns selected, leverages and so this difference are small. Cost O(n·(s + outputs)).
     pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
-        let squares = |a: &Vec<f64>| a.iter().map(|a| a * a).sum::<f64>();
-        let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * a * weight(*d)).sum::<f64>();
-        let total: f64 = basis.a.iter().map(squares).sum();
-        let mean = basis.a.iter().map(weighted).sum::<f64>() / total;
-        let apart =
-            |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| (a * (weight(*d) - mean)).powi(2)).sum::<f64>().sqrt();
+        let weights: Vec<f64> = basis.d.iter().map(|d| weight(*d)).collect();
+        let total: f64 = basis.a.iter().map(|a| sum_of(a, &weights, |a, _| a * a)).sum();
+        let mean = basis.a.iter().map(|a| sum_of(a, &weights, |a, w| a * a * w)).sum::<f64>() / total;
+        let apart = |a: &Vec<f64>| sum_of(a, &weights, |a, w| (a * (w - mean)) * (a * (w - mean))).sqrt();
         let apart: Vec<f64> = basis.a.iter().map(apart).collect();
         let is_near = apart.iter().map(|apart| apart * apart).sum::<f64>() <= NEAR * NEAR * total;
         if !is_near {
@@ -269,7 +267,7 @@ impl Bounds {
 
     /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
     fn each(&self, basis: &Basis<'_>, scorer: &Scorer, along: impl Fn(&Scalars, usize, f64) -> f64) -> Vec<f64> {
-        let base: f64 = basis.a.iter().flat_map(|a| a.iter().zip(&basis.d)).map(|(a, d)| a * a * weight(*d)).sum();
+        let base: f64 = basis.a.iter().map(|a| sum_of(a, &basis.d, |a, d| a * a * weight(d))).sum();
         let least = basis.d.iter().map(|d| weight(*d)).fold(f64::INFINITY, f64::min);
         let bound = |(&feature, scalars): (&usize, &Scalars)| {
             let squares = basis.data.squares(feature);

@@ -3,6 +3,7 @@
 use super::pooled::Part;
 use super::{Measure, Scorer};
 use crate::Folds;
+use crate::sums::sum_of;
 
 impl Scorer {
     /// The standard error of the loss over rows that count, or units; `None` for fewer than 2, and where it is not defined.
@@ -14,24 +15,40 @@ impl Scorer {
             return units.scorer().standard_error(&units.decide(residuals));
         }
         let targets = &*self.targets;
-        let rows: Vec<usize> = (0..targets.rows()).filter(|&row| targets.weight(row) > 0.0).collect();
-        if rows.len() < 2 {
+        let counts = |row: &usize| targets.weight(*row) > 0.0;
+        let count = (0..targets.rows()).filter(counts).count();
+        if count < 2 {
             return None;
         }
         if let Measure::Whole(rule) = &self.measure {
             return self.error_of_all(rule.as_ref(), residuals);
         }
         if self.is_pooled() {
-            let parts: Vec<Part> = rows.iter().map(|&row| vec![(row, targets.weight(row))]).collect();
+            let parts: Vec<Part> =
+                (0..targets.rows()).filter(counts).map(|row| vec![(row, targets.weight(row))]).collect();
             return self.jackknife(residuals, &parts);
         }
-        let loss = |j: usize| self.row_loss(j, |o| residuals[o][j]);
-        let mean_of = |f: &dyn Fn(usize) -> f64| {
-            rows.iter().map(|&j| targets.weight(j) * f(j)).sum::<f64>() / targets.total_weight
+        let losses = self.row_losses(residuals);
+        let mean = self.mean_over_rows(&losses, |loss| loss);
+        let variance = self.mean_over_rows(&losses, |loss| (loss - mean) * (loss - mean));
+        Some((variance / count as f64).sqrt())
+    }
+
+    fn mean_over_rows(&self, losses: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+        let sum = match &self.targets.root {
+            None => sum_of(losses, losses, |loss, _| f(loss)),
+            Some(root) => sum_of(losses, root, |loss, root| if root > 0.0 { root * root * f(loss) } else { 0.0 }),
         };
-        let mean = mean_of(&loss);
-        let variance = mean_of(&|j| (loss(j) - mean) * (loss(j) - mean));
-        Some((variance / rows.len() as f64).sqrt())
+        sum / self.targets.total_weight
+    }
+
+    /// The losses of all rows; what rows of weight 0 have means nothing.
+    fn row_losses(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
+        match (&self.measure, &self.targets.root, residuals) {
+            (Measure::Squared, None, [of_one]) => of_one.iter().map(|e| e * e).collect(),
+            (Measure::Absolute, None, [of_one]) => of_one.iter().map(|e| e.abs()).collect(),
+            _ => (0..self.targets.rows()).map(|j| self.row_loss(j, |o| residuals[o][j])).collect(),
+        }
     }
 
     /// The standard error of the loss by the spread over folds, whose rows share their model.

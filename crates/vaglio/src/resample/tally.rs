@@ -46,9 +46,11 @@ impl Compared<'_> {
     /// Calls `then` with every unit that counts, in order, for a loss that is a mean over rows.
     pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
         let Compared { targets, predictions, weights, units } = *self;
-        let of_row = |row: usize| {
-            let one = row..row + 1;
-            loss.mean(targets.slice(ndarray::s![.., one.clone()]), predictions.slice(ndarray::s![.., one]), None)
+        let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
+        let mut of_row = |row: usize| {
+            target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);
+            prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
+            loss.of_row(&target, &prediction)
         };
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
         let (mut row, rows) = (0, targets.ncols());
@@ -75,9 +77,13 @@ impl Tally {
             let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
             return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights };
         }
-        let mut tally = Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 };
-        of.each_unit(loss, |unit| tally = tally.clone().with(1.0, unit.weight, unit.loss, 0.0));
-        tally
+        let mut units = Vec::with_capacity(targets.ncols());
+        of.each_unit(loss, |unit| units.push((unit.weight, unit.loss)));
+        let weight: f64 = units.iter().map(|(weight, _)| weight).sum();
+        let sum: f64 = units.iter().map(|(weight, loss)| weight * loss).sum();
+        let mean = if units.is_empty() { 0.0 } else { sum / weight };
+        let squares = units.iter().map(|(weight, loss)| weight * (loss - mean).powi(2)).sum();
+        Tally::Mean { units: units.len() as f64, weight, mean, squares }
     }
 
     /// Pooled with others of the same loss.

@@ -1,6 +1,7 @@
 //! Feature-major storage, at a byte an entry where that is exact: what the numerics and the traits of vaglio share.
 
 use ndarray::{Array2, ShapeBuilder};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -131,7 +132,7 @@ impl Columns {
 
     /// The rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
-        Columns { rows: rows.len(), stores: self.stores.iter().map(|s| Arc::new(s.select_rows(rows))).collect() }
+        Columns { rows: rows.len(), stores: self.stores.par_iter().map(|s| Arc::new(s.select_rows(rows))).collect() }
     }
 
     /// The entries of the columns `indices`, in that order, as doubles: rows × columns, each column contiguous.

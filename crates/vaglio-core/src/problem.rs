@@ -3,6 +3,7 @@
 use crate::units::largest;
 use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result, Task};
 use ndarray::Array2;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.
@@ -90,7 +91,8 @@ impl Problem {
         if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
             return Err(Error::Shape(format!("two columns are named `{}`", twice[0])));
         }
-        let largest: Vec<f64> = columns.iter().map(largest).collect();
+        let largest: Vec<f64> =
+            (0..columns.len()).into_par_iter().map(|index| largest(columns.column(index))).collect();
         for index in (0..largest.len()).filter(|&index| !largest[index].is_finite()) {
             check_finite(&names[index], &columns.column(index).values())?;
         }

@@ -1,8 +1,10 @@
 //! Ridge regression by Householder reflections on the rows: slow, obviously right, and the oracle of every test.
 
 use crate::{Columns, Error, Result};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A linear readout: prediction of output `o` = Σ_k `weights[k, o]`·x_k + `intercept[o]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,6 +14,9 @@ pub struct Coefficients {
     /// One per output; 0 without an intercept.
     pub intercept: Vec<f64>,
 }
+
+/// Rows that are predicted together: those of an output stay in the first-level cache.
+const TILE: usize = 1 << 12;
 
 impl Coefficients {
     /// Predictions, outputs × rows, for `x` given as features × rows. Cost O(features · rows · outputs).
@@ -31,17 +36,35 @@ impl Coefficients {
     /// [`Error::Shape`] when the number of columns differs.
     pub fn of_columns(&self, columns: &Columns) -> Result<Array2<f64>> {
         self.check(columns.len())?;
-        let mut out = Array2::zeros((self.weights.ncols(), columns.rows()));
+        let rows = columns.rows();
+        let mut out = Array2::zeros((self.weights.ncols(), rows));
+        let tile = |start: usize| self.of_rows(columns, start..rows.min(start + TILE));
+        let tiles: Vec<Array2<f64>> = match rows <= TILE {
+            true => vec![tile(0)],
+            false => (0..rows).into_par_iter().step_by(TILE).map(tile).collect(),
+        };
+        let mut first = 0;
+        for tile in tiles {
+            let next = first + tile.ncols();
+            out.slice_mut(s![.., first..next]).assign(&tile);
+            first = next;
+        }
+        Ok(out)
+    }
+
+    /// The same for some of the rows.
+    fn of_rows(&self, columns: &Columns, rows: Range<usize>) -> Array2<f64> {
+        let mut out = Array2::zeros((self.weights.ncols(), rows.len()));
         for (mut to, b) in out.rows_mut().into_iter().zip(&self.intercept) {
             to.fill(*b);
         }
         for (k, weights) in self.weights.axis_iter(Axis(0)).enumerate() {
-            let values = columns.column(k).values();
-            for (mut to, weight) in out.rows_mut().into_iter().zip(weights) {
-                to.iter_mut().zip(values.iter()).for_each(|(to, x)| *to += weight * x);
+            let values = columns.column(k).rows(rows.start, rows.end).values();
+            for (to, weight) in out.rows_mut().into_iter().zip(weights) {
+                to.into_iter().zip(values.iter()).for_each(|(to, x)| *to += weight * x);
             }
         }
-        Ok(out)
+        out
     }
 
     /// Whether all are finite.

@@ -84,6 +84,34 @@ impl<'d> Basis<'d> {
         basis
     }
 
+    /// Some columns, for trials of removals alone: from one decomposition where they are far from dependent. Cost O(m·s²).
+    pub(super) fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
+        let alike = !features.is_empty() && !are_unlike(&data, lambda, &features);
+        let selected = alike.then(|| Selected::new(&data, lambda, features.clone(), false)).flatten();
+        match selected.map(|selected| (selected.left(&data, lambda), selected)) {
+            Some((left, selected)) if left >= DIGITS_LEFT => {
+                let (a, d) = selected.residuals(&data);
+                Basis {
+                    data,
+                    lambda,
+                    commits: Vec::new(),
+                    a,
+                    d,
+                    features,
+                    removable: Some(selected),
+                    share: left,
+                    left,
+                }
+            }
+            _ => {
+                let mut basis = Basis::of(data, lambda, features);
+                basis.prepare();
+                basis.commits = Vec::new();
+                basis
+            }
+        }
+    }
+
     /// Makes directions of the columns where one of them is nearly dependent, and says whether it did. Cost O(m·s²).
     pub(super) fn orthogonal(&mut self) -> bool {
         let is_dependent = self.share < DEPENDENT;
@@ -103,11 +131,8 @@ impl<'d> Basis<'d> {
         is_dependent
     }
 
-    /// Whether columns are so unlike in length that a decomposition of all at once costs the digits of the short ones.
     fn are_unlike(&self) -> bool {
-        let squares = self.features.iter().map(|&feature| self.lambda + self.data.squares(feature));
-        let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
-        most > UNLIKE * least
+        are_unlike(&self.data, self.lambda, &self.features)
     }
 
     fn has_directions(&self) -> bool {
@@ -240,13 +265,6 @@ impl<'d> Basis<'d> {
         }
     }
 
-    /// Keeps what removals need in place of the commits, which are as large: nothing is to be added to it.
-    pub(super) fn keep_removals(&mut self) {
-        let one_by_one = self.has_directions() || self.are_unlike();
-        self.commits = Vec::new();
-        self.removable = Selected::new(&self.data, self.lambda, self.features.clone(), one_by_one);
-    }
-
     /// xᵀG x and xᵀa of each output, from c = G x. Cost O(m · outputs).
     pub(crate) fn scalars(&self, feature: usize, c: &[f64]) -> (f64, Vec<f64>) {
         let with: Vec<&[f64]> = std::iter::once(c).chain(self.a.iter().map(Vec::as_slice)).collect();
@@ -286,4 +304,11 @@ impl<'d> Basis<'d> {
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
         judged(Trial::from_outcome(scorer.outcome(&self.residuals()), least), self.left)
     }
+}
+
+/// Whether columns are so unlike in length that a decomposition of all at once costs the digits of the short ones.
+fn are_unlike(data: &Data<'_>, lambda: f64, features: &[usize]) -> bool {
+    let squares = features.iter().map(|&feature| lambda + data.squares(feature));
+    let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
+    most > UNLIKE * least
 }

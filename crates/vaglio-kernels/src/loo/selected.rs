@@ -107,6 +107,39 @@ impl Selected {
         Some(Leaving { c, w, h: own, parts, is_unreliable })
     }
 
+    /// Of λ + ‖x_b‖² of every column, the least that is left given all others.
+    pub fn left(&self, data: &Data<'_>, lambda: f64) -> f64 {
+        let share = |(&feature, h): (&usize, &f64)| 1.0 / (h * (lambda + data.squares(feature)));
+        self.features.iter().zip(self.h.diag()).map(share).fold(1.0, f64::min)
+    }
+
+    /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, less Σ_b x_b∘C_b. Cost O(m·s).
+    pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
+        let mut a: Vec<Vec<f64>> = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
+        let mut d = data.empty_diagonal();
+        let along: Vec<f64> = self.features.par_iter().map(|&feature| data.along_ones(feature)).collect();
+        let of_tile = |start: usize| {
+            let rows = start..data.rows().min(start + TILE);
+            let mut a: Vec<Vec<f64>> = a.iter().map(|a| a[rows.clone()].to_vec()).collect();
+            let (mut d, mut x) = (d[rows.clone()].to_vec(), vec![0.0; rows.len()]);
+            for (k, &feature) in self.features.iter().enumerate() {
+                data.scaled_rows(feature, along[k], rows.clone(), &mut x);
+                a.iter_mut().zip(&self.w[k]).for_each(|(a, w)| axpy(data.level, -w, &x, a));
+                let c = &self.c[k][rows.clone()];
+                d.iter_mut().zip(&x).zip(c).for_each(|((d, x), c)| *d -= x * c);
+            }
+            (a, d)
+        };
+        let tiles: Vec<(Vec<Vec<f64>>, Vec<f64>)> =
+            (0..data.rows()).into_par_iter().step_by(TILE).map(of_tile).collect();
+        for (k, (of_a, of_d)) in tiles.into_iter().enumerate() {
+            let rows = k * TILE..k * TILE + of_d.len();
+            a.iter_mut().zip(of_a).for_each(|(a, part)| a[rows.clone()].copy_from_slice(&part));
+            d[rows].copy_from_slice(&of_d);
+        }
+        (a, d)
+    }
+
     /// C_b, w_b and H_bb of a selected column.
     pub fn column(&self, feature: usize) -> Option<(&[f64], &[f64], f64)> {
         self.place(feature).map(|at| (&*self.c[at], &*self.w[at], self.h[[at, at]]))

@@ -3,7 +3,8 @@
 use super::Basis;
 use super::all::All;
 use super::bounds::Bounds;
-use crate::{Scorer, Trial};
+use crate::{Data, Scorer, Trial};
+use std::sync::Arc;
 
 /// The state of the selected columns with caches of the candidates, each from the first time that it is asked for: lower
 /// bounds of every trial, and G x of every candidate, which takes their place.
@@ -20,10 +21,9 @@ impl<'d> State<'d> {
         State { basis, bounds: None, all: None }
     }
 
-    /// The subset of a basis for trials of removals alone, in half of the memory. Cost O(m·s² + s³).
-    pub fn of_removals(mut basis: Basis<'d>) -> Self {
-        basis.keep_removals();
-        State::new(basis)
+    /// Some columns for trials of removals alone, in half of the memory. Cost O(m·s² + s³).
+    pub fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
+        State::new(Basis::of_removals(data, lambda, features))
     }
 
     /// The state of the selected columns.

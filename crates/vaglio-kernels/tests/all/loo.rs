@@ -97,6 +97,27 @@ fn residuals_after_a_change_give_the_loss_of_a_reliable_trial() {
 }
 
 #[test]
+fn removals_alone_are_those_of_a_state() {
+    for rows in [37, 4111] {
+        let sample = sample(rows);
+        for (weighted, intercept) in [(false, false), (true, true)] {
+            let data = sample.data(Level::best(), weighted, intercept);
+            let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
+            for (lambda, subset) in [(1e-9, vec![0, 3, 7]), (1.0, vec![9, 2, 4, 0]), (1e6, (0..10).collect())] {
+                let mut whole = State::new(Basis::of(Arc::clone(&data), lambda, subset.iter().copied()));
+                let mut alone = State::of_removals(Arc::clone(&data), lambda, subset.clone());
+                let expected = whole.removals(&scorer, &subset);
+                for (trial, expected) in alone.removals(&scorer, &subset).iter().zip(&expected) {
+                    assert!((trial.loss - expected.loss).abs() <= 1e-12 * expected.loss);
+                }
+                let (a, b) = (alone.basis().score(&scorer).loss, whole.basis().score(&scorer).loss);
+                assert!((a - b).abs() <= 1e-12 * b);
+            }
+        }
+    }
+}
+
+#[test]
 fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
     let data = sample.data(Level::best(), true, true);

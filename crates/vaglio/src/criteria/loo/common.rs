@@ -65,10 +65,13 @@ impl<'d> Common<'d> {
 
     /// The states of a subset as if they had just been built, for each λ one of every part.
     pub fn bases(&self, subset: &[usize]) -> Vec<Basis<'d>> {
-        let build = |&lambda: &f64| {
-            self.parts.iter().map(move |part| Basis::of(Arc::clone(&part.data), lambda, subset.iter().copied()))
-        };
-        self.lambdas.iter().flat_map(build).collect()
+        self.each(|data, lambda| Basis::of(data, lambda, subset.iter().copied()))
+    }
+
+    /// What `make` makes for each λ of every part.
+    pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
+        let of_lambda = |&lambda: &f64| self.parts.iter().map(move |part| (Arc::clone(&part.data), lambda));
+        self.lambdas.iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets; their weights are those of the first part.

@@ -266,7 +266,7 @@ impl Evaluator for LooEvaluator<'_> {
         let common = Arc::clone(&self.common);
         // What is asked for nothing else is not kept.
         let mut alone: Option<Vec<State<'_>>> = (self.states.is_none() && common.changes_once)
-            .then(|| common.bases(subset).into_iter().map(State::of_removals).collect());
+            .then(|| common.each(|data, lambda| State::of_removals(data, lambda, subset.to_vec())));
         let states = match &mut alone {
             Some(states) => &mut states[..],
             None => self.states(subset),

@@ -15,8 +15,9 @@ fn failed(failure: Failure) -> Error {
 pub fn wrapper(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> {
     choose(problem, count, |selected, candidate| {
         let x = problem.columns().matrix(&[selected, &[candidate]].concat());
-        let ridge = Ridge::new(x, problem.targets().view(), None, false).map_err(failed)?;
-        ridge.leave_one_out(lambda).map_err(failed)
+        let y = problem.targets().view();
+        let ridge = Ridge::new(x.view(), y, None, false).map_err(failed)?;
+        ridge.leave_one_out(x.view(), y, lambda).map_err(failed)
     })
 }
 

@@ -58,9 +58,8 @@ pub fn test_figures(
     intercept: bool,
 ) -> Result<[f64; 2]> {
     let failed = |e: vaglio_kernels::linalg::Failure| vaglio_core::Error::Numerical(e.to_string());
-    let ridge =
-        vaglio_kernels::ridge::Ridge::new(train.columns().matrix(subset), train.targets().view(), None, intercept)
-            .map_err(failed)?;
+    let x = train.columns().matrix(subset);
+    let ridge = vaglio_kernels::ridge::Ridge::new(x.view(), train.targets().view(), None, intercept).map_err(failed)?;
     let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
     let predictions = vaglio_core::Coefficients { weights, intercept }.of_columns(&test.columns().select(subset))?;
     Ok([&Squared as &dyn Loss, &ZeroOne].map(|loss| loss.mean(test.targets().view(), predictions.view(), None)))

@@ -81,7 +81,7 @@ impl Inner {
 /// Columns that one read of the data makes the products of, at least and at most: memory bounds a read for the first few,
 /// and beyond the last arithmetic counts more.
 const LEAST: usize = 4;
-const MOST: usize = 32;
+const MOST: usize = 8;
 
 impl Data<'_> {
     /// x_iᵀx_b for every column i and each of some columns b, scaled and centered; 0 for inactive i.

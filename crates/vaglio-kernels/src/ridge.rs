@@ -2,12 +2,17 @@
 
 mod equations;
 mod normal;
+mod reduce;
 
+use crate::Column;
 use crate::linalg::{self, Failure};
 use crate::tolerance::SMALL_PENALTY;
 pub(crate) use equations::Equations;
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal::Normal;
+use rayon::prelude::*;
+pub(crate) use reduce::triangle_of;
+use reduce::{PARTS, by_weight, reduce, tile_of};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
@@ -16,11 +21,8 @@ pub use normal::Normal;
 /// numbers and columns of unlike scale cost no digits.
 #[derive(Debug, Clone)]
 pub struct Ridge {
-    /// Scaled, centered rows: rows × features.
-    x: Array2<f64>,
-    /// Scaled, centered targets: rows × outputs.
-    y: Array2<f64>,
-    /// The triangle of x with Qᵀy beside it: min(rows, features) × (features + outputs).
+    features: usize,
+    /// The triangle of the scaled, centered rows with Qᵀy beside it: min(rows, features) × (features + outputs).
     triangle: Array2<f64>,
     /// √r_j.
     root: Array1<f64>,
@@ -35,30 +37,81 @@ impl Ridge {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn new(
-        mut x: Array2<f64>,
+        x: ArrayView2<f64>,
         y: ArrayView2<f64>,
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, Failure> {
-        let (rows, features) = x.dim();
+        let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| to.assign(&x.select(Axis(0), rows));
+        Self::of_rows(x.ncols(), |share| share.dot(&x), y, weights, intercept, fill)
+    }
+
+    /// The same of columns, which are read tile after tile and never copied as a whole.
+    ///
+    /// # Errors
+    /// Those of [`Ridge::new`].
+    pub fn of_columns(
+        columns: &[Column<'_>],
+        y: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+    ) -> Result<Self, Failure> {
+        let mean = |column: &Column<'_>, share: &Array1<f64>| -> f64 {
+            column.values().iter().zip(share).map(|(x, share)| x * share).sum()
+        };
+        let means = |share: &Array1<f64>| columns.iter().map(|column| mean(column, share)).collect();
+        let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| {
+            for (mut to, column) in to.columns_mut().into_iter().zip(columns) {
+                match column {
+                    Column::Double(x) => to.iter_mut().zip(rows).for_each(|(to, &row)| *to = x[row]),
+                    Column::Byte(x) => to.iter_mut().zip(rows).for_each(|(to, &row)| *to = f64::from(x[row])),
+                }
+            }
+        };
+        Self::of_rows(columns.len(), means, y, weights, intercept, fill)
+    }
+
+    /// Of rows that `fill` writes, and whose means by shares of the whole weight `means` tells.
+    fn of_rows(
+        features: usize,
+        means: impl FnOnce(&Array1<f64>) -> Array1<f64>,
+        y: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        intercept: bool,
+        fill: impl Fn(&[usize], ArrayViewMut2<f64>) + Sync,
+    ) -> Result<Self, Failure> {
+        let (rows, width) = (y.ncols(), features + y.nrows());
         let weight: Array1<f64> = weights.map_or_else(|| Array1::ones(rows), |w| w.iter().copied().collect());
         let share = &weight / weight.sum();
         let (means, target_means) = if intercept {
-            (share.dot(&x), y.dot(&share))
+            (means(&share), y.dot(&share))
         } else {
             (Array1::zeros(features), Array1::zeros(y.nrows()))
         };
         let root = weight.mapv(f64::sqrt);
-        let scale = root.view().insert_axis(Axis(1));
-        x -= &means;
-        x *= &scale;
-        let y = (&y.t() - &target_means) * scale;
-        let reduced = match by_weight(&weight) {
-            Some(order) => reduce(x.select(Axis(0), &order).view(), y.select(Axis(0), &order).view())?,
-            None => reduce(x.view(), y.view())?,
+        let of_rows = |rows: &[usize], mut to: ArrayViewMut2<f64>| {
+            let (x, mut targets) = to.view_mut().split_at(Axis(1), features);
+            fill(rows, x);
+            targets.assign(&y.select(Axis(1), rows).t());
+            let root = weights.map(|_| root.select(Axis(0), rows));
+            for (mut column, mean) in to.columns_mut().into_iter().zip(means.iter().chain(&target_means)) {
+                column -= *mean;
+                root.iter().for_each(|root| column *= root);
+            }
         };
-        let triangle = reduced.slice(s![..features.min(rows), ..]).to_owned();
-        Ok(Ridge { x, y, triangle, root, means, target_means, intercept })
+        let tile = tile_of(width);
+        let (order, part) = match by_weight(&weight) {
+            Some(order) => (order, rows),
+            None => ((0..rows).collect(), rows.div_ceil(PARTS).max(tile)),
+        };
+        let reduced = |rows: &[usize]| reduce(width, rows.chunks(tile), |rows| rows.len(), of_rows);
+        let parts: Vec<Array2<f64>> = order.par_chunks(part.max(1)).map(reduced).collect::<Result<_, _>>()?;
+        let triangle = match <[Array2<f64>; 1]>::try_from(parts) {
+            Ok([alone]) => alone,
+            Err(parts) => reduce(width, parts.iter(), |part| part.nrows(), |part, mut to| to.assign(part))?,
+        };
+        let triangle = triangle.slice(s![..features.min(rows), ..]).to_owned();
+        Ok(Ridge { features, triangle, root, means, target_means, intercept })
     }
 
     /// Weights (features × outputs) and intercepts for one λ. Cost O(features · min(rows, features)²).
@@ -66,7 +119,7 @@ impl Ridge {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
-        let features = self.x.ncols();
+        let features = self.features;
         let weights = weights_of(self.triangle.view(), features, lambda)?;
         Ok(self.with_intercept(weights, &(0..features).collect::<Vec<_>>()))
     }
@@ -76,7 +129,7 @@ impl Ridge {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn coefficients_of(&self, places: &[usize], lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
-        let features = self.x.ncols();
+        let features = self.features;
         let columns: Vec<usize> = places.iter().copied().chain(features..self.triangle.ncols()).collect();
         let reduced =
             linalg::triangle(stacked(self.triangle.select(Axis(1), &columns).view(), places.len(), lambda).view())?;
@@ -89,36 +142,39 @@ impl Ridge {
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, Failure> {
         // Features beyond the rows are not reduced: each has a triangle of its own.
-        let square = self.x.ncols().min(self.triangle.nrows());
-        let kept: Vec<usize> = (0..square).chain(self.x.ncols()..self.triangle.ncols()).collect();
+        let square = self.features.min(self.triangle.nrows());
+        let kept: Vec<usize> = (0..square).chain(self.features..self.triangle.ncols()).collect();
         let reduced = linalg::triangle(stacked(self.triangle.select(Axis(1), &kept).view(), square, lambda).view())?;
         Ok(Prefixes { ridge: self, lambda, square, reduced, wide: None })
     }
 
     fn with_intercept(&self, weights: Array2<f64>, places: &[usize]) -> (Array2<f64>, Vec<f64>) {
         let intercept = &self.target_means - &self.means.select(Axis(0), places).dot(&weights);
-        (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.y.ncols()] })
+        (weights, if self.intercept { intercept.to_vec() } else { vec![0.0; self.target_means.len()] })
     }
 
     /// The triangle R of the rows stacked on √λ·I, features × features, and the weights.
     fn solve(&self, lambda: f64) -> Result<(Array2<f64>, Array2<f64>), Failure> {
-        let features = self.x.ncols();
+        let features = self.features;
         let reduced = linalg::triangle(stacked(self.triangle.view(), features, lambda).view())?;
         let triangle = reduced.slice(s![..features, ..features]).to_owned();
         Ok((triangle, back_substituted(reduced.view(), features)))
     }
 
-    /// Mean squared leave-one-out error over rows and outputs for one λ. Cost O(rows · features · (features + outputs)).
+    /// Mean squared leave-one-out error over rows and outputs for one λ, of the x and y that it was made of. Cost
+    /// O(rows · features · (features + outputs)).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn leave_one_out(&self, lambda: f64) -> Result<f64, Failure> {
+    pub fn leave_one_out(&self, x: ArrayView2<f64>, y: ArrayView2<f64>, lambda: f64) -> Result<f64, Failure> {
         let (triangle, weights) = self.solve(lambda)?;
+        let scale = self.root.view().insert_axis(Axis(1));
+        let (x, y) = ((&x - &self.means) * scale, (&y.t() - &self.target_means) * scale);
         let total = self.root.dot(&self.root);
-        let mut residuals = &self.y - &self.x.dot(&weights);
+        let mut residuals = &y - &x.dot(&weights);
         // Row j of X·R⁻¹ has the leverage as its sum of squares.
-        let mut along = vec![0.0; self.x.ncols()];
-        for ((j, row), mut residual) in self.x.rows().into_iter().enumerate().zip(residuals.rows_mut()) {
+        let mut along = vec![0.0; self.features];
+        for ((j, row), mut residual) in x.rows().into_iter().enumerate().zip(residuals.rows_mut()) {
             for k in 0..along.len() {
                 let known: f64 = along[..k].iter().zip(triangle.slice(s![..k, k])).map(|(a, r)| a * r).sum();
                 along[k] = (row[k] - known) / triangle[[k, k]];
@@ -126,23 +182,8 @@ impl Ridge {
             let center = if self.intercept { self.root[j] * self.root[j] / total } else { 0.0 };
             residual /= 1.0 - center - along.iter().map(|a| a * a).sum::<f64>();
         }
-        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * self.y.ncols() as f64))
+        Ok(residuals.iter().map(|r| r * r).sum::<f64>() / (total * y.ncols() as f64))
     }
-}
-
-/// The weights of rows beyond which their order counts, over the least.
-const UNLIKE: f64 = 1e6;
-
-/// The rows from the heaviest to the lightest, where weights are very unlike: reflections then cost no digits of light rows.
-///
-/// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
-fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
-    let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(*w), most.max(*w)));
-    (most > UNLIKE * least).then(|| {
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
-        order
-    })
 }
 
 /// A ridge readout at one λ, for its first features.
@@ -171,7 +212,7 @@ impl Prefixes<'_> {
             let reduced = self.reduced.slice(s![..count, ..]).select(Axis(1), &kept);
             return Ok(self.ridge.with_intercept(back_substituted(reduced.view(), count), &places));
         }
-        let (triangle, features) = (&self.ridge.triangle, self.ridge.x.ncols());
+        let (triangle, features) = (&self.ridge.triangle, self.ridge.features);
         // Rotations bring in a few columns; reflections of all are faster where there are many.
         let is_near = |known: usize| known <= count && count - known <= triangle.nrows();
         let (from, mut root) = match self.wide.take().filter(|(known, _)| is_near(*known)) {
@@ -276,25 +317,6 @@ pub(crate) fn back_substituted(reduced: ArrayView2<f64>, features: usize) -> Arr
     weights
 }
 
-/// Rows that are reduced at once, at least; they stay in cache with the triangle of those before.
-const TILE: usize = 1024;
-
-/// The triangle of [x | y], tile of rows after tile of rows on the triangle of those before.
-pub(crate) fn reduce(x: ArrayView2<f64>, y: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-    let (features, width) = (x.ncols(), x.ncols() + y.ncols());
-    let tile = TILE.max(4 * width);
-    let mut triangle = Array2::zeros((0, width));
-    for (x, y) in x.axis_chunks_iter(Axis(0), tile).zip(y.axis_chunks_iter(Axis(0), tile)) {
-        let mut stacked = Array2::zeros((triangle.nrows() + x.nrows(), width));
-        let (mut above, mut below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
-        above.assign(&triangle);
-        below.slice_mut(s![.., ..features]).assign(&x);
-        below.slice_mut(s![.., features..]).assign(&y);
-        triangle = linalg::triangle(stacked.view())?;
-    }
-    Ok(triangle)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,13 +325,13 @@ mod tests {
     #[test]
     fn one_column_has_the_textbook_weight_and_leave_one_out_error() {
         let (x, y) = (array![[1.0], [2.0], [4.0]], array![[3.0, 5.0, 6.0]]);
-        let ridge = Ridge::new(x, y.view(), None, false).unwrap();
+        let ridge = Ridge::new(x.view(), y.view(), None, false).unwrap();
         let (weights, intercept) = ridge.coefficients(1.0).unwrap();
         assert!((weights[[0, 0]] - 37.0 / 22.0).abs() < 1e-13);
         assert_eq!(intercept, [0.0]);
         let without = [(34.0, 21.0, 1.0, 3.0), (27.0, 18.0, 2.0, 5.0), (13.0, 6.0, 4.0, 6.0)];
         let expected: f64 = without.iter().map(|(b, a, x, y)| (y - x * b / a) * (y - x * b / a)).sum::<f64>() / 3.0;
-        assert!((ridge.leave_one_out(1.0).unwrap() - expected).abs() < 1e-12 * expected);
+        assert!((ridge.leave_one_out(x.view(), y.view(), 1.0).unwrap() - expected).abs() < 1e-12 * expected);
     }
 
     #[test]
@@ -326,9 +348,9 @@ mod tests {
             let (x, y) = (x.select(Axis(0), &rows), y.select(Axis(1), &rows));
             let alone = |places: &[usize]| {
                 let x = x.select(Axis(1), places);
-                Ridge::new(x, y.view(), Some(&weights[..rows.len()]), true).unwrap().coefficients(0.3).unwrap()
+                Ridge::new(x.view(), y.view(), Some(&weights[..rows.len()]), true).unwrap().coefficients(0.3).unwrap()
             };
-            let all = Ridge::new(x.clone(), y.view(), Some(&weights[..rows.len()]), true).unwrap();
+            let all = Ridge::new(x.view(), y.view(), Some(&weights[..rows.len()]), true).unwrap();
             let mut prefixes = all.prefixes(0.3).unwrap();
             for count in 0..=5 {
                 assert!(

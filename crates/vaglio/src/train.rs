@@ -5,6 +5,7 @@ use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
 use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
+use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::{Normal, Ridge};
 
@@ -79,8 +80,9 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], engine: Option<&
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {
         let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
-        let matrix = || design.columns().matrix(subset);
-        let ridge = reduced.get_or_init(|| Ridge::new(matrix(), design.targets(), weights.as_deref(), intercept));
+        let columns: Vec<Column<'_>> = subset.iter().map(|&feature| design.columns().column(feature)).collect();
+        let ridge =
+            reduced.get_or_init(|| Ridge::of_columns(&columns, design.targets(), weights.as_deref(), intercept));
         ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
     };
     of_outputs(lambdas, |lambda| {

@@ -81,7 +81,7 @@ impl OfFold {
             standardize(&mut x, &mut held_out, &weights, &rounding);
         }
         let weights = rows.training_weights(&training);
-        Ok(OfFold { ridge: Ridge::new(x, y.view(), Some(&weights), rows.intercept)?, held_out })
+        Ok(OfFold { ridge: Ridge::new(x.view(), y.view(), Some(&weights), rows.intercept)?, held_out })
     }
 }
 

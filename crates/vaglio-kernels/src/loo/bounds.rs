@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// and to more where a trial of a step before told the [`Spread`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
 /// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
 /// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
-/// were tried are kept, up to a sixteenth of all. Memory 8·m·(s + n/16) bytes beside X at most.
+/// were tried are kept, up to one in 40. Memory 8·m·(s + n/40) bytes beside X at most.
 #[derive(Debug)]
 pub(super) struct Bounds {
     features: Vec<usize>,
@@ -73,7 +73,7 @@ const DRIFT: f64 = 1e-12;
 /// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
 const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be kept as G x once it was tried.
-const KEPT: usize = 16;
+const KEPT: usize = 40;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
 const SOUND: f64 = 1e-2;
 /// Of ‖x_i‖²: above this part, products with commits may be taken from x_i in place of what is left of it.

@@ -12,7 +12,7 @@
 
 use crate::Data;
 use crate::linalg::{self, Failure};
-use crate::ridge::reduce;
+use crate::ridge::triangle_of;
 use crate::sums::scaled;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
@@ -89,7 +89,7 @@ impl Excluded {
         } else {
             // A row of zeros adds nothing to the triangle.
             rows.iter().for_each(|&row| all.row_mut(row).fill(0.0));
-            reduce(all.slice(s![.., ..before]), all.slice(s![.., before..]))?
+            triangle_of(all.view())?
         };
         let unit = data.unit().filter(|_| is_all).map(|unit| rows.iter().map(|&row| unit[row]).collect());
         Ok(Excluded { places: rows, intercept, size: subset.len(), outputs, triangle, rows: excluded, unit })

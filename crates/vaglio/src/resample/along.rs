@@ -10,6 +10,7 @@ use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Result, Score, TargetScale,
     Trained,
 };
+use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
 
@@ -85,8 +86,9 @@ pub(crate) fn predictions_along(
         |failure: Failure| Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"));
     let order = order(entries);
     let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
-    let (x, y) = (design.columns().matrix(&order), design.targets());
-    let ridge = Ridge::new(x, y, weights.as_deref(), readout.intercept).map_err(failed)?;
+    let y = design.targets();
+    let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
+    let ridge = Ridge::of_columns(&columns, y, weights.as_deref(), readout.intercept).map_err(failed)?;
     let place: HashMap<Feature, usize> = order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
     let first = readout.lambdas[0];
     let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();

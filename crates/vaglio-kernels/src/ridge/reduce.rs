@@ -1,0 +1,53 @@
+//! Triangles of rows, tile after tile.
+
+use crate::linalg::{self, Failure};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
+
+/// The weights of rows beyond which their order counts, over the least.
+const UNLIKE: f64 = 1e6;
+
+/// The rows from the heaviest to the lightest, where weights are very unlike: reflections then cost no digits of light rows.
+///
+/// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
+pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
+    let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(*w), most.max(*w)));
+    (most > UNLIKE * least).then(|| {
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        order
+    })
+}
+
+/// Rows that are reduced at once, at least; they stay in cache with the triangle of those before.
+const TILE: usize = 1024;
+/// Parts of the rows that threads reduce side by side, however many threads there are.
+pub(super) const PARTS: usize = 8;
+
+/// Rows of a tile, for so many columns.
+pub(super) fn tile_of(width: usize) -> usize {
+    TILE.max(4 * width)
+}
+
+/// The triangle of tiles of rows, each reduced with the triangle of those before.
+pub(super) fn reduce<T>(
+    width: usize,
+    tiles: impl Iterator<Item = T>,
+    height: impl Fn(&T) -> usize,
+    fill: impl Fn(T, ArrayViewMut2<f64>),
+) -> Result<Array2<f64>, Failure> {
+    let mut triangle = Array2::zeros((0, width));
+    for tile in tiles {
+        let mut stacked = Array2::zeros((triangle.nrows() + height(&tile), width).f());
+        let (mut above, below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
+        above.assign(&triangle);
+        fill(tile, below);
+        triangle = linalg::triangle(stacked.view())?;
+    }
+    Ok(triangle)
+}
+
+/// The triangle of rows.
+pub(crate) fn triangle_of(x: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    let tiles = x.axis_chunks_iter(Axis(0), tile_of(x.ncols()));
+    reduce(x.ncols(), tiles, ArrayView2::nrows, |rows, mut to| to.assign(&rows))
+}

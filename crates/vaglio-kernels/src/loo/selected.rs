@@ -175,15 +175,14 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     triangle.slice_mut(s![..together.nrows(), ..]).assign(&together);
 
     let svd = linalg::svd(triangle.view()).ok()?;
-    let inverse = svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
-    let h = linalg::gemm((&svd.v * &inverse).view(), svd.v.t());
+    let weighed = &svd.v * &svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
+    let h = linalg::gemm(weighed.view(), svd.v.t());
     let mut c = vec![vec![0.0; rows]; size];
     let tiles: Vec<Range<usize>> = ends(0, height, rows).collect();
     for tiles in tiles.chunks(rayon::current_num_threads()) {
         let of_tile = |rows: &Range<usize>| {
             let x = below(Array2::zeros((0, size)).view(), data, &features, rows.clone());
-            let along = linalg::gemm(x.view(), svd.v.view()) * &inverse;
-            linalg::gemm(along.view(), svd.v.t())
+            linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t())
         };
         let made: Vec<Array2<f64>> = tiles.par_iter().map(of_tile).collect();
         for (rows, made) in tiles.iter().zip(&made) {

@@ -109,7 +109,8 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                 refined += 1;
                 let all: Vec<usize> = (0..rows).collect();
                 let weights = weighted.then_some(&sample.weights[..]);
-                let ridge = Ridge::new(sample.matrix(&subset, &all), sample.outputs().view(), weights, intercept);
+                let ridge =
+                    Ridge::new(sample.matrix(&subset, &all).view(), sample.outputs().view(), weights, intercept);
                 let (plain, plain_intercepts) = ridge.unwrap().coefficients(lambda).unwrap();
                 let root = |j: usize| sample.weight(weighted, j).sqrt();
                 let width = subset.len() + usize::from(intercept);

@@ -41,7 +41,8 @@ impl Walked {
     fn defined(&self, subset: &[usize], lambda: f64) -> f64 {
         let rows: Vec<usize> = (0..self.sample.count()).collect();
         let (x, y) = (self.sample.matrix(subset, &rows), self.sample.outputs());
-        Ridge::new(x, y.view(), Some(&self.sample.weights), self.intercept).unwrap().leave_one_out(lambda).unwrap()
+        let ridge = Ridge::new(x.view(), y.view(), Some(&self.sample.weights), self.intercept).unwrap();
+        ridge.leave_one_out(x.view(), y.view(), lambda).unwrap()
     }
 
     /// Walks with all three states and returns the largest relative error of a score, and every loss on the way.

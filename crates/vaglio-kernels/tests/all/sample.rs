@@ -75,7 +75,7 @@ impl Sample {
         let y = self.outputs();
         let weights: Vec<f64> = training.iter().map(|&j| self.weight(weighted, j)).collect();
         let x = self.matrix(subset, training);
-        let ridge = Ridge::new(x, y.select(Axis(1), training).view(), Some(&weights), intercept).unwrap();
+        let ridge = Ridge::new(x.view(), y.select(Axis(1), training).view(), Some(&weights), intercept).unwrap();
         let (coefficients, offsets) = ridge.coefficients(lambda).unwrap();
         let fitted = self.matrix(subset, held).dot(&coefficients) + ndarray::Array1::from(offsets);
         y.select(Axis(1), held) - fitted.t()

@@ -41,6 +41,12 @@ const TRIAL: f64 = 20.0;
 const DECOMPOSED: f64 = 4.0;
 /// Flops that take as long as gathering a row, or telling what it loses.
 const GATHERED: f64 = 16.0;
+/// Bytes of states that stay near the processor, and the flops of moments that one on states takes as long as where they are
+/// far from it: these are passes over memory, moments are arithmetic.
+const NEAR: f64 = (1u64 << 22) as f64;
+const FAR: f64 = 8.0;
+/// Flops that making a double of these states takes as long as, for each time that they are slower.
+const MADE: f64 = 60.0;
 /// Doubles beyond which the states of several parts are not made.
 const MOST: f64 = (1u64 << 28) as f64;
 
@@ -241,13 +247,15 @@ impl Extent {
         let forward = Outline::forward(columns as usize, outline.largest).trials;
         let again = if outline.start == 0 && steps > size { (outline.trials - forward).max(0.0) } else { 0.0 };
         let follow = again * rows * 2.0 * size;
+        let far = (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR);
+        let made = (far - 1.0) * MADE * rows * columns;
         Estimate {
             engine: Kind::HoldOut.name(),
             reason: match self.is_standardized {
                 true => "rows held out, columns standardized in each fold".into(),
                 false => "rows held out".into(),
             },
-            flops: lambdas * (trial * outline.trials + follow + step * steps + set_up),
+            flops: lambdas * (made + far * (trial * outline.trials + follow + step * steps + set_up)),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
             bytes: 8.0
                 * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })

@@ -56,8 +56,11 @@ impl Ridge {
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, Failure> {
-        let mean = |column: &Column<'_>, share: &Array1<f64>| -> f64 {
-            column.values().iter().zip(share).map(|(x, share)| x * share).sum()
+        let mean = |column: &Column<'_>, share: &Array1<f64>| {
+            let x = column.values();
+            let about = |center: f64| x.iter().zip(share).map(|(x, share)| (x - center) * share).sum::<f64>();
+            let rough = about(0.0);
+            rough + about(rough)
         };
         let means = |share: &Array1<f64>| columns.iter().map(|column| mean(column, share)).collect();
         let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| {

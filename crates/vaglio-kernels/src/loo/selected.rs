@@ -35,7 +35,7 @@ pub(crate) struct Leaving {
 /// An H_ii that falls to this part of itself when a column leaves was that of a nearly dependent column.
 const H_CANCELLED: f64 = 1e-4;
 /// Of ‖C_b‖: beyond this, the sum of its parts' lengths tells that they cancel.
-const PARTS_CANCEL: f64 = 100.0;
+const PARTS_CANCEL: f64 = 30.0;
 
 impl Selected {
     /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost

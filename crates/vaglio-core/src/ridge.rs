@@ -37,12 +37,12 @@ impl Coefficients {
     pub fn of_columns(&self, columns: &Columns) -> Result<Array2<f64>> {
         self.check(columns.len())?;
         let rows = columns.rows();
-        let mut out = Array2::zeros((self.weights.ncols(), rows));
+        if rows <= TILE {
+            return Ok(self.of_rows(columns, 0..rows));
+        }
         let tile = |start: usize| self.of_rows(columns, start..rows.min(start + TILE));
-        let tiles: Vec<Array2<f64>> = match rows <= TILE {
-            true => vec![tile(0)],
-            false => (0..rows).into_par_iter().step_by(TILE).map(tile).collect(),
-        };
+        let tiles: Vec<Array2<f64>> = (0..rows).into_par_iter().step_by(TILE).map(tile).collect();
+        let mut out = Array2::zeros((self.weights.ncols(), rows));
         let mut first = 0;
         for tile in tiles {
             let next = first + tile.ncols();

@@ -206,12 +206,12 @@ impl Bounds {
     }
 
     /// Reads x_iᵀG(w∘a) of every candidate, in one pass over X.
-    fn read_along(&mut self, basis: &Basis<'_>) {
+    fn read_along(&mut self, basis: &Basis<'_>, weights: &[f64]) {
         let end = basis.commits.len();
         if self.along == Some(end) {
             return;
         }
-        let weighted = |a: &Vec<f64>| a.iter().zip(&basis.d).map(|(a, d)| a * weight(*d)).collect();
+        let weighted = |a: &Vec<f64>| a.iter().zip(weights).map(|(a, w)| a * w).collect();
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
         let with: Vec<[Vec<f64>; 1]> = vectors.iter().map(|z| along(basis, end, [z])).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
@@ -229,7 +229,7 @@ impl Bounds {
     /// With w̄ the mean of w by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, which the commits tell, up to ‖(w − w̄)∘a‖·‖G x_i‖. Where
     /// rows are many beside the columns selected, leverages and so this difference are small. Cost O(n·(s + outputs)).
     pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
-        let weights: Vec<f64> = basis.d.iter().map(|d| weight(*d)).collect();
+        let weights = weights(basis);
         let total: f64 = basis.a.iter().map(|a| sum_of(a, &weights, |a, _| a * a)).sum();
         let mean = basis.a.iter().map(|a| sum_of(a, &weights, |a, w| a * a * w)).sum::<f64>() / total;
         let apart = |a: &Vec<f64>| sum_of(a, &weights, |a, w| (a * (w - mean)) * (a * (w - mean))).sqrt();
@@ -240,7 +240,7 @@ impl Bounds {
         }
         self.refresh(basis);
         let with = &self.with_residuals;
-        Some(self.each(basis, scorer, |scalars, output, f| {
+        Some(self.each(basis, &weights, scorer, |scalars, output, f| {
             let along = mean * (scalars.t[output] - dot_of(&scalars.shares, &with[output]));
             along + f.signum() * apart[output] * scalars.q.max(0.0).sqrt()
         }))
@@ -261,14 +261,21 @@ impl Bounds {
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
     pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         self.refresh(basis);
-        self.read_along(basis);
-        self.each(basis, scorer, |scalars, output, _| scalars.along[output])
+        let weights = weights(basis);
+        self.read_along(basis, &weights);
+        self.each(basis, &weights, scorer, |scalars, output, _| scalars.along[output])
     }
 
     /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
-    fn each(&self, basis: &Basis<'_>, scorer: &Scorer, along: impl Fn(&Scalars, usize, f64) -> f64) -> Vec<f64> {
-        let base: f64 = basis.a.iter().map(|a| sum_of(a, &basis.d, |a, d| a * a * weight(d))).sum();
-        let least = basis.d.iter().map(|d| weight(*d)).fold(f64::INFINITY, f64::min);
+    fn each(
+        &self,
+        basis: &Basis<'_>,
+        weights: &[f64],
+        scorer: &Scorer,
+        along: impl Fn(&Scalars, usize, f64) -> f64,
+    ) -> Vec<f64> {
+        let base: f64 = basis.a.iter().map(|a| sum_of(a, weights, |a, w| a * a * w)).sum();
+        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let bound = |(&feature, scalars): (&usize, &Scalars)| {
             let squares = basis.data.squares(feature);
             if scalars.s < NEARLY_DEPENDENT * squares {
@@ -360,7 +367,7 @@ fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64
     judged(tried, basis.left_with(feature, tau))
 }
 
-/// 1/d², or 0 for a row whose d is unreliable: what the row adds to a sum is left out of its bound.
-fn weight(d: f64) -> f64 {
-    if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }
+/// 1/d² of each row, or 0 where d is unreliable: what the row adds to a sum is left out of its bound.
+fn weights(basis: &Basis<'_>) -> Vec<f64> {
+    basis.d.iter().map(|&d| if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }).collect()
 }

@@ -14,6 +14,8 @@ mod init;
 mod list;
 mod loaded;
 mod manual;
+#[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+mod memory;
 mod new_plugin;
 mod progress;
 #[doc(hidden)]
@@ -48,6 +50,8 @@ use vaglio::pipeline;
 /// The exit code is 0 when done, 2 for usage or configuration, 3 for data, 4 for arithmetic, 5 for a limit, 130 when
 /// interrupted.
 pub fn main() -> ExitCode {
+    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+    memory::grow_by_large_pages();
     signals::listen();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

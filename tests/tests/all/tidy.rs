@@ -121,13 +121,14 @@ fn files_are_short() {
 }
 
 #[test]
-fn unsafe_code_is_in_the_kernels_only() {
+fn unsafe_code_is_in_the_kernels_and_the_allocator_only() {
     let word = concat!("uns", "afe ");
     for folder in ["crates", "plugins", "tests", "examples"] {
         for (path, text) in files(folder, ".rs") {
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let found = code.filter(|line| line.contains(word)).count();
-            assert!(found == 0 || path.starts_with("crates/vaglio-kernels"), "{} holds {word}", path.display());
+            let may = path.starts_with("crates/vaglio-kernels") || path.ends_with("vaglio-cli/src/memory.rs");
+            assert!(found == 0 || may, "{} holds {word}", path.display());
         }
     }
 }

@@ -73,7 +73,9 @@ const DRIFT: f64 = 1e-12;
 /// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
 const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be kept as G x once it was tried.
-const KEPT: usize = 40;
+const KEPT: usize = 60;
+/// G x that are in memory at once beside those that are kept.
+const FORMED: usize = 16;
 /// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
 const SOUND: f64 = 1e-2;
 /// Of ‖x_i‖²: above this part, products with commits may be taken from x_i in place of what is left of it.
@@ -311,6 +313,10 @@ impl Bounds {
     /// Exact trials of some candidates, by position in [`Bounds::features`]. Cost O(m·(s + outputs)) each, O(m) for
     /// one that was tried in the step before.
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+        positions.chunks(FORMED).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
+    }
+
+    fn few_trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         let mut room = self.room;
         let mut formed = Vec::with_capacity(positions.len());
         let mut is_kept = vec![false; basis.data.columns()];

@@ -6,6 +6,7 @@ mod batches;
 mod bytes;
 mod cell;
 mod dialect;
+mod digest;
 mod growing;
 #[cfg(feature = "parquet")]
 mod guard;
@@ -21,6 +22,7 @@ mod survey;
 pub(crate) use crate::disk::{bounded, shortened, system};
 pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use batches::{Batch, BatchReader, Batches};
+pub use digest::Digest;
 pub use settle::Hint;
 pub(crate) use settle::{DAY_FIRST, Fault, FaultKind, MONTH_FIRST, quoted};
 pub(crate) use source::ReadColumn;

@@ -245,3 +245,35 @@ fn journals_hold_a_line_a_step() {
         assert_eq!(line["value"]["score"][0], step["score"]);
     }
 }
+
+#[test]
+fn a_hash_that_comes_behind_leaves_the_same_journal() {
+    let folder = finished("behind");
+    let keep = ["class", "g", "y", "x0", "x1", "x2", "x3", "x4", "x5", "x6"].map(|name| ["--keep", name]).concat();
+    let written = ["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "train.parquet"];
+    let ran = folder.vaglio(&[&written[..], &keep].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let numbers = ["y", "x0", "x1", "x2", "x3", "x4", "x5", "x6"].map(|name| format!("{name}: number")).join(", ");
+    let yaml = folder.read("p.yaml").replace("train.csv", "train.parquet");
+    let yaml = yaml.replace("[class, g]", &format!("[class, g, prediction], types: {{{numbers}}}"));
+    folder.write("p.yaml", yaml);
+    let journal = |threads: &str| {
+        let out = format!("{threads}/out");
+        let ran = run(&folder, &out, &["--threads", threads]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let journal = folder.read(&format!("{out}/journal.jsonl"));
+        let ran = run(&folder, &out, &["--threads", threads, "--resume"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(journal, folder.read(&format!("{out}/journal.jsonl")));
+        journal
+    };
+    let [alone, behind] = ["1", "2"].map(journal);
+    assert_eq!(alone.lines().next(), behind.lines().next());
+    assert_eq!(pieces(&alone), pieces(&behind));
+    let digits = |out: &str| folder.json(&format!("{out}/out/selection.json"))["data"]["sha256"].clone();
+    let bytes = std::fs::read(folder.path("train.parquet")).unwrap();
+    let expected: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!([digits("1"), digits("2")], [expected.as_str(), expected.as_str()]);
+    let of_header: Value = serde_json::from_str(behind.lines().next().unwrap()).unwrap();
+    assert_eq!(of_header["data"], expected);
+}

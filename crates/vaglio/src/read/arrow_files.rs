@@ -19,6 +19,7 @@ use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::plain_type;
 pub(super) use footer::{check_footer, check_rows, footer, with_dictionaries};
+pub(super) use kept::Hashing;
 use kept::Kept;
 use messages::{Blocks, check_stream};
 pub(super) use pages::check_pages;
@@ -166,6 +167,11 @@ impl Stored {
     /// A file on the disk that cannot be read, or was written to since it was opened.
     pub fn digest(&self) -> Result<[u8; 32]> {
         self.kept.digest(&self.path)
+    }
+
+    /// The beginning of the same, of a file that was left on the disk.
+    pub fn hashing(&self) -> Option<Hashing> {
+        matches!(self.kept, Kept::Disk(_)).then(|| Hashing::new(&self.kept, &self.path))
     }
 
     /// Whether the format says that a column holds text.

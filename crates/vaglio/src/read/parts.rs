@@ -1,7 +1,7 @@
 //! One file of a table: its header is known, its rows are read on demand.
 
 #[cfg(feature = "parquet")]
-use super::arrow_files::Stored;
+use super::arrow_files::{Hashing, Stored};
 use super::bytes::{Kind, is_utf8, text};
 use super::cell::Rules;
 use super::growing::{Growing, RawColumn};
@@ -104,6 +104,15 @@ impl Part {
             (None, Body::Text(sheet)) => Ok(Sha256::digest(sheet.bytes()).into()),
             #[cfg(feature = "parquet")]
             (None, Body::Stored(stored)) => stored.digest(),
+        }
+    }
+
+    /// The beginning of the hash of a file that was left on the disk.
+    #[cfg(feature = "parquet")]
+    pub fn hashing(&self) -> Option<Hashing> {
+        match &self.body {
+            Body::Text(_) => None,
+            Body::Stored(stored) => stored.hashing(),
         }
     }
 

@@ -1,7 +1,10 @@
 //! One table from one file or several.
 
+#[cfg(feature = "parquet")]
+use super::arrow_files::Hashing;
 use super::bytes::check_encoding;
 use super::cell::Rules;
+use super::digest::{Digest, digits};
 use super::growing::Growing;
 use super::head::share;
 use super::parts::{Body, Part};
@@ -11,7 +14,6 @@ use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::budget::Budget;
 use crate::read_spec::ReadSpec;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use vaglio_core::{Cells, Error, Result, Table};
@@ -131,17 +133,13 @@ impl Source {
         is_sample.then(|| all / rows.sum::<f64>().max(1.0))
     }
 
-    /// SHA-256 of the file; of several files that of their hashes, one after the other. Cost O(bytes).
+    /// SHA-256 of the file in hexadecimal digits; of several files that of their hashes, one after the other. Cost O(bytes).
     ///
     /// # Errors
     /// A Parquet file that cannot be read, or was written to since it was opened.
     pub fn sha256(&self) -> Result<String> {
         let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(Part::digest).collect();
-        let hash = match &hashes?[..] {
-            [one] => *one,
-            several => Sha256::digest(several.concat()).into(),
-        };
-        Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(digits(&hashes?))
     }
 
     /// Reads the columns that are wanted, in the order of the first file. Cost O(bytes), on all threads.
@@ -159,6 +157,30 @@ impl Source {
             survey.columns.push(of_column);
         }
         Ok((Table::new(table)?, survey))
+    }
+
+    /// The beginnings of the hashes of its files, where all were left on the disk.
+    #[cfg(feature = "parquet")]
+    pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
+        self.parts.iter().map(Part::hashing).collect()
+    }
+
+    /// Reads like [`Source::read`], and hashes like [`Source::sha256`]. Where there is a second thread and the files were
+    /// left on the disk, the hash comes behind, while what was read is used.
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn read_and_hash(&self, wanted: &Wanted) -> Result<(Table, Survey, Digest)> {
+        #[cfg(feature = "parquet")]
+        if rayon::current_num_threads() > 1
+            && let Some(files) = self.hashings()
+        {
+            let (table, survey) = self.read(wanted)?;
+            return Ok((table, survey, Digest::behind(files)));
+        }
+        let (read, digits) = rayon::join(|| self.read(wanted), || self.sha256());
+        let (table, survey) = read?;
+        Ok((table, survey, Digest::known(digits?)))
     }
 
     /// The same, and columns with a cell that they cannot have are told one by one; with how many rows each file has.

@@ -9,7 +9,7 @@ use super::targets::{encode, task};
 use crate::budget::Budget;
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
-use crate::read::{ColumnFilter, Source, Survey, Taken, Wanted};
+use crate::read::{ColumnFilter, Digest, Source, Survey, Taken, Wanted};
 use crate::record::TakenColumns;
 use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
 use std::collections::HashSet;
@@ -30,8 +30,8 @@ pub struct Prepared {
     pub target_scales: Option<Vec<TargetScale>>,
     /// Rows as read, those of weight 0 included, without test rows.
     pub rows: usize,
-    /// SHA-256 of the training file.
-    pub sha256: String,
+    /// SHA-256 of the training file, which may be made while the search is under way.
+    pub sha256: Digest,
     /// Names of the target columns.
     pub targets: Vec<String>,
     /// Rows of the training file that were set aside as test rows, from 1 and increasing.
@@ -77,9 +77,10 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
-    let of_hash = || if is_sample { Ok(String::new()) } else { source.sha256() };
-    let (read, sha256) = rayon::join(|| source.read(&wanted), of_hash);
-    let ((mut table, survey), sha256) = (read?, sha256?);
+    let (mut table, survey, sha256) = match is_sample {
+        true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
+        false => source.read_and_hash(&wanted)?,
+    };
     let reading = Reading::of(spec, &source, &survey);
     for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
         tracing::warn!("the column `{name}` is left out: {why}");

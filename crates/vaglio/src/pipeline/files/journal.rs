@@ -1,10 +1,14 @@
 //! `journal.jsonl`: finished work of a run, one checksummed line a piece, from which another run of the same goes on.
 
+mod lines;
+
+pub(super) use lines::Header;
+
 use super::beside::sync_folder;
 use crate::disk::temporary;
-use serde::{Deserialize, Serialize};
+use crate::read::Digest;
+use lines::{Known, Piece, read, sealed};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -15,139 +19,39 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Keeper, Result};
 
-/// The version of the format.
-const FORMAT: &str = "vaglio.journal/1";
 /// Its name in the folder of a run, and that of the journal of the run before.
 const NAME: &str = "journal.jsonl";
 const PREVIOUS: &str = "journal.previous.jsonl";
-/// Digits of the checksum of a line.
-const DIGITS: usize = 16;
 /// How long a line waits for others that are written with it.
 const WAIT: Duration = Duration::from_millis(20);
 /// How often what was written is forced to the disk, at most.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// What a journal is of, its first line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Header {
-    format: String,
-    version: String,
-    /// SHA-256 of the data.
-    data: String,
-    configuration: serde_json::Value,
-}
-
-impl Header {
-    pub fn new(data: &str, configuration: serde_json::Value) -> Self {
-        let version = env!("CARGO_PKG_VERSION").into();
-        Header { format: FORMAT.into(), version, data: data.into(), configuration }
-    }
-
-    /// What is not alike in the header of another run.
-    fn differs(&self, other: &Header) -> Option<String> {
-        if self.format != other.format || self.version != other.version {
-            let (theirs, ours) = (&other.version, &self.version);
-            return Some(format!("it was written by version {theirs} ({}), and this is {ours}", other.format));
+/// Writes the first line of a journal; one that is there is set aside once that is on the disk.
+fn begin(path: &Path, header: &Header) -> Result<Begun> {
+    let failed = |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
+    let body = serde_json::to_string(header).map_err(|error| failed(error.into()))?;
+    let mut sum = String::new();
+    let line = sealed(&body, &mut sum);
+    let temporary = temporary(path);
+    let begun = || -> std::io::Result<File> {
+        let mut file = OpenOptions::new().create(true).truncate(true).write(true).open(&temporary)?;
+        file.write_all(line.as_bytes())?;
+        file.sync_all()?;
+        if path.exists() {
+            std::fs::rename(path, path.with_file_name(PREVIOUS))?;
         }
-        if self.data != other.data {
-            return Some("the data have changed since it was written".into());
+        std::fs::rename(&temporary, path)?;
+        if let Some(folder) = path.parent() {
+            sync_folder(folder);
         }
-        let path = different(&self.configuration, &other.configuration, String::new())?;
-        Some(format!("it is of a run with other settings: `{path}` differs"))
-    }
-}
-
-/// The path of the first value that is not alike.
-fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Option<String> {
-    let (serde_json::Value::Object(of_a), serde_json::Value::Object(of_b)) = (a, b) else {
-        return (a != b).then_some(path);
+        Ok(file)
     };
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    let missing = of_b.keys().find(|key| !of_a.contains_key(*key)).map(|key| below(key));
-    let null = serde_json::Value::Null;
-    of_a.iter().find_map(|(key, value)| different(value, of_b.get(key).unwrap_or(&null), below(key))).or(missing)
-}
-
-#[derive(Serialize)]
-struct Piece<'p> {
-    key: &'p str,
-    value: &'p RawValue,
-}
-
-#[derive(Deserialize)]
-struct ReadPiece<'p> {
-    #[serde(borrow)]
-    key: std::borrow::Cow<'p, str>,
-    #[serde(borrow)]
-    value: &'p RawValue,
-}
-
-/// A line of a JSON object, with a checksum of it and of all before.
-fn sealed(body: &str, sum: &mut String) -> String {
-    let open = &body[..body.len() - 1];
-    *sum = checksum(sum, open);
-    format!("{open},\"sum\":\"{sum}\"}}\n")
-}
-
-fn checksum(before: &str, open: &str) -> String {
-    let mut digest = Sha256::new();
-    digest.update(before);
-    digest.update(open);
-    let mut sum = format!("{:x}", digest.finalize());
-    sum.truncate(DIGITS);
-    sum
-}
-
-/// The object of a line whose checksum is right.
-fn unsealed(line: &str, sum: &mut String) -> Option<String> {
-    let at = line.len().checked_sub(DIGITS + ",\"sum\":\"\"}".len())?;
-    let (open, seal) = (line.get(..at)?, line.get(at..)?);
-    *sum = checksum(sum, open);
-    (seal == format!(",\"sum\":\"{sum}\"}}")).then(|| format!("{open}}}"))
-}
-
-/// What was read of a journal.
-struct Known {
-    pieces: HashMap<String, String>,
-    /// Bytes of its whole lines.
-    length: u64,
-    sum: String,
-}
-
-/// Reads a journal of the run of a header, up to its last whole line; `None` where there is not even a first.
-fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
-    let begin = "to begin anew, leave `--resume` out, which sets this journal aside";
-    let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(crate::read::system(path, &error)),
-    };
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let (mut sum, mut pieces, mut is_first) = (String::new(), HashMap::new(), true);
-    for (number, line) in
-        (1..).zip(bytes[..whole].split(|byte| *byte == b'\n')).take_while(|(_, line)| !line.is_empty())
-    {
-        let altered = || refused(format!("line {number} was altered after it was written"));
-        let line = std::str::from_utf8(line).map_err(|_| altered())?;
-        let body = unsealed(line, &mut sum).ok_or_else(altered)?;
-        if std::mem::take(&mut is_first) {
-            let found: Header =
-                serde_json::from_str(&body).map_err(|_| refused("it is no journal that this version knows".into()))?;
-            if let Some(what) = header.differs(&found) {
-                return Err(refused(what));
-            }
-            continue;
-        }
-        let piece: ReadPiece<'_> = serde_json::from_str(&body).map_err(|_| altered())?;
-        pieces.insert(piece.key.into_owned(), piece.value.get().to_owned());
-    }
-    let is_plain = bytes[..whole].windows(2).all(|pair| pair != b"\n\n") && bytes.first() != Some(&b'\n');
-    if !is_plain {
-        return Err(refused("a line was emptied after it was written".into()));
-    }
-    Ok((!is_first).then_some(Known { pieces, length: whole as u64, sum }))
+    let file = begun().map_err(|error| {
+        let _ = std::fs::remove_file(&temporary);
+        failed(error)
+    })?;
+    Ok(Begun { file, length: line.len() as u64, sum })
 }
 
 /// The journal of a run under way.
@@ -186,14 +90,35 @@ struct Shared {
 }
 
 struct State {
+    begun: Option<Begun>,
+    /// What waits for its first line.
+    held: Vec<String>,
+    /// Lines that are not in it yet.
+    waiting: String,
+    failure: Option<Error>,
+    is_over: bool,
+}
+
+/// A journal whose first line is on the disk.
+struct Begun {
     file: File,
     /// Bytes of whole lines in the file.
     length: u64,
-    /// Lines that are not in it yet.
-    waiting: String,
     sum: String,
-    failure: Option<Error>,
-    is_over: bool,
+}
+
+impl State {
+    fn keep(&mut self, body: String) {
+        match &mut self.begun {
+            Some(begun) => self.waiting += &sealed(&body, &mut begun.sum),
+            None => self.held.push(body),
+        }
+    }
+
+    fn begin(&mut self, begun: Begun) {
+        self.begun = Some(begun);
+        std::mem::take(&mut self.held).into_iter().for_each(|body| self.keep(body));
+    }
 }
 
 impl Shared {
@@ -209,13 +134,14 @@ impl Shared {
     /// Writes the lines that wait; where they do not fit, the file ends with the last whole line before.
     fn write(&self, state: &mut State, path: &Path) {
         let lines = std::mem::take(&mut state.waiting);
+        let Some(begun) = &mut state.begun else { return };
         if lines.is_empty() || state.failure.is_some() {
             return;
         }
-        match state.file.write_all(lines.as_bytes()) {
-            Ok(()) => state.length += lines.len() as u64,
+        match begun.file.write_all(lines.as_bytes()) {
+            Ok(()) => begun.length += lines.len() as u64,
             Err(error) => {
-                let _ = state.file.set_len(state.length);
+                let _ = begun.file.set_len(begun.length);
                 self.fail(state, Error::Unwritable { path: path.to_owned(), message: error.to_string() });
             }
         }
@@ -228,28 +154,15 @@ impl Book {
     /// # Errors
     /// [`Error::Unwritable`].
     pub fn begin(out: &Path, header: &Header) -> Result<Self> {
+        let begun = begin(&out.join(NAME), header)?;
+        Ok(Book::of(out, HashMap::new(), false, move || Ok(begun)))
+    }
+
+    /// The same once the hash of the data is known; what is kept before waits in memory.
+    pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
-        let failed = |error: std::io::Error| Error::Unwritable { path: path.clone(), message: error.to_string() };
-        let body = serde_json::to_string(header).map_err(|error| failed(error.into()))?;
-        let mut sum = String::new();
-        let line = sealed(&body, &mut sum);
-        let temporary = temporary(&path);
-        let begin = || -> std::io::Result<File> {
-            let mut file = OpenOptions::new().create(true).truncate(true).write(true).open(&temporary)?;
-            file.write_all(line.as_bytes())?;
-            file.sync_all()?;
-            if path.exists() {
-                std::fs::rename(&path, out.join(PREVIOUS))?;
-            }
-            std::fs::rename(&temporary, &path)?;
-            sync_folder(out);
-            Ok(file)
-        };
-        let file = begin().map_err(|error| {
-            let _ = std::fs::remove_file(&temporary);
-            failed(error)
-        })?;
-        Ok(Book::of(path, file, Known { pieces: HashMap::new(), length: line.len() as u64, sum }, false))
+        let begin = move || begin(&path, &Header::new(&data.digits()?, configuration));
+        Book::of(out, HashMap::new(), false, begin)
     }
 
     /// Goes on with the journal that is there, or begins one.
@@ -259,28 +172,43 @@ impl Book {
     pub fn resume(out: &Path, header: &Header) -> Result<Self> {
         let path = out.join(NAME);
         let Some(known) = read(&path, header)? else { return Book::begin(out, header) };
+        let Known { pieces, length, sum } = known;
         let open = || -> std::io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(&path)?;
             // A torn last line goes.
-            file.set_len(known.length)?;
+            file.set_len(length)?;
             file.seek(SeekFrom::End(0))?;
             Ok(file)
         };
         let file = open().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
-        Ok(Book::of(path, file, known, true))
+        Ok(Book::of(out, pieces, true, move || Ok(Begun { file, length, sum })))
     }
 
-    fn of(path: PathBuf, file: File, known: Known, is_resumed: bool) -> Self {
-        let Known { pieces, length, sum } = known;
-        let state = State { file, length, waiting: String::new(), sum, failure: None, is_over: false };
+    fn of(
+        out: &Path,
+        known: HashMap<String, String>,
+        is_resumed: bool,
+        begin: impl FnOnce() -> Result<Begun> + Send + 'static,
+    ) -> Self {
+        let path = out.join(NAME);
+        let state = State { begun: None, held: Vec::new(), waiting: String::new(), failure: None, is_over: false };
         let (changed, over) = (Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state: Mutex::new(state), changed, over, has_failed: AtomicBool::new(false) });
         let writer = {
             let (shared, path) = (Arc::clone(&shared), path.clone());
-            std::thread::spawn(move || writing(&shared, &path))
+            std::thread::spawn(move || {
+                let begun = begin();
+                let mut state = shared.state();
+                match begun {
+                    Ok(begun) => state.begin(begun),
+                    Err(error) => shared.fail(&mut state, error),
+                }
+                drop(state);
+                writing(&shared, &path);
+            })
         };
         let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::of_environment());
-        Book { path, known: pieces, is_resumed, shared, writer, keeps }
+        Book { path, known, is_resumed, shared, writer, keeps }
     }
 
     /// Whether an earlier run began it.
@@ -339,9 +267,7 @@ impl Keeper for Book {
         }
         let Ok(value) = RawValue::from_string(value.to_owned()) else { return };
         let Ok(body) = serde_json::to_string(&Piece { key, value: &value }) else { return };
-        let mut state = self.shared.state();
-        let line = sealed(&body, &mut state.sum);
-        state.waiting += &line;
+        self.shared.state().keep(body);
         self.shared.changed.notify_all();
     }
 
@@ -365,11 +291,11 @@ fn writing(shared: &Shared, path: &Path) {
         }
         is_dirty |= !state.waiting.is_empty();
         shared.write(&mut state, path);
-        let (is_over, file) = (state.is_over, state.file.try_clone());
+        let (is_over, file) = (state.is_over, state.begun.as_ref().and_then(|begun| begun.file.try_clone().ok()));
         drop(state);
         if is_dirty && (is_over || synced.elapsed() >= SYNC) {
             // Where the disk cannot say that it has it, the lines are there as far as they are.
-            let _ = file.and_then(|file| file.sync_data());
+            let _ = file.map(|file| file.sync_data());
             (synced, is_dirty) = (Instant::now(), false);
         }
         if is_over {

@@ -54,7 +54,7 @@ pub(super) fn record(
         warnings: warnings(pipeline, design, selection, &steps, &*loss),
         pipeline: parts(pipeline, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
-        data: data(prepared, design),
+        data: data(prepared, design)?,
         candidates: names.clone(),
         empty_score: path.empty.loss,
         steps,
@@ -105,17 +105,17 @@ fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
     }
 }
 
-fn data(prepared: &Prepared, design: &Design) -> Data {
-    Data {
+fn data(prepared: &Prepared, design: &Design) -> Result<Data> {
+    Ok(Data {
         rows: prepared.rows,
         features: design.features(),
         outputs: prepared.train.targets().nrows(),
         targets: prepared.targets.clone(),
         classes: design.classes().map(|classes| classes.names),
-        sha256: prepared.sha256.clone(),
+        sha256: prepared.sha256.digits()?,
         test_rows: prepared.test_rows.clone(),
         columns: prepared.columns.clone(),
-    }
+    })
 }
 
 fn stage(stage: &Stage) -> StageRecord {

@@ -84,9 +84,7 @@ fn run_in(
         None => claim.insert(Claim::new(&options.out)?),
     };
     claim.make_ready()?;
-    let header = Header::new(&prepared.sha256, pipeline.configuration()?);
-    let begin = if options.resume { Book::resume } else { Book::begin };
-    let book = Arc::new(begin(&options.out, &header)?);
+    let book = Arc::new(begun(pipeline, options, &prepared)?);
     let observer = &mut Watched::new(observer, &book, start, pipeline.most_time());
     let (selector, tuned) = pipeline.tuned(&prepared.train, observer)?;
     if tuned.is_some() {
@@ -120,6 +118,16 @@ fn run_in(
     ];
     claim.put(&texts, book.is_resumed())?;
     Ok(Outcome { record, model })
+}
+
+/// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.
+fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) -> Result<Book> {
+    let (data, configuration) = (&prepared.sha256, pipeline.configuration()?);
+    if !options.resume && !data.is_known() {
+        return Ok(Book::begin_behind(&options.out, data.clone(), configuration));
+    }
+    let header = Header::new(&data.digits()?, configuration);
+    if options.resume { Book::resume(&options.out, &header) } else { Book::begin(&options.out, &header) }
 }
 
 /// The model file of a run.

@@ -8,7 +8,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use sha2::{Digest, Sha256};
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Error, ErrorKind, Read, Result as Outcome, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::Result;
 
@@ -74,16 +74,12 @@ impl Kept {
         if let Kept::Memory(bytes) = self {
             return Ok(Sha256::digest(bytes).into());
         }
-        let (mut hash, mut place) = (Sha256::new(), self.from(0));
-        let mut block = vec![0; STEP];
+        let mut hashing = Hashing::new(self, path);
         loop {
-            match place.read(&mut block).map_err(|error| system(path, &error))? {
-                0 => break,
-                read => hash.update(&block[..read]),
+            if let Some(digest) = hashing.step()? {
+                return Ok(digest);
             }
         }
-        self.check_unchanged(path)?;
-        Ok(hash.finalize().into())
     }
 
     /// A reader from here on.
@@ -119,6 +115,36 @@ fn read_at(file: &File, out: &mut [u8], at: u64) -> Outcome<usize> {
 #[cfg(not(any(unix, windows)))]
 fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
     Err(ErrorKind::Unsupported.into())
+}
+
+/// SHA-256 of a file, as far as it was read.
+#[derive(Debug)]
+pub(in crate::read) struct Hashing {
+    path: PathBuf,
+    hash: Sha256,
+    place: Place,
+    block: Vec<u8>,
+}
+
+impl Hashing {
+    pub(super) fn new(kept: &Kept, path: &Path) -> Self {
+        Hashing { path: path.to_owned(), hash: Sha256::new(), place: kept.from(0), block: Vec::new() }
+    }
+
+    /// Takes in some more bytes; the hash, once it has all.
+    ///
+    /// # Errors
+    /// Those of [`Kept::digest`].
+    pub fn step(&mut self) -> Result<Option<[u8; 32]>> {
+        self.block.resize(STEP, 0);
+        let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, &error))?;
+        if read > 0 {
+            self.hash.update(&self.block[..read]);
+            return Ok(None);
+        }
+        self.place.kept.check_unchanged(&self.path)?;
+        Ok(Some(std::mem::take(&mut self.hash).finalize().into()))
+    }
 }
 
 /// A place in a file.

@@ -1,5 +1,6 @@
-use super::super::ColumnFilter;
+use super::super::digest::Digest;
 use super::super::tests::folder_of;
+use super::super::{ColumnFilter, ReadSpec, Source, Wanted};
 use super::*;
 use arrow_array::types::*;
 use arrow_array::*;
@@ -7,6 +8,7 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
 use std::fs::File;
+use std::io::Write;
 use std::sync::Arc;
 use vaglio_core::{Cells, Table};
 
@@ -264,4 +266,36 @@ fn damaged_files_are_errors() {
             let _ = read(&damaged);
         }
     }
+}
+
+#[test]
+fn the_hash_that_comes_behind_is_that_of_the_files() {
+    // More bytes than a step takes in.
+    let values = |from: u64| Float64Array::from_iter_values((from..from + 700_000).map(|i| (i as f64).sqrt()));
+    let path = |from: u64| {
+        let [path, _] = write(&format!("hashed-{from}"), &batch(vec![("a", Arc::new(values(from)))]));
+        path
+    };
+    let paths = [path(0), path(7)];
+    let threads = |count: usize| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
+    for paths in [&paths[..1], &paths[..]] {
+        let source = || Source::open(paths, &ReadSpec::default()).unwrap();
+        let expected = source().sha256().unwrap();
+        for count in [1, 2, 3] {
+            let hashed = threads(count).install(|| source().read_and_hash(&Wanted::default()));
+            let (table, _, digest) = hashed.unwrap();
+            assert_eq!(table.rows(), 700_000 * paths.len());
+            // The pool is gone by now, and what it had begun is not.
+            assert_eq!(digest.digits().unwrap(), expected);
+            assert!(digest.is_known());
+        }
+    }
+    // What is written to it once all was read, and before it was hashed.
+    let source = Source::open(&paths[..1], &ReadSpec::default()).unwrap();
+    source.read(&Wanted::default()).unwrap();
+    File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();
+    let behind = threads(2).install(|| Digest::behind(source.hashings().unwrap()));
+    let message = behind.digits().unwrap_err().to_string();
+    assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"), "{message}");
+    assert_eq!(source.sha256().unwrap_err().to_string(), message);
 }

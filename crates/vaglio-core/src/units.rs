@@ -234,10 +234,19 @@ impl Design {
 /// The largest magnitude of a column, or what it is at most; NaN or infinite where an entry is.
 pub(crate) fn largest(column: Column<'_>) -> f64 {
     match column {
-        // Bits of magnitudes are in the order of these, and those of NaN above all.
         Column::Double(values) => {
-            let bits = |x: &f64| x.abs().to_bits();
-            f64::from_bits(values.iter().map(bits).fold(0, u64::max))
+            let (eights, rest) = values.as_chunks::<8>();
+            let (mut most, mut lost) = ([0.0f64; 8], [0.0; 8]);
+            for eight in eights {
+                for lane in 0..8 {
+                    let (size, most) = (eight[lane].abs(), &mut most[lane]);
+                    *most = if size > *most { size } else { *most };
+                    lost[lane] += size * 0.0;
+                }
+            }
+            let most = most.into_iter().chain(rest.iter().map(|x| x.abs())).fold(0.0, f64::max);
+            // 0 unless some number is not finite.
+            most + lost.into_iter().chain(rest.iter().map(|x| x * 0.0)).sum::<f64>()
         }
         Column::Byte(_) => f64::from(u8::MAX),
     }

@@ -20,18 +20,44 @@ pub(crate) struct Held<'p> {
     pub problem: &'p Problem,
     /// How the training targets were scaled, if they were.
     pub scales: Option<&'p [TargetScale]>,
+    /// The features that the learner has made of them, where they are those that it was trained on.
+    made: Option<&'p Columns>,
 }
 
-impl Held<'_> {
+impl<'p> Held<'p> {
+    /// Rows held out.
+    pub fn new(problem: &'p Problem, scales: Option<&'p [TargetScale]>) -> Self {
+        Held { problem, scales, made: None }
+    }
+
+    /// The rows that a design is of.
+    pub fn trained_on(design: &'p Design, problem: &'p Problem, scales: Option<&'p [TargetScale]>) -> Self {
+        Held { problem, scales, made: design.readout().map(|_| design.columns()) }
+    }
+
     /// Predictions of a model, outputs × rows, in the user's units.
     ///
     /// # Errors
     /// Those of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
-        let inputs = self.problem.columns().select(model.inputs());
-        let mut predictions = model.predict(&inputs, self.series())?;
+        let mut predictions = model.predict(&self.inputs(model), self.series())?;
         unscale(&mut predictions, self.scales);
         Ok(predictions)
+    }
+
+    /// The same of the model of an entry.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn predicted_by(&self, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
+        let (Some(readout), Some(made)) = (model.coefficients(), self.made) else { return self.predicted(model) };
+        let mut predictions = model.predict_with(readout, &made.select(&entry.subset), self.series())?;
+        unscale(&mut predictions, self.scales);
+        Ok(predictions)
+    }
+
+    fn inputs(&self, model: &Model) -> Columns {
+        self.problem.columns().select(model.inputs())
     }
 
     fn series(&self) -> Option<&[u32]> {
@@ -98,8 +124,10 @@ pub(crate) fn predictions_along(
     let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
     let zeros = Coefficients { weights: Array2::zeros((order.len(), y.nrows())), intercept: none.intercept.clone() };
     let model = design.model(&order, Trained { lambda: empty_lambda, coefficients: zeros })?;
-    let inputs = held.problem.columns().select(model.inputs());
-    let features = model.features(&inputs, held.series())?;
+    let features = match held.made {
+        Some(made) => made.select(&order),
+        None => model.features(&held.inputs(&model), held.series())?.into_owned(),
+    };
     let predicted = |readout: &Coefficients, features: &Columns| -> Result<Array2<f64>> {
         if !readout.is_finite() {
             return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));

@@ -79,7 +79,7 @@ impl Fold {
     }
 
     pub fn held(&self) -> Held<'_> {
-        Held { problem: &self.held, scales: self.fitted.scales.as_deref() }
+        Held::new(&self.held, self.fitted.scales.as_deref())
     }
 }
 

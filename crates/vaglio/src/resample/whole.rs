@@ -182,7 +182,7 @@ fn outer_fold(
     let Some(repeated) = whole.on(&sample.select(&training)?, at)? else { return Ok(None) };
     let problem = sample.select(&held)?.apply(&repeated.fitted)?;
     let rows = held;
-    let held = Held { problem: &problem, scales: repeated.fitted.scales.as_deref() };
+    let held = Held::new(&problem, repeated.fitted.scales.as_deref());
     let predictions = held.predicted(&repeated.selection.model)?;
     let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, None)?)?;
     let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));

@@ -29,7 +29,8 @@ pub(super) fn curve(
     let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
     for (problem, is_test) in problems {
         let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
-        let held = Held { problem, scales: prepared.target_scales.as_deref() };
+        let scales = prepared.target_scales.as_deref();
+        let held = if is_test { Held::new(problem, scales) } else { Held::trained_on(design, problem, scales) };
         let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
             let Some(index) = index else { return Ok(()) };
             let of = |loss: &dyn Loss| {
@@ -47,7 +48,7 @@ pub(super) fn curve(
             Ok(())
         };
         match (&path.entries[..], path.chosen) {
-            ([_], Some(0)) => each(Some(0), chosen, held.predicted(chosen)?)?,
+            ([one], Some(0)) => each(Some(0), chosen, held.predicted_by(chosen, one)?)?,
             _ => predictions_along(design, &path.entries, path.empty, &held, each)?,
         }
     }

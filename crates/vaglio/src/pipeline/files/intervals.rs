@@ -69,7 +69,7 @@ fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &Outer| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
-        let held = Held { problem: &problem, scales: fold.scales.as_deref() };
+        let held = Held::new(&problem, fold.scales.as_deref());
         let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));

@@ -231,7 +231,7 @@ impl Prepared {
     /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
         let Some(test) = &self.test else { return Ok(None) };
-        let held = Held { problem: test, scales: self.target_scales.as_deref() };
+        let held = Held::new(test, self.target_scales.as_deref());
         let predictions = held.predicted(model)?;
         held.compare(model, &predictions, |c| {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {

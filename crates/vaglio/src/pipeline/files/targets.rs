@@ -23,21 +23,19 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
         }
         return Ok(Task::Regression);
     }
-    let labels = labels(cells);
+    let is_regression = match spec.task {
+        Some(kind) => kind == TaskKind::Regression,
+        None => {
+            spec.positive.is_none() && cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()))
+        }
+    };
+    // There may be as many labels as rows, and regression asks for none.
+    let labels = if is_regression { Vec::new() } else { labels(cells) };
     let kind = match spec.task {
         Some(kind) => kind,
-        None if spec.positive.is_some() => TaskKind::Binary,
-        None if text.is_some() => {
-            if labels.len() > 2 {
-                TaskKind::Multiclass
-            } else {
-                TaskKind::Binary
-            }
-        }
-        None => {
-            let whole = labels.iter().all(|label| label.parse::<f64>().is_ok_and(|v| v.fract() == 0.0));
-            if labels.len() == 2 && whole { TaskKind::Binary } else { TaskKind::Regression }
-        }
+        None if is_regression => TaskKind::Regression,
+        None if spec.positive.is_none() && text.is_some() && labels.len() > 2 => TaskKind::Multiclass,
+        None => TaskKind::Binary,
     };
     match kind {
         TaskKind::Regression => {
@@ -96,6 +94,19 @@ fn single_class(name: &str, label: &str) -> Error {
         "data.target",
         format!("every training row of `{name}` has the label `{label}`; two classes are needed"),
     )
+}
+
+/// Whether there are two values, both whole: classes, unless the settings say otherwise.
+fn are_two_whole_numbers(values: &[f64]) -> bool {
+    let mut found = Vec::new();
+    let is_third = |value: &f64| {
+        let is_new = !found.contains(value);
+        if is_new {
+            found.push(*value);
+        }
+        found.len() > 2 || value.fract() != 0.0
+    };
+    !values.iter().any(is_third) && found.len() == 2
 }
 
 /// Distinct labels: by value when all are numbers, else by text.

@@ -6,7 +6,8 @@ use vaglio_kernels::Level;
 use vaglio_kernels::kfold::{Backward, Decomposition, Forward, Moments, Refined, Refitted, Rows, Spectrum};
 use vaglio_testkit::Random;
 
-const ROWS: usize = 120;
+/// More than a part of them, so that parts are put together.
+const ROWS: usize = 1100;
 const FOLDS: usize = 3;
 const COLUMNS: usize = 14;
 

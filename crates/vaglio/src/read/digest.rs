@@ -5,6 +5,7 @@ use super::arrow_files::Hashing;
 use sha2::{Digest as _, Sha256};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 use vaglio_core::{Error, Result};
 
 /// SHA-256 of the files of a table, in hexadecimal digits: known, or made by threads that have nothing else to do.
@@ -42,17 +43,23 @@ impl Digest {
         self.0.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// The digits. Waits for other threads, which must be free to work.
+    /// The digits. A thread of a pool that waits for them takes part in the work of the pool: all of its threads may wait.
     ///
     /// # Errors
     /// [`Error::Unreadable`] for a file that cannot be read, or was written to since it was opened.
     pub fn digits(&self) -> Result<String> {
-        let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = self.0.is_there.wait_while(found, |found| found.is_none()).unwrap_or_else(PoisonError::into_inner);
-        match &*found {
-            Some(Ok(digits)) => Ok(digits.clone()),
-            Some(Err((path, message))) => Err(Error::Unreadable { path: path.clone(), message: message.clone() }),
-            None => Ok(String::new()),
+        loop {
+            let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*found {
+                Some(Ok(digits)) => return Ok(digits.clone()),
+                Some(Err((path, message))) => {
+                    return Err(Error::Unreadable { path: path.clone(), message: message.clone() });
+                }
+                None => {}
+            }
+            // Threads outside of a pool are woken.
+            drop(self.0.is_there.wait_timeout(found, BREAK).unwrap_or_else(PoisonError::into_inner));
+            while !self.is_known() && rayon::yield_now() == Some(rayon::Yield::Executed) {}
         }
     }
 
@@ -61,6 +68,9 @@ impl Digest {
         self.0.is_there.notify_all();
     }
 }
+
+/// How long a thread waits before it looks for other work.
+const BREAK: Duration = Duration::from_millis(1);
 
 /// The digits of the hash of a file, or of those of several, one after the other.
 pub(super) fn digits(hashes: &[[u8; 32]]) -> String {

@@ -61,6 +61,8 @@ pub(super) struct Book {
     is_resumed: bool,
     shared: Arc<Shared>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    /// What the writer waits for at first.
+    data: Option<Digest>,
     keeps: Keeps,
 }
 
@@ -161,8 +163,11 @@ impl Book {
     /// The same once the hash of the data is known; what is kept before waits in memory.
     pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
-        let begin = move || begin(&path, &Header::new(&data.digits()?, configuration));
-        Book::of(out, HashMap::new(), false, begin)
+        let of_header = data.clone();
+        let begin = move || begin(&path, &Header::new(&of_header.digits()?, configuration));
+        let mut book = Book::of(out, HashMap::new(), false, begin);
+        book.data = Some(data);
+        book
     }
 
     /// Goes on with the journal that is there, or begins one.
@@ -208,7 +213,7 @@ impl Book {
             })
         };
         let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::of_environment());
-        Book { path, known, is_resumed, shared, writer, keeps }
+        Book { path, known, is_resumed, shared, writer, data: None, keeps }
     }
 
     /// Whether an earlier run began it.
@@ -231,6 +236,8 @@ impl Book {
     /// # Errors
     /// What has kept it from going on.
     pub fn finish(&self) -> Result<()> {
+        // A thread of a pool may not wait for a writer that waits for the pool.
+        let _ = self.data.as_ref().map(Digest::digits);
         self.shared.state().is_over = true;
         self.shared.changed.notify_all();
         self.shared.over.notify_all();

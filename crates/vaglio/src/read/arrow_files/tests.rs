@@ -7,6 +7,7 @@ use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
+use rayon::prelude::*;
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
@@ -289,6 +290,10 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
             assert_eq!(digest.digits().unwrap(), expected);
             assert!(digest.is_known());
         }
+        // Where all threads wait, they hash.
+        let all = |_| source().read_and_hash(&Wanted::default()).unwrap().2.digits().unwrap();
+        let all: Vec<String> = threads(2).install(|| (0..4).into_par_iter().map(all).collect());
+        assert_eq!(all, vec![expected; 4]);
     }
     // What is written to it once all was read, and before it was hashed.
     let source = Source::open(&paths[..1], &ReadSpec::default()).unwrap();

@@ -30,9 +30,10 @@ impl<'p> Held<'p> {
         Held { problem, scales, made: None }
     }
 
-    /// The rows that a design is of.
+    /// The rows that a design was made of: all of them, unless its learner leaves some out.
     pub fn trained_on(design: &'p Design, problem: &'p Problem, scales: Option<&'p [TargetScale]>) -> Self {
-        Held { problem, scales, made: design.readout().map(|_| design.columns()) }
+        let has_all = design.readout().is_some() && design.rows() == problem.rows();
+        Held { problem, scales, made: has_all.then(|| design.columns()) }
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.

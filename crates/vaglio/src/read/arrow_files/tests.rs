@@ -7,7 +7,6 @@ use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
-use rayon::prelude::*;
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;

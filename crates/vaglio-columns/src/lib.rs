@@ -3,7 +3,7 @@
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
 ///
@@ -13,7 +13,49 @@ use std::sync::Arc;
 pub struct Columns {
     rows: usize,
     /// Shared, so that a choice of columns copies none.
-    stores: Vec<Arc<Numbers>>,
+    stores: Vec<Arc<Store>>,
+}
+
+/// The entries of a column, or rows of another's, which are copied when they are first read.
+#[derive(Debug)]
+struct Store {
+    own: OnceLock<Numbers>,
+    /// A column that is no choice of rows itself, and the rows.
+    of: Option<(Arc<Store>, Arc<[usize]>)>,
+}
+
+impl Store {
+    fn numbers(&self) -> &Numbers {
+        self.own.get_or_init(|| match &self.of {
+            Some((whole, rows)) => whole.numbers().select_rows(rows),
+            None => Numbers::Byte(Vec::new()),
+        })
+    }
+
+    fn is_constant(&self) -> bool {
+        match (self.own.get(), &self.of) {
+            (None, Some((whole, rows))) => {
+                let whole = whole.numbers().view();
+                rows.windows(2).all(|pair| whole.get(pair[0]) == whole.get(pair[1]))
+            }
+            _ => self.numbers().view().is_constant(),
+        }
+    }
+}
+
+impl From<Numbers> for Store {
+    fn from(numbers: Numbers) -> Self {
+        Store { own: OnceLock::from(numbers), of: None }
+    }
+}
+
+/// Rows of longer columns: their columns, and the rows in the order in which they were chosen.
+#[derive(Debug, Clone)]
+pub struct Chosen<'a> {
+    /// The longer columns.
+    pub whole: Vec<Column<'a>>,
+    /// Rows of these.
+    pub rows: &'a [usize],
 }
 
 /// The entries of one column, owned, in the smallest type that holds them exactly.
@@ -94,7 +136,7 @@ impl Columns {
     pub fn push(&mut self, values: impl Into<Numbers>) {
         let numbers = values.into();
         assert_eq!(numbers.view().len(), self.rows, "every column has one entry a row");
-        self.stores.push(Arc::new(numbers));
+        self.stores.push(Arc::new(numbers.into()));
     }
 
     /// Number of entries in each column.
@@ -117,12 +159,20 @@ impl Columns {
     /// # Panics
     /// When there is no such column.
     pub fn column(&self, index: usize) -> Column<'_> {
-        self.stores[index].view()
+        self.stores[index].numbers().view()
+    }
+
+    /// Whether all entries of column `index` are equal.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn is_constant(&self, index: usize) -> bool {
+        self.stores[index].is_constant()
     }
 
     /// The columns in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'_>> {
-        self.stores.iter().map(|numbers| numbers.view())
+        self.stores.iter().map(|store| store.numbers().view())
     }
 
     /// The columns `indices`, in that order; entries are shared.
@@ -132,7 +182,50 @@ impl Columns {
 
     /// The rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
-        Columns { rows: rows.len(), stores: self.stores.par_iter().map(|s| Arc::new(s.select_rows(rows))).collect() }
+        let select = |store: &Arc<Store>| Arc::new(store.numbers().select_rows(rows).into());
+        Columns { rows: rows.len(), stores: self.stores.par_iter().map(select).collect() }
+    }
+
+    /// The same, and the entries of a column are copied when it is first read: those that never are cost nothing. All of
+    /// `self` stays in memory meanwhile.
+    pub fn view_rows(&self, rows: &[usize]) -> Columns {
+        let all: Arc<[usize]> = rows.into();
+        // Rows of rows are rows of the whole; columns that were chosen together still are.
+        let mut known: Option<(Arc<[usize]>, Arc<[usize]>)> = None;
+        let mut of = |store: &Arc<Store>| match &store.of {
+            None => (Arc::clone(store), Arc::clone(&all)),
+            Some((whole, outer)) => {
+                let rows = match &known {
+                    Some((of, rows)) if Arc::ptr_eq(of, outer) => Arc::clone(rows),
+                    _ => {
+                        let inner: Arc<[usize]> = rows.iter().map(|&row| outer[row]).collect();
+                        known = Some((Arc::clone(outer), Arc::clone(&inner)));
+                        inner
+                    }
+                };
+                (Arc::clone(whole), rows)
+            }
+        };
+        let view = |store: &Arc<Store>| Arc::new(Store { own: OnceLock::new(), of: Some(of(store)) });
+        Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
+    }
+
+    /// What the rows were chosen from, where all columns were chosen [together](Columns::view_rows).
+    pub fn chosen(&self) -> Option<Chosen<'_>> {
+        let (_, rows) = self.stores.first()?.of.as_ref()?;
+        let of = self.stores.iter().map(|store| store.of.as_ref().filter(|(_, own)| Arc::ptr_eq(own, rows)));
+        let whole = of.map(|of| of.map(|(whole, _)| whole.numbers().view())).collect::<Option<_>>()?;
+        Some(Chosen { whole, rows })
+    }
+
+    /// Copies what was not copied yet, on all threads.
+    pub fn copied(&self) -> &Self {
+        if self.stores.iter().any(|store| store.own.get().is_none()) {
+            self.stores.par_iter().for_each(|store| {
+                store.numbers();
+            });
+        }
+        self
     }
 
     /// The entries of the columns `indices`, in that order, as doubles: rows × columns, each column contiguous.
@@ -147,15 +240,13 @@ impl Columns {
         out
     }
 
-    /// Bytes that the entries take.
+    /// Bytes that the entries take, without those that were not copied.
     pub fn bytes(&self) -> usize {
-        self.stores
-            .iter()
-            .map(|s| match &**s {
-                Numbers::Double(v) => 8 * v.len(),
-                Numbers::Byte(v) => v.len(),
-            })
-            .sum()
+        let of = |numbers: &Numbers| match numbers {
+            Numbers::Double(v) => 8 * v.len(),
+            Numbers::Byte(v) => v.len(),
+        };
+        self.stores.iter().filter_map(|store| store.own.get()).map(of).sum()
     }
 }
 
@@ -246,6 +337,31 @@ mod tests {
             columns.push(values.clone());
             assert_eq!((columns.bytes(), &*columns.column(0).values()), (bytes, &values[..]));
         }
+    }
+
+    #[test]
+    fn rows_are_copied_when_a_column_is_read() {
+        let mut columns = Columns::new(4);
+        columns.push(vec![0.5, 1.5, 2.5, 3.5]);
+        columns.push(vec![7.0, 7.0, 7.0, 9.0]);
+        let view = columns.view_rows(&[3, 1, 0]);
+        let of_view = view.view_rows(&[2, 1]);
+        assert_eq!((view.rows(), view.bytes()), (3, 0));
+        assert!(of_view.is_constant(1) && !view.is_constant(1) && !of_view.is_constant(0));
+        assert_eq!(*of_view.column(0).values(), [0.5, 1.5]);
+        assert_eq!((of_view.bytes(), view.bytes()), (16, 0));
+        // Whatever was copied, what the rows were chosen from is the same.
+        for (of, rows) in [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])] {
+            let chosen = of.chosen().unwrap();
+            assert_eq!((chosen.rows, chosen.whole[1]), (rows, columns.column(1)));
+            let expected = columns.select_rows(rows);
+            assert!(expected.chosen().is_none());
+            (0..2).for_each(|c| assert_eq!(of.column(c), expected.column(c)));
+        }
+        assert_eq!(view.bytes(), 3 * 9);
+        let mut more = view.clone();
+        more.push(vec![1.0; 3]);
+        assert!(more.chosen().is_none() && Columns::new(3).chosen().is_none());
     }
 
     #[test]

@@ -349,7 +349,7 @@ impl Design {
 
     /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
     pub fn is_constant(&self, feature: Feature) -> bool {
-        self.bias != Some(feature) && self.column(feature).is_constant()
+        self.bias != Some(feature) && self.columns.is_constant(feature)
     }
 
     /// The columns whose entries are all equal, without the bias.

@@ -67,7 +67,7 @@ impl Correlation {
             ));
         }
         let unit = |values: &[f64]| standardized(values, design.weights());
-        let columns = design.columns().iter().map(|column| unit(&column.values())).collect();
+        let columns = design.columns().copied().iter().map(|column| unit(&column.values())).collect();
         Ok(Correlation { columns, target: unit(&design.targets().row(0).to_vec()) })
     }
 }

@@ -226,10 +226,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] when there is no such column, or it is not constant or 0.
     pub fn with_bias(self, bias: Feature) -> Result<Self> {
-        if bias >= self.columns.len()
-            || !self.columns.column(bias).is_constant()
-            || self.columns.column(bias).get(0) == 0.0
-        {
+        if bias >= self.columns.len() || !self.columns.is_constant(bias) || self.columns.column(bias).get(0) == 0.0 {
             return Err(Error::Shape(format!("column {bias} of {} is no bias", self.columns.len())));
         }
         Ok(Problem { bias: Some(bias), ..self })
@@ -257,8 +254,18 @@ impl Problem {
     /// The rows `rows`, in that order; columns are made anew in folds no more.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
+        self.with_rows(rows, self.columns.select_rows(rows))
+    }
+
+    /// The same, and a column is copied when it is first read, as [`Columns::view_rows`] says.
+    #[must_use]
+    pub fn view_rows(&self, rows: &[usize]) -> Self {
+        self.with_rows(rows, self.columns.view_rows(rows))
+    }
+
+    fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {
         Problem {
-            columns: Arc::new(self.columns.select_rows(rows)),
+            columns: Arc::new(columns),
             // `select` along rows leaves several outputs column-major.
             targets: Arc::new(self.targets.select(ndarray::Axis(1), rows).as_standard_layout().into_owned()),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),

@@ -1,12 +1,19 @@
 //! Scaled, centered rows.
 
-use crate::sums::{self, LANES, Sums, add_products, product, scaled};
-use crate::wide::{Entry, Wide};
+mod entries;
+mod sweep;
+
+pub use entries::Entries;
+pub(crate) use sweep::products;
+
+use crate::sums::{self, Sums, add_products, product, scaled};
 use crate::{Column, Inner, Level, Targets};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use sweep::Sweep;
 
 /// Columns and targets with rows scaled by √r_j and columns centered when there is an intercept.
 ///
@@ -14,7 +21,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Data<'d> {
     pub(crate) level: Level,
-    columns: Vec<Column<'d>>,
+    entries: Entries<'d>,
     pub(crate) inner: Arc<Inner>,
     active: Vec<bool>,
     /// v/‖v‖ with an intercept: the direction that centering removes.
@@ -56,7 +63,7 @@ impl<'d> Data<'d> {
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, DataError> {
-        Data::sharing(level, columns, active, targets, weights, intercept, None)
+        Data::sharing(level, columns.into(), active, targets, weights, intercept, None)
     }
 
     /// The same with what is known of the columns from other states of the same rows, weights and intercept.
@@ -65,7 +72,7 @@ impl<'d> Data<'d> {
     /// See [`Data::new`].
     pub fn sharing(
         level: Level,
-        columns: Vec<Column<'d>>,
+        entries: Entries<'d>,
         active: Vec<bool>,
         targets: &[&[f64]],
         weights: Option<&[f64]>,
@@ -81,11 +88,18 @@ impl<'d> Data<'d> {
             let norm = total_weight.sqrt();
             root.as_deref().unwrap_or(&ones).iter().map(|v| v / norm).collect()
         });
-        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, weight) / total_weight;
-        let statistics = |(index, &x): (usize, &Column<'d>)| -> (f64, f64) {
+        // As they are stored, where rows that were not chosen have a weight of 0.
+        let stored = entries.stored();
+        let (weight_stored, root_stored) = match root.as_deref().or(entries.is_view().then_some(&ones)) {
+            Some(root) => (entries.spread(weight), Some(entries.spread(root))),
+            None => (Cow::Borrowed(weight), None),
+        };
+        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &weight_stored) / total_weight;
+        let statistics = |index: usize| -> (f64, f64) {
             if !active[index] {
                 return (0.0, 0.0);
             }
+            let (x, rows) = (stored[index], weight_stored.len());
             // The second pass takes off what rounding left in the first.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
             let mut tile = vec![0.0; sums::TILE];
@@ -93,17 +107,17 @@ impl<'d> Data<'d> {
             for start in (0..rows).step_by(sums::TILE) {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
-                scaled(level, x.rows(start, end), shift, root.as_deref().map(|r| &r[start..end]), tile);
+                scaled(level, x.rows(start, end), shift, root_stored.as_deref().map(|r| &r[start..end]), tile);
                 add_products(level, [&*tile], [0.0], [&*tile], &mut sums);
             }
             (shift, sums[0].total()[0])
         };
         let inner = inner.unwrap_or_else(|| {
-            let (shifts, squares) = columns.par_iter().enumerate().map(statistics).unzip();
+            let (shifts, squares) = (0..stored.len()).into_par_iter().map(statistics).unzip();
             Arc::new(Inner::new(shifts, squares, intercept))
         });
         let squares = &inner.squares;
-        for column in (0..columns.len()).filter(|&c| active[c]) {
+        for column in (0..stored.len()).filter(|&c| active[c]) {
             if !squares[column].is_finite() {
                 return Err(DataError::Overflow { column });
             }
@@ -124,7 +138,7 @@ impl<'d> Data<'d> {
         }
         let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
         let centered = Vec::new();
-        let mut data = Data { level, columns, inner, active, unit, targets, centered };
+        let mut data = Data { level, entries, inner, active, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;
         Ok(data)
@@ -142,7 +156,7 @@ impl<'d> Data<'d> {
 
     /// Number of columns, n, inactive ones included.
     pub fn columns(&self) -> usize {
-        self.columns.len()
+        self.entries.stored().len()
     }
 
     /// Number of outputs.
@@ -166,7 +180,7 @@ impl<'d> Data<'d> {
     }
 
     pub(crate) fn column(&self, column: usize) -> (Column<'d>, f64) {
-        (self.columns[column], self.inner.shifts[column])
+        (self.entries.column(column), self.inner.shifts[column])
     }
 
     pub(crate) fn root(&self) -> Option<&[f64]> {
@@ -263,7 +277,7 @@ impl<'d> Data<'d> {
 
     /// Whether two columns have the same entries.
     pub(crate) fn equal(&self, a: usize, b: usize) -> bool {
-        self.inner.squares[a] == self.inner.squares[b] && self.columns[a] == self.columns[b]
+        self.inner.squares[a] == self.inner.squares[b] && self.entries.column(a) == self.entries.column(b)
     }
 
     /// z ← z − v(vᵀz)/‖v‖² with an intercept.
@@ -287,25 +301,34 @@ impl<'d> Data<'d> {
         }
     }
 
+    /// √r_j·v_j of every row, or of every row that is stored.
+    fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
+        let scaled: Option<Vec<f64>> = self.root().map(|root| v.iter().zip(root).map(|(v, r)| v * r).collect());
+        match (is_stored, scaled) {
+            (true, Some(scaled)) => self.entries.spread(&scaled).into_owned().into(),
+            (true, None) => self.entries.spread(v),
+            (false, Some(scaled)) => scaled.into(),
+            (false, None) => v.into(),
+        }
+    }
+
     /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
     ///
     /// One read of the columns; the vectors stay in cache by tiles of rows. Cost O(m · columns · vectors).
     pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
-        let scaled: Vec<Vec<f64>> = match self.root() {
-            Some(root) => vectors.iter().map(|v| v.iter().zip(root).map(|(v, r)| v * r).collect()).collect(),
-            None => Vec::new(),
-        };
-        let scaled: Vec<&[f64]> = scaled.iter().map(|v| &**v).collect();
-        let vectors = if self.root().is_some() { &scaled } else { vectors };
+        let is_stored = self.entries.is_view() && columns.len() > FEW;
+        let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
+        let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         // Columns of one type go together, so that they share the reading of the vectors.
         let (mut doubles, mut bytes) = (Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {
-            match self.columns[column] {
+            let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
+            match entries {
                 Column::Double(x) => doubles.push((place, x, self.inner.shifts[column])),
                 Column::Byte(x) => bytes.push((place, x, self.inner.shifts[column])),
             }
         }
-        let sweep = Sweep { level: self.level, vectors, rows: self.rows() };
+        let sweep = Sweep::new(self.level, &vectors);
         let mut out = vec![0.0; columns.len() * vectors.len()];
         for (place, sums) in sweep.run(&doubles).into_iter().chain(sweep.run(&bytes)) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
@@ -314,87 +337,5 @@ impl<'d> Data<'d> {
     }
 }
 
-/// Σ_j x_ij v_k[j] for all of some columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
-pub(crate) fn products(level: Level, columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
-    let sweep = Sweep { level, vectors, rows: vectors.first().map_or(0, |v| v.len()) };
-    let placed: Vec<Placed<'_, f64>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
-    sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
-}
-
-/// One pass over some columns against all vectors.
-struct Sweep<'v> {
-    level: Level,
-    vectors: &'v [&'v [f64]],
-    rows: usize,
-}
-
-/// The place of a column in the result, its entries, and its shift.
-type Placed<'d, E> = (usize, &'d [E], f64);
-
-impl Sweep<'_> {
-    /// The sums of each column with every vector.
-    fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
-        let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-        columns.par_chunks(share.clamp(TOGETHER, PANEL)).flat_map_iter(|panel| self.panel(panel)).collect()
-    }
-
-    /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.
-    fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
-        const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES)) };
-        let count = self.vectors.len();
-        let mut sums = vec![Wide::ZERO; columns.len() * count];
-        let step = if count <= MOST { SWEEP } else { TILE };
-        for start in (0..self.rows).step_by(step) {
-            let rows = start..self.rows.min(start + step);
-            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
-                match columns {
-                    &[a, b, c, d] => self.together([a, b, c, d], &rows, sums),
-                    few => few.iter().zip(sums.chunks_mut(count)).for_each(|(&one, sums)| {
-                        self.together([one], &rows, sums);
-                    }),
-                }
-            }
-        }
-        let total = |(column, sums): (&Placed<'_, E>, &[Wide])| (column.0, sums.iter().map(|s| s.sum()).collect());
-        columns.iter().zip(sums.chunks(count)).map(total).collect()
-    }
-
-    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [Wide]) {
-        for first in (0..self.vectors.len()).step_by(MOST) {
-            match self.vectors.len() - first {
-                1 => self.against::<E, C, 1>(columns, rows, first, sums),
-                2 => self.against::<E, C, 2>(columns, rows, first, sums),
-                3 => self.against::<E, C, 3>(columns, rows, first, sums),
-                _ => self.against::<E, C, 4>(columns, rows, first, sums),
-            }
-        }
-    }
-
-    fn against<E: Entry, const C: usize, const N: usize>(
-        &self,
-        columns: [Placed<'_, E>; C],
-        rows: &Range<usize>,
-        first: usize,
-        sums: &mut [Wide],
-    ) {
-        let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
-        let mut own: [Sums<N>; C] = std::array::from_fn(|c| Sums(std::array::from_fn(|k| sums[at(c, k)])));
-        let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
-        let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
-        add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut own);
-        for (c, own) in own.iter().enumerate() {
-            own.0.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
-        }
-    }
-}
-
-/// Columns that share the reading of the vectors.
-const TOGETHER: usize = 4;
-/// Vectors that a column is read once for.
-const MOST: usize = 4;
-/// Columns that a thread works on at a time, at most.
-const PANEL: usize = 32;
-/// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
-const SWEEP: usize = 1 << 16;
-/// Rows where vectors are many: those of four columns stay in the first cache, and those of all in the second.
-const TILE: usize = 1 << 9;
+/// Columns of which the chosen rows are read, up to so many, in place of all rows.
+const FEW: usize = 4;

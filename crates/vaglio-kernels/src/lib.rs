@@ -28,7 +28,7 @@ mod trial;
 pub mod vectors;
 mod wide;
 
-pub use data::{Data, DataError};
+pub use data::{Data, DataError, Entries};
 pub use folds::Folds;
 pub use halt::Halt;
 pub use inner::Inner;

@@ -103,8 +103,7 @@ fn made<'d>(
     // Centering leaves nothing of a bias.
     let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
     columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
-    let columns = design.columns().iter().collect();
-    Data::sharing(Level::best(), columns, active, &targets, weights, intercept, inner)
+    Data::sharing(Level::best(), design.columns().into(), active, &targets, weights, intercept, inner)
         .map_err(|error| explain(error, design.names()))
 }
 

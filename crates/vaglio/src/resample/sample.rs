@@ -151,7 +151,7 @@ impl Sample {
         let runs = runs.filter(|_| needs_runs || self.series().is_some());
         let source = match &self.source {
             Source::Plain(problem) => {
-                let chosen = problem.select_rows(rows);
+                let chosen = problem.view_rows(rows);
                 Source::Plain(Box::new(match runs {
                     Some(runs) => chosen.with_series(runs)?,
                     None => chosen,

@@ -7,8 +7,9 @@ use super::formed::{Formed, form};
 use super::new::{New, along};
 use super::spread::{Spent, Spread};
 use super::trial::trial;
+use super::weighing::{Weighing, weights};
 use super::{BOUND_ROUNDING, Basis, judged};
-use crate::sums::{dot, sum_of};
+use crate::sums::dot;
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -208,12 +209,13 @@ impl Bounds {
     }
 
     /// Reads x_iᵀG(w∘a) of every candidate, in one pass over X.
-    fn read_along(&mut self, basis: &Basis<'_>, weights: &[f64]) {
+    fn read_along(&mut self, basis: &Basis<'_>) {
         let end = basis.commits.len();
         if self.along == Some(end) {
             return;
         }
-        let weighted = |a: &Vec<f64>| a.iter().zip(weights).map(|(a, w)| a * w).collect();
+        let weights = weights(basis);
+        let weighted = |a: &Vec<f64>| a.iter().zip(&weights).map(|(a, w)| a * w).collect();
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
         let with: Vec<[Vec<f64>; 1]> = vectors.iter().map(|z| along(basis, end, [z])).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
@@ -231,18 +233,15 @@ impl Bounds {
     /// With w̄ the mean of w by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, which the commits tell, up to ‖(w − w̄)∘a‖·‖G x_i‖. Where
     /// rows are many beside the columns selected, leverages and so this difference are small. Cost O(n·(s + outputs)).
     pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
-        let weights = weights(basis);
-        let total: f64 = basis.a.iter().map(|a| sum_of(a, &weights, |a, _| a * a)).sum();
-        let mean = basis.a.iter().map(|a| sum_of(a, &weights, |a, w| a * a * w)).sum::<f64>() / total;
-        let apart = |a: &Vec<f64>| sum_of(a, &weights, |a, w| (a * (w - mean)) * (a * (w - mean))).sqrt();
-        let apart: Vec<f64> = basis.a.iter().map(apart).collect();
-        let is_near = apart.iter().map(|apart| apart * apart).sum::<f64>() <= NEAR * NEAR * total;
+        let weighing = Weighing::of(basis);
+        let (mean, apart, part) = weighing.apart();
+        let is_near = part <= NEAR * NEAR;
         if !is_near {
             return None;
         }
         self.refresh(basis);
         let with = &self.with_residuals;
-        Some(self.each(basis, &weights, scorer, |scalars, output, f| {
+        Some(self.each(basis, &weighing, scorer, |scalars, output, f| {
             let along = mean * (scalars.t[output] - dot_of(&scalars.shares, &with[output]));
             along + f.signum() * apart[output] * scalars.q.max(0.0).sqrt()
         }))
@@ -263,21 +262,19 @@ impl Bounds {
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
     pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         self.refresh(basis);
-        let weights = weights(basis);
-        self.read_along(basis, &weights);
-        self.each(basis, &weights, scorer, |scalars, output, _| scalars.along[output])
+        self.read_along(basis);
+        self.each(basis, &Weighing::of(basis), scorer, |scalars, output, _| scalars.along[output])
     }
 
     /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
     fn each(
         &self,
         basis: &Basis<'_>,
-        weights: &[f64],
+        weighing: &Weighing,
         scorer: &Scorer,
         along: impl Fn(&Scalars, usize, f64) -> f64,
     ) -> Vec<f64> {
-        let base: f64 = basis.a.iter().map(|a| sum_of(a, weights, |a, w| a * a * w)).sum();
-        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let (base, least) = (weighing.squares(), weighing.least);
         let bound = |(&feature, scalars): (&usize, &Scalars)| {
             let squares = basis.data.squares(feature);
             if scalars.s < NEARLY_DEPENDENT * squares {
@@ -371,9 +368,4 @@ fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64
     let tau = basis.lambda + s;
     let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
     judged(tried, basis.left_with(feature, tau))
-}
-
-/// 1/d² of each row, or 0 where d is unreliable: what the row adds to a sum is left out of its bound.
-fn weights(basis: &Basis<'_>) -> Vec<f64> {
-    basis.d.iter().map(|&d| if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }).collect()
 }

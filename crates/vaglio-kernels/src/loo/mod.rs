@@ -31,6 +31,7 @@ mod selected;
 mod spread;
 mod state;
 mod trial;
+mod weighing;
 
 pub use basis::Basis;
 pub use branch::Branch;

@@ -54,6 +54,7 @@ pub struct Design {
     /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
     pub(crate) largest: Option<Arc<[f64]>>,
     walks: usize,
+    pub(crate) has_errors: bool,
     /// The rows of the design that this is a sample of.
     pub(crate) planned: Option<usize>,
     pub(crate) parted: Option<Parted>,
@@ -148,6 +149,7 @@ impl Design {
             target_unit: 0,
             largest: Some(Arc::clone(&problem.largest)),
             walks: 1,
+            has_errors: true,
             planned: None,
             parted: None,
             part: None,
@@ -206,6 +208,12 @@ impl Design {
     #[must_use]
     pub fn shared_by(self, walks: usize) -> Self {
         Design { walks: walks.max(1), ..self }
+    }
+
+    /// The same, whose walks are judged on other rows, so that entries of paths need no standard errors.
+    #[must_use]
+    pub fn without_errors(self) -> Self {
+        Design { has_errors: false, ..self }
     }
 
     /// How many walks share what is kept.

@@ -22,6 +22,8 @@ pub struct Subset<'d> {
     health: Option<Health>,
     /// What scores, and the names of the columns, for errors.
     blamed: Option<(&'d dyn Criterion, &'d [String])>,
+    /// Whether entries have standard errors.
+    has_errors: bool,
 }
 
 /// What an evaluator was asked, in short, and its answer.
@@ -42,17 +44,19 @@ impl<'d> Subset<'d> {
     /// Those of [`Criterion::accelerate`].
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
         let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
-        Ok(match criterion.accelerate(design, outline).map_err(failed)? {
+        let subset = match criterion.accelerate(design, outline).map_err(failed)? {
             Some(shortcut) => Subset { blamed: Some((criterion, design.names())), ..Subset::new(shortcut) },
             None => Subset::by_definition(criterion, design),
-        })
+        };
+        Ok(Subset { has_errors: design.has_errors, ..subset })
     }
 
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
         let selected = Vec::new();
-        Subset { selected, shortcut, is_stale: false, journal, sign, asked: 0, health: None, blamed: None }
+        let (asked, health, blamed) = (0, None, None);
+        Subset { selected, shortcut, is_stale: false, journal, sign, asked, health, blamed, has_errors: true }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -247,9 +251,10 @@ impl<'d> Subset<'d> {
         self.ask(|evaluator, selected| evaluator.standard_error(selected))
     }
 
-    /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave.
+    /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave; with its standard error,
+    /// unless the design does [without](Design::without_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
-        let standard_error = self.standard_error()?;
+        let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let lambdas = self.ask(|evaluator, selected| evaluator.lambdas(selected))?;
         let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })

@@ -127,6 +127,17 @@ impl Ridge {
         Ok(self.with_intercept(weights, &(0..features).collect::<Vec<_>>()))
     }
 
+    /// The reduction of the features at `places` alone, in that order. Cost O(features · |places|²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn of_places(&self, places: &[usize]) -> Result<Self, Failure> {
+        let columns: Vec<usize> = places.iter().copied().chain(self.features..self.triangle.ncols()).collect();
+        let triangle = linalg::triangle(self.triangle.select(Axis(1), &columns).view())?;
+        let triangle = triangle.slice(s![..places.len().min(self.triangle.nrows()), ..]).to_owned();
+        Ok(Ridge { features: places.len(), triangle, means: self.means.select(Axis(0), places), ..self.clone() })
+    }
+
     /// Weights and intercepts of the features at `places` alone. Cost O(features · |places|²).
     ///
     /// # Errors

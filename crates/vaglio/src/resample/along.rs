@@ -7,8 +7,8 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use vaglio_core::{
-    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Result, Score, TargetScale,
-    Trained,
+    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
+    TargetScale, Trained,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
@@ -98,6 +98,20 @@ pub(crate) fn predictions_along(
     entries: &[PathEntry],
     empty: Score,
     held: &Held<'_>,
+    each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+) -> Result<()> {
+    predictions_by(None, design, (entries, empty), held, each)
+}
+
+/// The same, from a triangle of at least their columns.
+///
+/// # Errors
+/// Those of [`predictions_along`].
+pub(super) fn predictions_by(
+    reduced: Option<&Reduced>,
+    design: &Design,
+    (entries, empty): (&[PathEntry], Score),
+    held: &Held<'_>,
     mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
 ) -> Result<()> {
     let Some(readout) = design.readout() else {
@@ -109,21 +123,21 @@ pub(crate) fn predictions_along(
         }
         return Ok(());
     };
-    let failed =
-        |failure: Failure| Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"));
-    let order = order(entries);
-    let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
-    let y = design.targets();
-    let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
-    let ridge = Ridge::of_columns(&columns, y, weights.as_deref(), readout.intercept).map_err(failed)?;
-    let place: HashMap<Feature, usize> = order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
+    let order = order(entries.iter().flat_map(|entry| &entry.subset));
+    let Reduced { ridge, place } = match reduced {
+        Some(reduced) => reduced.of(&order)?,
+        None => Reduced::new(design, readout, &order)?,
+    };
     let first = readout.lambdas[0];
     let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();
 
     let empty_lambda = empty.lambda.unwrap_or(first);
     let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
     let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
-    let zeros = Coefficients { weights: Array2::zeros((order.len(), y.nrows())), intercept: none.intercept.clone() };
+    let zeros = Coefficients {
+        weights: Array2::zeros((order.len(), design.targets().nrows())),
+        intercept: none.intercept.clone(),
+    };
     let model = design.model(&order, Trained { lambda: empty_lambda, coefficients: zeros })?;
     let features = match held.made {
         Some(made) => made.select(&order),
@@ -169,11 +183,52 @@ pub(crate) fn predictions_along(
     Ok(())
 }
 
-/// All features of the entries, those of smaller entries first.
-pub(super) fn order(entries: &[PathEntry]) -> Vec<Feature> {
+/// Columns of a design with its targets, reduced to one triangle.
+#[derive(Debug)]
+pub(super) struct Reduced {
+    ridge: Ridge,
+    place: HashMap<Feature, usize>,
+}
+
+fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"))
+}
+
+impl Reduced {
+    fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
+        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+        let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
+        let ridge = Ridge::of_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
+        Ok(Reduced { ridge: ridge.map_err(failed)?, place: places(order) })
+    }
+
+    /// Of all features of several orders, where these have so many in common that it costs less than one of each.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when numbers overflow.
+    pub fn shared(design: &Design, orders: &[&[Feature]]) -> Result<Option<Self>> {
+        let Some(readout) = design.readout() else { return Ok(None) };
+        let all = order(orders.iter().copied().flatten());
+        let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
+        let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
+        is_less.then(|| Reduced::new(design, readout, &all)).transpose()
+    }
+
+    fn of(&self, order: &[Feature]) -> Result<Self> {
+        let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
+        Ok(Reduced { ridge: self.ridge.of_places(&own).map_err(failed)?, place: places(order) })
+    }
+}
+
+fn places(order: &[Feature]) -> HashMap<Feature, usize> {
+    order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect()
+}
+
+/// Features in the order in which they come first: of the entries of a walk those of smaller entries before others.
+pub(super) fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
     let mut order = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for &feature in entries.iter().flat_map(|entry| &entry.subset) {
+    for &feature in features {
         if seen.insert(feature) {
             order.push(feature);
         }

@@ -37,8 +37,8 @@ impl Table {
         let of_lambda = |l: usize| -> Result<Vec<Cell>> {
             let trails: Vec<&Trail> = folds.iter().filter_map(|fold| fold.get(l)).collect();
             let reach = trails.iter().map(|trail| trail.reach).min().unwrap_or(0);
-            let least = trails.iter().map(|trail| *trail.allowed.start()).max().unwrap_or(0);
-            let most = trails.iter().map(|trail| *trail.allowed.end()).max().unwrap_or(0).min(reach);
+            let least = trails.iter().map(|trail| *trail.allowed().start()).max().unwrap_or(0);
+            let most = trails.iter().map(|trail| *trail.allowed().end()).max().unwrap_or(0).min(reach);
             let mut sizes: Vec<usize> = trails.iter().flat_map(|t| t.sizes.iter().map(|(size, _)| *size)).collect();
             sizes.push(0);
             sizes.sort_unstable();

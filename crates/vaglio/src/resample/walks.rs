@@ -1,12 +1,13 @@
 //! The walks of one fold: searched on its training rows at each λ, judged on the rows held out.
 
-use super::along::{Held, order, predictions_along};
+use super::along::{Held, Reduced, order, predictions_by};
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::Tally;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 use vaglio_core::{Design, EntryFit, Error, Feature, Journal, Loss, Path, PathEntry, Result, Score};
 
@@ -19,22 +20,22 @@ pub(crate) struct Trail {
     pub sizes: Vec<(usize, Tally)>,
     /// The largest size that it can stand for: without bound where it reached every candidate.
     pub reach: usize,
-    /// The sizes that may be the result.
-    pub allowed: std::ops::RangeInclusive<usize>,
     walked: Walked,
 }
 
 /// The subsets of a walk, by the order in which their features come; one that is not the first of these is written out.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Walked {
     empty: Score,
+    allowed: RangeInclusive<usize>,
     order: Vec<Feature>,
     entries: Vec<Own>,
 }
 
 /// What an entry of a walk has of its own.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Own {
+    size: usize,
     score: Score,
     fit: EntryFit,
     /// A subset that is not the first features.
@@ -43,15 +44,26 @@ struct Own {
 
 impl Walked {
     fn new(path: Path) -> Self {
-        let order = order(&path.entries);
+        let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
         let place: HashMap<Feature, usize> =
             order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
         let own = |entry: PathEntry| {
             let is_first = entry.subset.iter().all(|feature| place[feature] < entry.subset.len());
-            Own { score: entry.score, fit: entry.fit, subset: (!is_first).then_some(entry.subset) }
+            Own {
+                size: entry.subset.len(),
+                score: entry.score,
+                fit: entry.fit,
+                subset: (!is_first).then_some(entry.subset),
+            }
         };
         let entries = path.entries.into_iter().map(own).collect();
-        Walked { empty: path.empty, order, entries }
+        Walked { empty: path.empty, allowed: path.allowed, order, entries }
+    }
+
+    /// An entry with its score alone.
+    fn entry(&self, own: &Own) -> PathEntry {
+        let subset = own.subset.clone().unwrap_or_else(|| self.order[..own.size].to_vec());
+        PathEntry { subset, score: own.score, standard_error: None, fit: own.fit.clone() }
     }
 }
 
@@ -105,12 +117,12 @@ pub(crate) fn trails(
     loss: &dyn Loss,
     (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Vec<Trail>> {
-    let design = design.clone().shared_by(lambdas.len());
+    let design = design.clone().shared_by(lambdas.len()).without_errors();
     if lambdas.len() > 1 {
         // What criteria keep for all λ is there before the walks, which would each compute it.
         selector.opened(&design.at_lambda(lambdas[0]))?;
     }
-    let trails = in_turn(lambdas.len(), |at| {
+    let walks = in_turn(lambdas.len(), |at| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
@@ -118,32 +130,44 @@ pub(crate) fn trails(
             let design = design.at_lambda(lambdas[at]);
             let mut observer = watcher.member(journal.within(format_args!("walk/{at}")));
             let path = selector.search_on(&design, Instant::now(), &mut observer)?.path;
-            if path.stop_reason.is_partial() {
-                return Ok(None);
-            }
-            trail(&design, path, &fold.held(), loss).map(Some)
+            Ok((!path.stop_reason.is_partial()).then(|| Walked::new(path)))
         })?;
         watcher.piece();
         Ok(walked)
     })?;
-    Ok(trails.into_iter().flatten().collect())
+    let walks: Vec<Walked> = walks.into_iter().flatten().collect();
+    if walks.len() < lambdas.len() {
+        return Ok(Vec::new());
+    }
+    let orders: Vec<&[Feature]> = walks.iter().map(|walked| &walked.order[..]).collect();
+    let reduced = Reduced::shared(&design, &orders)?;
+    in_turn(lambdas.len(), |at| {
+        let design = design.at_lambda(lambdas[at]);
+        trail(&design, walks[at].clone(), reduced.as_ref(), &fold.held(), loss)
+    })
 }
 
-fn trail(design: &Design, path: Path, held: &Held<'_>, loss: &dyn Loss) -> Result<Trail> {
-    let (mut empty, mut sizes) = (None, Vec::with_capacity(path.entries.len()));
-    predictions_along(design, &path.entries, path.empty, held, |index, model, predictions| {
+fn trail(
+    design: &Design,
+    walked: Walked,
+    reduced: Option<&Reduced>,
+    held: &Held<'_>,
+    loss: &dyn Loss,
+) -> Result<Trail> {
+    let entries: Vec<PathEntry> = walked.entries.iter().map(|own| walked.entry(own)).collect();
+    let (mut empty, mut sizes) = (None, Vec::with_capacity(entries.len()));
+    predictions_by(reduced, design, (&entries, walked.empty), held, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared));
         match index {
             None => empty = Some(tally),
-            Some(index) => sizes.push((path.entries[index].subset.len(), tally)),
+            Some(index) => sizes.push((entries[index].subset.len(), tally)),
         }
         Ok(())
     })?;
-    let largest = path.entries.last().map_or(0, |entry| entry.subset.len());
+    let largest = entries.last().map_or(0, |entry| entry.subset.len());
     let has_all = largest >= design.candidates().len();
     let empty = empty.unwrap_or(Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 });
-    let (reach, allowed) = (if has_all { usize::MAX } else { largest }, path.allowed.clone());
-    Ok(Trail { empty, sizes, reach, allowed, walked: Walked::new(path) })
+    Ok(Trail { empty, sizes, reach: if has_all { usize::MAX } else { largest }, walked })
 }
 
 impl Trail {
@@ -162,9 +186,12 @@ impl Trail {
                 fit: EntryFit::Readout,
             };
         };
-        let (size, own) = (self.sizes[place].0, &self.walked.entries[place]);
-        let subset = own.subset.clone().unwrap_or_else(|| self.walked.order[..size].to_vec());
-        PathEntry { subset, score: own.score, standard_error: None, fit: own.fit.clone() }
+        self.walked.entry(&self.walked.entries[place])
+    }
+
+    /// The sizes that may be the result.
+    pub fn allowed(&self) -> &RangeInclusive<usize> {
+        &self.walked.allowed
     }
 
     fn place(&self, size: usize) -> Option<usize> {

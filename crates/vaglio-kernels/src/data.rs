@@ -208,6 +208,14 @@ impl<'d> Data<'d> {
         out
     }
 
+    /// The same without a copy, where that is what is stored.
+    pub(crate) fn scaled_or_stored(&self, column: usize) -> Cow<'d, [f64]> {
+        match self.column(column) {
+            (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => Cow::Borrowed(x),
+            _ => self.scaled(column).into(),
+        }
+    }
+
     /// What [`Data::scaled`] takes off x_i along v/‖v‖: rounding of its mean, which counts far from 0. Cost O(m).
     pub(crate) fn along_ones(&self, column: usize) -> f64 {
         let Some(unit) = &self.unit else { return 0.0 };

@@ -2,6 +2,7 @@
 
 use crate::Data;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -59,10 +60,10 @@ impl Inner {
     /// Products by one read of the columns, kept for all states. The lock is not held meanwhile.
     fn read(&self, data: &Data<'_>, wanted: &[Of]) -> Vec<Arc<[f64]>> {
         let vector = |of: &Of| match *of {
-            Of::Column(column) => data.scaled(column),
-            Of::Target(output) => data.centered(output).to_vec(),
+            Of::Column(column) => data.scaled_or_stored(column),
+            Of::Target(output) => data.centered(output).into(),
         };
-        let vectors: Vec<Vec<f64>> = wanted.par_iter().map(vector).collect();
+        let vectors: Vec<Cow<'_, [f64]>> = wanted.par_iter().map(vector).collect();
         let active: Vec<usize> = (0..data.columns()).filter(|&c| data.is_active(c)).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let products = data.products(&active, &slices);
@@ -80,8 +81,8 @@ impl Inner {
 
 /// Columns that one read of the data makes the products of, at least and at most: memory bounds a read for the first few,
 /// and beyond the last arithmetic counts more.
-const LEAST: usize = 4;
-const MOST: usize = 8;
+const LEAST: usize = 8;
+const MOST: usize = 16;
 
 impl Data<'_> {
     /// x_iᵀx_b for every column i and each of some columns b, scaled and centered; 0 for inactive i.

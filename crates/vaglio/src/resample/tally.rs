@@ -47,7 +47,14 @@ impl Compared<'_> {
     pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
         let Compared { targets, predictions, weights, units } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
+        let alone = match targets.nrows() {
+            1 => targets.as_slice().zip(predictions.as_slice()),
+            _ => None,
+        };
         let mut of_row = |row: usize| {
+            if let Some((targets, predictions)) = alone {
+                return loss.of_row(&targets[row..=row], &predictions[row..=row]);
+            }
             target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);
             prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
             loss.of_row(&target, &prediction)

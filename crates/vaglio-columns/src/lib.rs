@@ -191,20 +191,13 @@ impl Columns {
     pub fn view_rows(&self, rows: &[usize]) -> Columns {
         let all: Arc<[usize]> = rows.into();
         // Rows of rows are rows of the whole; columns that were chosen together still are.
-        let mut known: Option<(Arc<[usize]>, Arc<[usize]>)> = None;
-        let mut of = |store: &Arc<Store>| match &store.of {
-            None => (Arc::clone(store), Arc::clone(&all)),
-            Some((whole, outer)) => {
-                let rows = match &known {
-                    Some((of, rows)) if Arc::ptr_eq(of, outer) => Arc::clone(rows),
-                    _ => {
-                        let inner: Arc<[usize]> = rows.iter().map(|&row| outer[row]).collect();
-                        known = Some((Arc::clone(outer), Arc::clone(&inner)));
-                        inner
-                    }
-                };
-                (Arc::clone(whole), rows)
+        let (mut outer, mut inner) = (None, Arc::clone(&all));
+        let mut of = |store: &Arc<Store>| {
+            let Some((whole, own)) = &store.of else { return (Arc::clone(store), Arc::clone(&all)) };
+            if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, own)) {
+                (outer, inner) = (Some(Arc::clone(own)), rows.iter().map(|&row| own[row]).collect());
             }
+            (Arc::clone(whole), Arc::clone(&inner))
         };
         let view = |store: &Arc<Store>| Arc::new(Store { own: OnceLock::new(), of: Some(of(store)) });
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }

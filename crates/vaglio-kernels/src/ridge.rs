@@ -374,6 +374,12 @@ mod tests {
             }
             assert!(near(&all.coefficients_of(&[4, 1], 0.3).unwrap(), &alone(&[4, 1])));
             assert!(near(&all.coefficients_of(&[], 0.3).unwrap(), &alone(&[])));
+            for places in [&[][..], &[2], &[4, 1], &[3, 0, 4, 2], &[4, 3, 2, 1, 0]] {
+                let some = all.of_places(places).unwrap();
+                assert!(near(&some.coefficients(0.3).unwrap(), &alone(places)), "{places:?}");
+                let first = &places[..places.len() / 2];
+                assert!(near(&some.prefixes(0.3).unwrap().coefficients(first.len()).unwrap(), &alone(first)));
+            }
         }
     }
 }

@@ -322,9 +322,18 @@ impl<'d> Data<'d> {
 
     /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
     ///
-    /// One read of the columns; the vectors stay in cache by tiles of rows. Cost O(m · columns · vectors).
+    /// One read of the columns; the vectors stay in cache by tiles of rows. The bits of a column do not depend on the
+    /// others. Cost O(m · columns · vectors).
     pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
-        let is_stored = self.entries.is_view() && columns.len() > FEW;
+        self.products_with(columns, vectors, false)
+    }
+
+    /// The same for most columns: rows of longer ones are not copied, and the bits are others.
+    pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
+        self.products_with(columns, vectors, self.entries.is_view())
+    }
+
+    fn products_with(&self, columns: &[usize], vectors: &[&[f64]], is_stored: bool) -> Vec<f64> {
         let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         // Columns of one type go together, so that they share the reading of the vectors.
@@ -344,6 +353,3 @@ impl<'d> Data<'d> {
         out
     }
 }
-
-/// Columns of which the chosen rows are read, up to so many, in place of all rows.
-const FEW: usize = 4;

@@ -66,7 +66,7 @@ impl Inner {
         let vectors: Vec<Cow<'_, [f64]>> = wanted.par_iter().map(vector).collect();
         let active: Vec<usize> = (0..data.columns()).filter(|&c| data.is_active(c)).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        let products = data.products(&active, &slices);
+        let products = data.products_of_most(&active, &slices);
         let mut rows = vec![vec![0.0; data.columns()]; wanted.len()];
         for (&column, products) in active.iter().zip(products.chunks(wanted.len())) {
             rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);

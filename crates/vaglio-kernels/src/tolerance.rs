@@ -3,7 +3,8 @@
 //! A flop rounds by 1.1e-16 of its result. What is a difference of nearly equal numbers loses digits to cancellation, so
 //! most of these are shares: how little may be left of the numbers that were subtracted.
 
-/// The conditioning of a loss, below which it is refitted: relative errors are about 1e-15 over it, so ten digits are left.
+/// The conditioning of a loss, below which it is refitted: errors of its residuals are about 1e-15 over it of the targets,
+/// so ten digits are left, fewer of residuals that are small beside the targets.
 pub(crate) const UNRELIABLE: f64 = 1e-5;
 /// The conditioning from which down the columns, as they entered one after the other, no longer serve for the score of rows
 /// held out and for removals: these are then made from the rows.

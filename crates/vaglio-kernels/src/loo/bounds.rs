@@ -144,7 +144,7 @@ impl Bounds {
             .collect();
         let to_read = commits.iter().zip(&rows).filter(|(_, row)| row.is_none());
         let vectors: Vec<&[f64]> = to_read.map(|(commit, _)| &*commit.c).collect();
-        let products = if vectors.is_empty() { Vec::new() } else { data.products(&self.features, &vectors) };
+        let products = if vectors.is_empty() { Vec::new() } else { data.products_of_most(&self.features, &vectors) };
         let products = |place: usize, k: usize| products[place * vectors.len() + k];
         let mut places = 0..;
         let new: Vec<New> = (first..end)
@@ -219,7 +219,7 @@ impl Bounds {
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
         let with: Vec<[Vec<f64>; 1]> = vectors.iter().map(|z| along(basis, end, [z])).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        let products = basis.data.products(&self.features, &slices);
+        let products = basis.data.products_of_most(&self.features, &slices);
         for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
             for ((along, product), with) in scalars.along.iter_mut().zip(products).zip(&with) {
                 *along = product - dot_of(&scalars.shares, &with[0]);

@@ -22,8 +22,9 @@ fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (De
     (design, path)
 }
 
-/// Trials count down to a conditioning of 1e-5, where errors are about 1e-10 and now and then a little more.
-const NEAR: Near = Near::relative(1e-9);
+/// Trials count down to a conditioning of 1e-5, where errors are about 1e-10 of the targets; the worst of 140 000 problems
+/// as small as these, at λ = 1e-6, was 1.1e-9.
+const NEAR: Near = Near::relative(3e-9);
 
 /// The problem with its columns in another order, and with every column times a power of two.
 fn changed(problem: &Problem, order: &[usize], factor: f64) -> Problem {
@@ -54,9 +55,14 @@ proptest! {
         let loss: AnyLoss = if absolute { Absolute.into() } else { Squared.into() };
         let (design, path) = greedy(&problem, 10f64.powi(exponent), intercept, loss.clone());
         let criterion = Loo { loss: loss.clone(), ..Loo::default() };
+        let empty = criterion.evaluate(&design, &[]).unwrap().loss;
         for entry in &path.entries {
             let defined = criterion.evaluate(&design, &entry.subset).unwrap().loss;
-            prop_assert!(NEAR.holds(entry.score.loss, defined), "{} is not {defined}", entry.score.loss);
+            // A residual is a difference from a target: its digits are those of the target, and its square moves by
+            // twice that.
+            let least = if absolute { empty } else { 2.0 * (defined * empty).sqrt() };
+            let near = Near { least, ..NEAR };
+            prop_assert!(near.holds(entry.score.loss, defined), "{} is not {defined}", entry.score.loss);
         }
     }
 

@@ -12,40 +12,44 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
     rows: usize,
-    /// Shared, so that a choice of columns copies none.
-    stores: Vec<Arc<Store>>,
+    stores: Vec<Store>,
 }
 
-/// The entries of a column, or rows of another's, which are copied when they are first read.
-#[derive(Debug)]
+/// The entries of a column, shared, so that a choice of columns copies none; or rows of it.
+#[derive(Debug, Clone)]
 struct Store {
-    own: OnceLock<Numbers>,
-    /// A column that is no choice of rows itself, and the rows.
-    of: Option<(Arc<Store>, Arc<[usize]>)>,
+    whole: Arc<Numbers>,
+    rows: Option<Arc<Rows>>,
+}
+
+/// Rows of a column, copied when they are first read.
+#[derive(Debug)]
+struct Rows {
+    chosen: Arc<[usize]>,
+    copy: OnceLock<Numbers>,
 }
 
 impl Store {
     fn numbers(&self) -> &Numbers {
-        self.own.get_or_init(|| match &self.of {
-            Some((whole, rows)) => whole.numbers().select_rows(rows),
-            None => Numbers::Byte(Vec::new()),
-        })
+        let Some(rows) = &self.rows else { return &self.whole };
+        rows.copy.get_or_init(|| self.whole.select_rows(&rows.chosen))
+    }
+
+    /// What was copied, or needs no copy.
+    fn copied(&self) -> Option<&Numbers> {
+        self.rows.as_ref().map_or(Some(&self.whole), |rows| rows.copy.get())
     }
 
     fn is_constant(&self) -> bool {
-        match (self.own.get(), &self.of) {
-            (None, Some((whole, rows))) => {
-                let whole = whole.numbers().view();
-                rows.windows(2).all(|pair| whole.get(pair[0]) == whole.get(pair[1]))
-            }
-            _ => self.numbers().view().is_constant(),
-        }
+        let Some(rows) = &self.rows else { return self.whole.view().is_constant() };
+        let whole = self.whole.view();
+        rows.chosen.windows(2).all(|pair| whole.get(pair[0]) == whole.get(pair[1]))
     }
 }
 
 impl From<Numbers> for Store {
     fn from(numbers: Numbers) -> Self {
-        Store { own: OnceLock::from(numbers), of: None }
+        Store { whole: Arc::new(numbers), rows: None }
     }
 }
 
@@ -136,7 +140,7 @@ impl Columns {
     pub fn push(&mut self, values: impl Into<Numbers>) {
         let numbers = values.into();
         assert_eq!(numbers.view().len(), self.rows, "every column has one entry a row");
-        self.stores.push(Arc::new(numbers.into()));
+        self.stores.push(numbers.into());
     }
 
     /// Number of entries in each column.
@@ -177,12 +181,12 @@ impl Columns {
 
     /// The columns `indices`, in that order; entries are shared.
     pub fn select(&self, indices: &[usize]) -> Columns {
-        Columns { rows: self.rows, stores: indices.iter().map(|&i| Arc::clone(&self.stores[i])).collect() }
+        Columns { rows: self.rows, stores: indices.iter().map(|&i| self.stores[i].clone()).collect() }
     }
 
     /// The rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
-        let select = |store: &Arc<Store>| Arc::new(store.numbers().select_rows(rows).into());
+        let select = |store: &Store| store.numbers().select_rows(rows).into();
         Columns { rows: rows.len(), stores: self.stores.par_iter().map(select).collect() }
     }
 
@@ -192,28 +196,32 @@ impl Columns {
         let all: Arc<[usize]> = rows.into();
         // Rows of rows are rows of the whole; columns that were chosen together still are.
         let (mut outer, mut inner) = (None, Arc::clone(&all));
-        let mut of = |store: &Arc<Store>| {
-            let Some((whole, own)) = &store.of else { return (Arc::clone(store), Arc::clone(&all)) };
-            if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, own)) {
-                (outer, inner) = (Some(Arc::clone(own)), rows.iter().map(|&row| own[row]).collect());
+        let mut of = |store: &Store| {
+            let Some(own) = &store.rows else { return Arc::clone(&all) };
+            if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, &own.chosen)) {
+                inner = rows.iter().map(|&row| own.chosen[row]).collect();
+                outer = Some(Arc::clone(&own.chosen));
             }
-            (Arc::clone(whole), Arc::clone(&inner))
+            Arc::clone(&inner)
         };
-        let view = |store: &Arc<Store>| Arc::new(Store { own: OnceLock::new(), of: Some(of(store)) });
+        let view = |store: &Store| {
+            let rows = Rows { chosen: of(store), copy: OnceLock::new() };
+            Store { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
+        };
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
     }
 
     /// What the rows were chosen from, where all columns were chosen [together](Columns::view_rows).
     pub fn chosen(&self) -> Option<Chosen<'_>> {
-        let (_, rows) = self.stores.first()?.of.as_ref()?;
-        let of = self.stores.iter().map(|store| store.of.as_ref().filter(|(_, own)| Arc::ptr_eq(own, rows)));
-        let whole = of.map(|of| of.map(|(whole, _)| whole.numbers().view())).collect::<Option<_>>()?;
-        Some(Chosen { whole, rows })
+        let first = &self.stores.first()?.rows.as_ref()?.chosen;
+        let is_first = |rows: &Arc<Rows>| Arc::ptr_eq(&rows.chosen, first);
+        let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
+        are_first.then(|| Chosen { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
     }
 
     /// Copies what was not copied yet, on all threads.
     pub fn copied(&self) -> &Self {
-        if self.stores.iter().any(|store| store.own.get().is_none()) {
+        if self.stores.iter().any(|store| store.copied().is_none()) {
             self.stores.par_iter().for_each(|store| {
                 store.numbers();
             });
@@ -239,7 +247,7 @@ impl Columns {
             Numbers::Double(v) => 8 * v.len(),
             Numbers::Byte(v) => v.len(),
         };
-        self.stores.iter().filter_map(|store| store.own.get()).map(of).sum()
+        self.stores.iter().filter_map(Store::copied).map(of).sum()
     }
 }
 

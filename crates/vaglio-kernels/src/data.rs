@@ -179,6 +179,10 @@ impl<'d> Data<'d> {
         self.inner.squares[column]
     }
 
+    pub(crate) fn entries(&self) -> &Entries<'d> {
+        &self.entries
+    }
+
     pub(crate) fn column(&self, column: usize) -> (Column<'d>, f64) {
         (self.entries.column(column), self.inner.shifts[column])
     }

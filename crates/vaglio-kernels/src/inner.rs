@@ -1,6 +1,7 @@
 //! Inner products of columns, each computed once for all states of the same rows.
 
-use crate::Data;
+use crate::parts::{Parts, Union};
+use crate::{Data, Entries};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,6 +16,8 @@ pub struct Inner {
     pub(crate) squares: Vec<f64>,
     pub(crate) intercept: bool,
     known: Mutex<Known>,
+    /// The parts that have products in common with other rows.
+    union: Option<Union>,
 }
 
 #[derive(Debug, Default)]
@@ -25,14 +28,27 @@ struct Known {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Of {
+pub(crate) enum Of {
     Column(usize),
     Target(usize),
 }
 
 impl Inner {
     pub(crate) fn new(shifts: Vec<f64>, squares: Vec<f64>, intercept: bool) -> Self {
-        Inner { shifts, squares, intercept, known: Mutex::default() }
+        Inner { shifts, squares, intercept, known: Mutex::default(), union: None }
+    }
+
+    /// Of the rows of `entries`, from sums over parts of which they are a union; `None` where they are none, or would lose
+    /// digits. `targets` are those that the parts were made with. Cost O(n·parts).
+    pub fn of_parts(
+        parts: &Arc<Parts>,
+        entries: &Entries<'_>,
+        active: &[bool],
+        targets: &[&[f64]],
+    ) -> Option<Arc<Self>> {
+        let union = Union::new(parts, entries, active, targets)?;
+        let (shifts, squares) = union.statistics(active);
+        Some(Arc::new(Inner { union: Some(union), ..Inner::new(shifts, squares, parts.has_intercept()) }))
     }
 
     /// Whether columns were centered.
@@ -41,7 +57,16 @@ impl Inner {
     }
 
     fn row(&self, of: Of) -> Option<Arc<[f64]>> {
-        self.known.lock().ok()?.rows.get(&of).cloned()
+        let known = self.known.lock().ok()?.rows.get(&of).cloned();
+        known.or_else(|| self.row_of_union(of))
+    }
+
+    fn row_of_union(&self, of: Of) -> Option<Arc<[f64]>> {
+        let mut products = self.union.as_ref()?.products(of)?;
+        products.iter_mut().zip(&self.squares).filter(|(_, s)| **s == 0.0).for_each(|(product, _)| *product = 0.0);
+        let row: Arc<[f64]> = products.into();
+        self.known.lock().ok()?.rows.insert(of, Arc::clone(&row));
+        Some(row)
     }
 
     /// Of how many columns a read that `needed` are waiting for is to make the products: twice those that the last one
@@ -59,6 +84,13 @@ impl Inner {
 
     /// Products by one read of the columns, kept for all states. The lock is not held meanwhile.
     fn read(&self, data: &Data<'_>, wanted: &[Of]) -> Vec<Arc<[f64]>> {
+        if let Some(union) = &self.union {
+            let column = |of: &Of| if let Of::Column(column) = *of { Some(column) } else { None };
+            union.read(data.entries(), &wanted.iter().filter_map(column).collect::<Vec<_>>());
+            if let Some(rows) = wanted.iter().map(|&of| self.row_of_union(of)).collect() {
+                return rows;
+            }
+        }
         let vector = |of: &Of| match *of {
             Of::Column(column) => data.scaled_or_stored(column),
             Of::Target(output) => data.centered(output).into(),

@@ -62,6 +62,21 @@ impl<'d> Entries<'d> {
         self.view.as_ref().map_or_else(|| self.stored[index], |view| view.columns.column(index))
     }
 
+    /// The places of the rows that count, of which there are `count`, among those that are stored.
+    pub(crate) fn rows(&self, count: usize) -> Cow<'_, [usize]> {
+        self.view.as_ref().map_or_else(|| Cow::Owned((0..count).collect()), |view| Cow::Borrowed(view.rows))
+    }
+
+    /// Whether rows of the same columns in memory are stored.
+    pub fn are_stored_with(&self, other: &Entries<'_>) -> bool {
+        let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
+            (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
+            (Column::Byte(a), Column::Byte(b)) => std::ptr::eq(a, b),
+            _ => false,
+        };
+        self.stored.len() == other.stored.len() && self.stored.iter().zip(&other.stored).all(is_same)
+    }
+
     /// Numbers of the rows that count, as those of all that are stored: 0 for the others.
     pub(crate) fn spread<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
         let Some(view) = &self.view else { return Cow::Borrowed(values) };

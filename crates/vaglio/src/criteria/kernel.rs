@@ -1,9 +1,9 @@
 //! What criteria hand to the kernels and take from them.
 
-use ndarray::ArrayView2;
+use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
-use vaglio_kernels::{Data, DataError, Inner, Level, Measure, Rule, Scorer, Targets};
+use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Measure, Parts, Rule, Scorer, Targets};
 
 /// A loss as the kernels know it.
 fn measure(design: &Design, loss: &AnyLoss) -> Measure {
@@ -68,7 +68,9 @@ impl Rule for Unknown {
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
     let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
-    let data = made(design, design.candidates(), design.weights(), intercept, kept)?;
+    let rows = Rows::of(design, design.candidates(), intercept);
+    let inner = kept.or_else(|| of_parts(design, &rows, intercept));
+    let data = rows.data(design.weights(), intercept, inner)?;
     design.keep(Arc::clone(data.inner()));
     Ok(data)
 }
@@ -79,7 +81,7 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(crate) fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
     let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
-    made(design, subset.to_vec(), design.weights(), intercept, kept)
+    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, kept)
 }
 
 /// The same with other weights of rows.
@@ -87,24 +89,61 @@ pub(crate) fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept:
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
-    made(design, design.candidates(), weights, intercept, None)
+    Rows::of(design, design.candidates(), intercept).data(weights, intercept, None)
 }
 
-fn made<'d>(
+/// What the kernels take of the rows of a design.
+struct Rows<'d> {
     design: &'d Design,
-    columns: Vec<Feature>,
-    weights: Option<&[f64]>,
-    intercept: bool,
-    inner: Option<Arc<Inner>>,
-) -> Result<Data<'d>> {
-    let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
-    let targets: Vec<&[f64]> = targets.iter().map(Vec::as_slice).collect();
-    let mut active = vec![false; design.features()];
-    // Centering leaves nothing of a bias.
-    let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
-    columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
-    Data::sharing(Level::best(), design.columns().into(), active, &targets, weights, intercept, inner)
-        .map_err(|error| explain(error, design.names()))
+    entries: Entries<'d>,
+    active: Vec<bool>,
+    targets: Vec<Vec<f64>>,
+}
+
+impl<'d> Rows<'d> {
+    fn of(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
+        let mut active = vec![false; design.features()];
+        // Centering leaves nothing of a bias.
+        let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
+        columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
+        let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
+        Rows { design, entries: design.columns().into(), active, targets }
+    }
+
+    fn targets(&self) -> Vec<&[f64]> {
+        self.targets.iter().map(Vec::as_slice).collect()
+    }
+
+    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<Inner>>) -> Result<Data<'d>> {
+        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
+        Data::sharing(Level::best(), self.entries, self.active, &targets, weights, intercept, inner)
+            .map_err(|error| explain(error, self.design.names()))
+    }
+}
+
+/// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
+fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inner>> {
+    if design.weights().is_some() {
+        return None;
+    }
+    if let Some(labels) = design.parts() {
+        let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &rows.targets(), intercept)?;
+        let parts = Arc::new(parts);
+        design.keep(Arc::clone(&parts));
+        return Inner::of_parts(&parts, &rows.entries, &rows.active, &rows.targets());
+    }
+    let (whole, own) = design.whole()?;
+    whole.parts().filter(|_| whole.weights().is_none())?;
+    let has_targets = |(all, targets): (ArrayView1<'_, f64>, &Vec<f64>)| {
+        targets.len() == own.len() && own.iter().zip(targets).all(|(&row, y)| all[row] == *y)
+    };
+    let are_stored = rows.entries.are_stored_with(&whole.columns().into());
+    if !are_stored || !whole.targets().rows().into_iter().zip(&rows.targets).all(has_targets) {
+        return None;
+    }
+    let of_whole = || whole.kept::<Parts>().filter(|parts| parts.has_intercept() == intercept);
+    let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
+    Inner::of_parts(&parts, &rows.entries, &rows.active, &rows.targets())
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {

@@ -1,0 +1,286 @@
+//! Sums over parts of rows, of which the rows of folds are unions: one read of the columns serves all folds.
+
+mod union;
+
+pub(crate) use union::Union;
+
+use crate::data::Entries;
+use crate::inner::Of;
+use crate::sums::{Sums, add_products, product};
+use crate::{Column, Level};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// Sums of columns over parts of rows: all are sums of products alone, so those of a union of parts lose no digits.
+///
+/// Columns and targets are shifted by their means over all rows where there is an intercept. Memory 8·n bytes for each part
+/// and each column that was asked for.
+#[derive(Debug)]
+pub struct Parts {
+    level: Level,
+    intercept: bool,
+    /// The part of each stored row; none for rows that do not count.
+    labels: Vec<Option<u32>>,
+    /// How many rows each part has.
+    counts: Vec<usize>,
+    /// Stored rows, those of a tile by part.
+    order: Vec<u32>,
+    tiles: Vec<Vec<Run>>,
+    active: Vec<bool>,
+    /// By how much columns are shifted; 0 without an intercept.
+    shifts: Vec<f64>,
+    /// Σ(x_i − shift), 0 without an intercept, and Σ(x_i − shift)², as parts × columns.
+    sums: [Vec<f64>; 2],
+    /// The same of each output, less its mean, for each part.
+    targets: Vec<[Vec<f64>; 2]>,
+    /// Products with columns and targets, as parts × columns.
+    known: Mutex<HashMap<Of, Arc<[f64]>>>,
+}
+
+/// Rows of one part in a tile, by their places in the order.
+#[derive(Debug)]
+struct Run {
+    part: usize,
+    places: Range<usize>,
+}
+
+/// Parts, at most: with more, each has few rows of a tile.
+const MOST_PARTS: usize = 32;
+/// Stored rows of a tile: those of four columns stay in the first cache.
+const TILE: usize = 1 << 10;
+/// Columns that share the reading of the vectors.
+const TOGETHER: usize = 4;
+/// Columns that share what is in the second cache of the vectors.
+const PANEL: usize = 32;
+impl Parts {
+    /// Of the `active` columns; a row has a label. `None` where there are too many parts, or numbers overflow. One read of
+    /// the columns, cost O(m·n).
+    pub fn new(
+        level: Level,
+        entries: &Entries<'_>,
+        active: &[bool],
+        labels: &[u32],
+        targets: &[&[f64]],
+        intercept: bool,
+    ) -> Option<Self> {
+        let stored = entries.stored();
+        let rows = entries.rows(labels.len());
+        let mut of_stored = vec![None; stored.first()?.len()];
+        rows.iter().zip(labels).for_each(|(&row, label)| of_stored[row] = Some(*label));
+        let most = *labels.iter().max()? as usize;
+        if most >= MOST_PARTS || rows.len() != labels.len() {
+            return None;
+        }
+        let mut counts = vec![0; most + 1];
+        labels.iter().for_each(|&label| counts[label as usize] += 1);
+        let (order, tiles) = in_tiles(&of_stored, counts.len());
+        let total = labels.len() as f64;
+        let mean = |y: &&[f64]| if intercept { y[0] + y.iter().map(|v| v - y[0]).sum::<f64>() / total } else { 0.0 };
+        let mut parts = Parts {
+            level,
+            intercept,
+            labels: of_stored,
+            counts,
+            order,
+            tiles,
+            active: active.to_vec(),
+            shifts: Vec::new(),
+            sums: [Vec::new(), Vec::new()],
+            targets: Vec::new(),
+            known: Mutex::default(),
+        };
+        let ones: Vec<f64> = vec![1.0; parts.order.len()];
+        let counted: Vec<f64> = parts.labels.iter().map(|label| f64::from(u8::from(label.is_some()))).collect();
+        let centered: Vec<Vec<f64>> = targets.iter().map(|y| y.iter().map(|v| v - mean(y)).collect()).collect();
+        let in_order: Vec<Vec<f64>> = centered
+            .iter()
+            .map(|y| {
+                let mut all = vec![0.0; stored[0].len()];
+                rows.iter().zip(y).for_each(|(&row, y)| all[row] = *y);
+                parts.order.iter().map(|&row| all[row as usize]).collect()
+            })
+            .collect();
+        let of_target = |y: &Vec<f64>| {
+            let sum = |of: fn(f64) -> f64| parts.sums_of(y, of);
+            [if intercept { sum(|y| y) } else { vec![0.0; parts.counts.len()] }, sum(|y| y * y)]
+        };
+        parts.targets = in_order.iter().map(of_target).collect();
+        let shift = |column: usize| match (intercept && active[column], stored[column]) {
+            (false, _) => 0.0,
+            (true, x) => product(level, x, 0.0, &counted) / total,
+        };
+        parts.shifts = (0..stored.len()).into_par_iter().map(shift).collect();
+        let mut vectors: Vec<&[f64]> = in_order.iter().map(|y| &**y).collect();
+        if intercept {
+            vectors.push(&ones);
+        }
+        let found = parts.sweep(stored, &vectors, true);
+        let outputs = in_order.len();
+        let of = |kind: usize| -> Vec<f64> { parts.of_kind(&found, vectors.len() + 1, kind) };
+        let known = (0..outputs).map(|output| (Of::Target(output), Arc::from(of(output)))).collect();
+        let sums = if intercept { of(outputs) } else { vec![0.0; parts.counts.len() * stored.len()] };
+        let squares = of(vectors.len());
+        let is_finite = sums.iter().chain(&squares).all(|sum| sum.is_finite());
+        parts.sums = [sums, squares];
+        parts.known = Mutex::new(known);
+        is_finite.then_some(parts)
+    }
+
+    /// Whether columns are shifted by their means.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    fn sums_of(&self, in_order: &[f64], of: impl Fn(f64) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.counts.len()];
+        for run in self.tiles.iter().flatten() {
+            sums[run.part] += in_order[run.places.clone()].iter().map(|&y| of(y)).sum::<f64>();
+        }
+        sums
+    }
+
+    /// One kind of what was found of the active columns, as parts × columns.
+    fn of_kind(&self, found: &[f64], kinds: usize, kind: usize) -> Vec<f64> {
+        let (parts, columns) = (self.counts.len(), self.active.len());
+        let mut out = vec![0.0; parts * columns];
+        let active = (0..columns).filter(|&column| self.active[column]);
+        for (column, found) in active.zip(found.chunks(parts * kinds)) {
+            found.chunks(kinds).enumerate().for_each(|(part, kinds)| out[part * columns + column] = kinds[kind]);
+        }
+        out
+    }
+
+    /// Shifted entries of the rows, in their order.
+    fn in_order(&self, x: Column<'_>, shift: f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.order.len()];
+        gather(x, &self.order, shift, &mut out);
+        out
+    }
+
+    /// Products with some columns, kept for all unions of parts. Cost O(m·n) for each.
+    fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
+        let vectors: Vec<Vec<f64>> =
+            columns.par_iter().map(|&column| self.in_order(stored[column], self.shifts[column])).collect();
+        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
+        let found = self.sweep(stored, &slices, false);
+        let rows = columns.iter().enumerate();
+        let rows = rows.map(|(k, &column)| (Of::Column(column), Arc::from(self.of_kind(&found, columns.len(), k))));
+        let rows: Vec<(Of, Arc<[f64]>)> = rows.collect();
+        if let Ok(mut known) = self.known.lock() {
+            known.extend(rows);
+        }
+    }
+
+    /// The sums of each active column with every vector over every part, and those of its squares where asked: as
+    /// columns × parts × vectors.
+    fn sweep(&self, stored: &[Column<'_>], vectors: &[&[f64]], with_squares: bool) -> Vec<f64> {
+        let columns: Vec<(Column<'_>, f64)> = stored
+            .iter()
+            .zip(&self.shifts)
+            .zip(&self.active)
+            .filter(|(_, is_active)| **is_active)
+            .map(|((x, shift), _)| (*x, *shift))
+            .collect();
+        let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
+        let panels = columns.par_chunks(share.clamp(TOGETHER, PANEL));
+        panels.flat_map_iter(|panel| self.panel(panel, vectors, with_squares)).collect()
+    }
+
+    fn panel(&self, columns: &[(Column<'_>, f64)], vectors: &[&[f64]], with_squares: bool) -> Vec<f64> {
+        let kinds = vectors.len() + usize::from(with_squares);
+        let each = self.counts.len() * kinds;
+        let mut sums = vec![Sums::<1>::ZERO; columns.len() * each];
+        let mut entries = vec![0.0; TOGETHER * TILE];
+        for tile in &self.tiles {
+            let (Some(first), Some(last)) = (tile.first(), tile.last()) else { continue };
+            let (start, end) = (first.places.start, last.places.end);
+            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * each)) {
+                for (&(x, shift), out) in columns.iter().zip(entries.chunks_mut(TILE)) {
+                    gather(x, &self.order[start..end], shift, &mut out[..end - start]);
+                }
+                for run in tile {
+                    let own = run.places.start - start..run.places.end - start;
+                    let vectors: Vec<&[f64]> = vectors.iter().map(|v| &v[run.places.clone()]).collect();
+                    let at = |c: usize| c * each + run.part * kinds;
+                    let parts: Vec<&[f64]> = entries.chunks(TILE).map(|x| &x[own.clone()]).collect();
+                    match (columns.len(), &parts[..]) {
+                        (TOGETHER, &[a, b, c, d]) => {
+                            against(self.level, [a, b, c, d], &vectors, sums, [at(0), at(1), at(2), at(3)]);
+                        }
+                        (few, parts) => {
+                            (0..few).for_each(|c| against(self.level, [parts[c]], &vectors, sums, [at(c)]));
+                        }
+                    }
+                    if with_squares {
+                        for (c, x) in parts.iter().take(columns.len()).enumerate() {
+                            let sum = &mut sums[at(c) + vectors.len()];
+                            add_products(self.level, [*x], [0.0], [*x], std::array::from_mut(sum));
+                        }
+                    }
+                }
+            }
+        }
+        sums.iter().map(|sum| sum.total()[0]).collect()
+    }
+}
+
+/// The rows that have a part, tile by tile, those of one by part.
+fn in_tiles(labels: &[Option<u32>], parts: usize) -> (Vec<u32>, Vec<Vec<Run>>) {
+    let mut order = Vec::with_capacity(labels.len());
+    let tiles = labels.chunks(TILE).enumerate().map(|(tile, labels)| {
+        let mut runs = Vec::new();
+        for part in 0..parts {
+            let start = order.len();
+            let own = labels.iter().enumerate().filter(|(_, label)| **label == Some(part as u32));
+            order.extend(own.map(|(row, _)| (tile * TILE + row) as u32));
+            if order.len() > start {
+                runs.push(Run { part, places: start..order.len() });
+            }
+        }
+        runs
+    });
+    let tiles = tiles.collect();
+    (order, tiles)
+}
+
+/// Shifted entries of some rows.
+fn gather(x: Column<'_>, rows: &[u32], shift: f64, out: &mut [f64]) {
+    match x {
+        Column::Double(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = x[row as usize] - shift),
+        Column::Byte(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = f64::from(x[row as usize]) - shift),
+    }
+}
+
+/// Adds the products of columns with every vector to the sums that begin at `at`.
+fn against<const C: usize>(
+    level: Level,
+    columns: [&[f64]; C],
+    vectors: &[&[f64]],
+    sums: &mut [Sums<1>],
+    at: [usize; C],
+) {
+    fn some<const C: usize, const N: usize>(
+        level: Level,
+        columns: [&[f64]; C],
+        vectors: &[&[f64]],
+        sums: &mut [Sums<1>],
+        at: [usize; C],
+    ) {
+        let mut own: [Sums<N>; C] = at.map(|at| Sums(std::array::from_fn(|k| sums[at + k].0[0])));
+        add_products(level, columns, [0.0; C], std::array::from_fn(|k| vectors[k]), &mut own);
+        for (own, at) in own.iter().zip(at) {
+            own.0.iter().enumerate().for_each(|(k, sum)| sums[at + k].0[0] = *sum);
+        }
+    }
+    for (k, vectors) in vectors.chunks(4).enumerate() {
+        let at = at.map(|at| at + 4 * k);
+        match vectors.len() {
+            1 => some::<C, 1>(level, columns, vectors, sums, at),
+            2 => some::<C, 2>(level, columns, vectors, sums, at),
+            3 => some::<C, 3>(level, columns, vectors, sums, at),
+            _ => some::<C, 4>(level, columns, vectors, sums, at),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Rows that are a union of parts.
+
+use super::Parts;
+use crate::data::Entries;
+use crate::inner::Of;
+use std::sync::Arc;
+
+/// Of which parts of [`Parts`] some rows are the union.
+#[derive(Debug)]
+pub(crate) struct Union {
+    parts: Arc<Parts>,
+    included: Vec<usize>,
+    rows: f64,
+    /// By how much more each column is shifted.
+    offsets: Vec<f64>,
+    /// The same of the targets.
+    targets: Vec<f64>,
+}
+
+/// The part of Σ(x_i − shift)² that another shift may take off.
+const SHIFTED: f64 = 0.5;
+
+impl Union {
+    /// `None` unless the rows that `entries` have are whole parts, no shift takes off much of a column, and each `active`
+    /// column has sums.
+    pub fn new(parts: &Arc<Parts>, entries: &Entries<'_>, active: &[bool], targets: &[&[f64]]) -> Option<Self> {
+        let rows = entries.rows(targets.first()?.len());
+        let mut counts = vec![0; parts.counts.len()];
+        for &row in rows.iter() {
+            counts[(*parts.labels.get(row)?)? as usize] += 1;
+        }
+        let is_whole = |(own, all): (&usize, &usize)| *own == 0 || own == all;
+        let has_sums = active.iter().zip(&parts.active).all(|(own, all)| *all || !own);
+        if !counts.iter().zip(&parts.counts).all(is_whole) || !has_sums || active.len() != parts.active.len() {
+            return None;
+        }
+        let included: Vec<usize> = (0..counts.len()).filter(|&part| counts[part] > 0).collect();
+        let mut union = Union {
+            parts: Arc::clone(parts),
+            included,
+            rows: rows.len() as f64,
+            offsets: Vec::new(),
+            targets: Vec::new(),
+        };
+        union.offsets = union.total(&parts.sums[0]).into_iter().map(|sum| sum / union.rows).collect();
+        let squares = union.total(&parts.sums[1]);
+        let is_shifted = |offset: f64, square: f64| union.rows * offset * offset > SHIFTED * square;
+        let of_included = |sums: &[f64]| union.included.iter().map(|&part| sums[part]).sum::<f64>();
+        let targets =
+            parts.targets.iter().map(|[sums, squares]| (of_included(sums) / union.rows, of_included(squares)));
+        let columns = union.offsets.iter().copied().zip(squares).zip(active).filter(|(_, is_active)| **is_active);
+        if columns.map(|(column, _)| column).chain(targets.clone()).any(|(offset, square)| is_shifted(offset, square)) {
+            return None;
+        }
+        union.targets = targets.map(|(offset, _)| offset).collect();
+        Some(union)
+    }
+
+    /// Shifts and squares of all columns; 0 for those that are not active.
+    pub fn statistics(&self, active: &[bool]) -> (Vec<f64>, Vec<f64>) {
+        let squares = self.total(&self.parts.sums[1]).into_iter().zip(&self.offsets);
+        let left = squares.map(|(square, offset)| square - self.rows * offset * offset);
+        let shifts = self.parts.shifts.iter().zip(&self.offsets).map(|(shift, offset)| shift + offset);
+        let of = |(value, is_active): (f64, &bool)| if *is_active { value } else { 0.0 };
+        (shifts.zip(active).map(of).collect(), left.zip(active).map(of).collect())
+    }
+
+    /// Products with a column or target, where they are known of the parts.
+    pub fn products(&self, of: Of) -> Option<Vec<f64>> {
+        let offset = match of {
+            Of::Column(column) => self.offsets[column],
+            Of::Target(output) => *self.targets.get(output)?,
+        };
+        let sums = self.parts.known.lock().ok()?.get(&of).cloned()?;
+        let mut products = self.total(&sums);
+        for (product, own) in products.iter_mut().zip(&self.offsets) {
+            *product -= self.rows * own * offset;
+        }
+        Some(products)
+    }
+
+    /// Makes the products with some columns known.
+    pub fn read(&self, entries: &Entries<'_>, columns: &[usize]) {
+        self.parts.read(entries.stored(), columns);
+    }
+
+    /// Σ over the parts, of parts × columns.
+    fn total(&self, sums: &[f64]) -> Vec<f64> {
+        let columns = self.parts.active.len();
+        let mut total = vec![0.0; columns];
+        for &part in &self.included {
+            total.iter_mut().zip(&sums[part * columns..]).for_each(|(total, sum)| *total += sum);
+        }
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Data, Inner, Level};
+    use vaglio_columns::Columns;
+
+    const ROWS: usize = 2300;
+
+    fn number(seed: usize, j: usize) -> f64 {
+        ((seed * ROWS + j * j) as f64).sin()
+    }
+
+    fn near(a: f64, b: f64, scale: f64) {
+        assert!((a - b).abs() <= 1e-12 * scale, "{a} is not {b}");
+    }
+
+    /// Doubles, bytes, and a column far from 0.
+    fn columns() -> Columns {
+        let mut columns = Columns::new(ROWS);
+        (0..6).for_each(|k| columns.push((0..ROWS).map(|j| 3.0 + number(k, j)).collect::<Vec<f64>>()));
+        (0..3).for_each(|k| columns.push((0..ROWS).map(|j| ((j * (k + 5)) % 251) as f64).collect::<Vec<f64>>()));
+        columns.push((0..ROWS).map(|j| 1e7 + number(7, j)).collect::<Vec<f64>>());
+        columns
+    }
+
+    #[test]
+    fn rows_of_parts_have_the_products_that_they_have_alone() {
+        let columns = columns();
+        let labels: Vec<u32> = (0..ROWS).map(|j| (j * j % 11 % 5) as u32).collect();
+        let y: Vec<f64> = (0..ROWS).map(|j| 5.0 + number(8, j)).collect();
+        let active: Vec<bool> = (0..10).map(|column| column != 4).collect();
+        // Parts of all rows, and of some of them.
+        let some: Vec<usize> = (0..ROWS).filter(|j| j % 7 != 3).collect();
+        for (base, intercept) in [(None, false), (None, true), (Some(&some), true)] {
+            let of_base = base.map(|rows| columns.view_rows(rows));
+            let whole = of_base.as_ref().unwrap_or(&columns);
+            let at = |row: usize| base.map_or(row, |rows| rows[row]);
+            let labels: Vec<u32> = (0..whole.rows()).map(|row| labels[at(row)]).collect();
+            let targets: Vec<f64> = (0..whole.rows()).map(|row| y[at(row)]).collect();
+            let entries = Entries::from(whole);
+            let make = |level| Parts::new(level, &entries, &active, &labels, &[&targets], intercept).unwrap();
+            let parts = Arc::new(make(Level::best()));
+            for is_own in [|_: u32| true, |label| label != 2, |label| label != 0] {
+                let rows: Vec<usize> = (0..whole.rows()).filter(|&row| is_own(labels[row])).collect();
+                let fold = whole.view_rows(&rows);
+                let y: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
+                let entries = Entries::from(&fold);
+                let inner = Inner::of_parts(&parts, &entries, &active, &[&y]);
+                let of = |inner| {
+                    let entries = Entries::from(&fold);
+                    Data::sharing(Level::best(), entries, active.clone(), &[&y], None, intercept, inner).unwrap()
+                };
+                let (shared, alone) = (of(Some(inner.unwrap())), of(None));
+                let pairs = |data: &Data<'_>| {
+                    let mut rows = data.with_columns(&[9, 1, 6], || vec![0, 8]);
+                    rows.push(data.with_target(0));
+                    // What is asked for again has the same bits.
+                    assert_eq!(rows[..1], data.with_columns(&[9], Vec::new)[..]);
+                    rows
+                };
+                let length = |column: usize| alone.squares(column).sqrt();
+                let norms =
+                    [length(9), length(1), length(6), alone.centered(0).iter().map(|y| y * y).sum::<f64>().sqrt()];
+                for column in 0..10 {
+                    near(shared.squares(column), alone.squares(column), alone.squares(column));
+                    near(shared.column(column).1, alone.column(column).1, alone.column(column).1.abs());
+                }
+                for ((a, b), norm) in pairs(&shared).iter().zip(pairs(&alone)).zip(norms) {
+                    (0..10).for_each(|column| near(a[column], b[column], norm * length(column)));
+                }
+            }
+            // A row more or less than whole parts.
+            let rows: Vec<usize> = (1..whole.rows()).collect();
+            let (fold, y) = (whole.view_rows(&rows), &targets[1..]);
+            assert!(Union::new(&parts, &Entries::from(&fold), &active, &[y]).is_none());
+            // Levels have the same bits.
+            for level in Level::available() {
+                assert_eq!((&make(level).sums, &make(level).targets), (&parts.sums, &parts.targets));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_whose_products_would_lose_digits_are_read() {
+        let mut columns = columns();
+        columns.push((0..ROWS).map(|j| if j == 4 { 1e9 } else { number(11, j) }).collect::<Vec<f64>>());
+        let labels: Vec<u32> = (0..ROWS).map(|j| (j % 5) as u32).collect();
+        let y: Vec<f64> = (0..ROWS).map(|j| number(8, j)).collect();
+        let far: Vec<f64> = (0..ROWS).map(|j| if j == 4 { 1e9 } else { y[j] }).collect();
+        let rows: Vec<usize> = (0..ROWS).filter(|j| j % 5 != 4).collect();
+        let fold = columns.view_rows(&rows);
+        let has_union = |active: bool, y: &[f64], intercept: bool| {
+            let active: Vec<bool> = (0..11).map(|column| column < 10 || active).collect();
+            let parts = Parts::new(Level::best(), &Entries::from(&columns), &active, &labels, &[y], intercept).unwrap();
+            let own: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
+            Union::new(&Arc::new(parts), &Entries::from(&fold), &active, &[&own]).is_some()
+        };
+        assert!(has_union(false, &y, true) && has_union(true, &far, false));
+        assert!(!has_union(true, &y, true) && !has_union(false, &far, true));
+    }
+
+    #[test]
+    fn many_parts_and_numbers_that_overflow_have_none() {
+        let mut columns = Columns::new(40);
+        columns.push((0..40).map(|j| j as f64 + 0.5).collect::<Vec<f64>>());
+        let y = [1.0; 40];
+        let new = |columns: &Columns, parts: u32| {
+            let labels: Vec<u32> = (0..40).map(|j| j % parts).collect();
+            Parts::new(Level::best(), &columns.into(), &vec![true; columns.len()], &labels, &[&y], false)
+        };
+        assert!(new(&columns, 32).is_some() && new(&columns, 33).is_none());
+        columns.push(vec![1e200; 40]);
+        assert!(new(&columns, 5).is_none());
+    }
+}

@@ -107,9 +107,11 @@ impl Parts {
             [if intercept { sum(|y| y) } else { vec![0.0; parts.counts.len()] }, sum(|y| y * y)]
         };
         parts.targets = in_order.iter().map(of_target).collect();
+        // As [`Data::sharing`](crate::Data::sharing) has them, so that searches on all rows have the same bits.
+        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &counted) / total;
         let shift = |column: usize| match (intercept && active[column], stored[column]) {
             (false, _) => 0.0,
-            (true, x) => product(level, x, 0.0, &counted) / total,
+            (true, x) => mean(x, mean(x, 0.0)),
         };
         parts.shifts = (0..stored.len()).into_par_iter().map(shift).collect();
         let mut vectors: Vec<&[f64]> = in_order.iter().map(|y| &**y).collect();

@@ -42,12 +42,13 @@ impl Union {
             offsets: Vec::new(),
             targets: Vec::new(),
         };
-        union.offsets = union.total(&parts.sums[0]).into_iter().map(|sum| sum / union.rows).collect();
+        // All rows were shifted by their means but for rounding.
+        let by = if rows.len() < parts.order.len() { 1.0 / union.rows } else { 0.0 };
+        union.offsets = union.total(&parts.sums[0]).into_iter().map(|sum| sum * by).collect();
         let squares = union.total(&parts.sums[1]);
         let is_shifted = |offset: f64, square: f64| union.rows * offset * offset > SHIFTED * square;
         let of_included = |sums: &[f64]| union.included.iter().map(|&part| sums[part]).sum::<f64>();
-        let targets =
-            parts.targets.iter().map(|[sums, squares]| (of_included(sums) / union.rows, of_included(squares)));
+        let targets = parts.targets.iter().map(|[sums, squares]| (of_included(sums) * by, of_included(squares)));
         let columns = union.offsets.iter().copied().zip(squares).zip(active).filter(|(_, is_active)| **is_active);
         if columns.map(|(column, _)| column).chain(targets.clone()).any(|(offset, square)| is_shifted(offset, square)) {
             return None;
@@ -137,6 +138,10 @@ mod tests {
             let entries = Entries::from(whole);
             let make = |level| Parts::new(level, &entries, &active, &labels, &[&targets], intercept).unwrap();
             let parts = Arc::new(make(Level::best()));
+            let all = Inner::of_parts(&parts, &entries, &active, &[&targets]).unwrap();
+            let plain =
+                Data::sharing(Level::best(), Entries::from(whole), active.clone(), &[&targets], None, intercept, None);
+            assert_eq!(all.shifts, plain.unwrap().inner.shifts);
             for is_own in [|_: u32| true, |label| label != 2, |label| label != 0] {
                 let rows: Vec<usize> = (0..whole.rows()).filter(|&row| is_own(labels[row])).collect();
                 let fold = whole.view_rows(&rows);

@@ -54,7 +54,6 @@ pub(super) fn record(
         warnings: warnings(pipeline, design, selection, &steps, &*loss),
         pipeline: parts(pipeline, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
-        data: data(prepared, design)?,
         candidates: names.clone(),
         empty_score: path.empty.loss,
         steps,
@@ -95,6 +94,8 @@ pub(super) fn record(
             correlations: correlations.shown(),
             tuning: tuned,
         },
+        // Last, since the hash of the data may still be on its way.
+        data: data(prepared, design)?,
     })
 }
 

@@ -28,10 +28,25 @@ impl<'v> Sweep<'v> {
         Sweep { level, vectors, rows: vectors.first().map_or(0, |v| v.len()) }
     }
 
-    /// The sums of each column with every vector.
+    /// The sums of each column with every vector. Where columns are too few for all threads, these share the vectors.
     pub fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
-        let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-        columns.par_chunks(share.clamp(TOGETHER, PANEL)).flat_map_iter(|panel| self.panel(panel)).collect()
+        let threads = rayon::current_num_threads();
+        let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
+        let panels = columns.len().div_ceil(share).max(1);
+        let vectors = self.vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
+        let of = |vectors: &'v [&'v [f64]]| -> Vec<(usize, Vec<f64>)> {
+            let sweep = Sweep { vectors, ..*self };
+            columns.par_chunks(share).flat_map_iter(|panel| sweep.panel(panel)).collect()
+        };
+        if panels >= threads || vectors >= self.vectors.len() {
+            return of(self.vectors);
+        }
+        let mut parts = self.vectors.par_chunks(vectors).map(of).collect::<Vec<_>>().into_iter();
+        let mut sums = parts.next().unwrap_or_default();
+        for (own, (_, more)) in parts.flat_map(|part| part.into_iter().enumerate()) {
+            sums[own].1.extend(more);
+        }
+        sums
     }
 
     /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.

@@ -323,9 +323,14 @@ impl Bounds {
             is_kept[feature] = made.is_some() || room > 0;
             // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
             room -= usize::from(made.is_none() && room > 0);
-            formed.push(Formed { sound, ..made.unwrap_or_else(|| Formed::new(basis, feature)) });
+            formed.push((feature, sound, made));
         }
         self.room = room;
+        let of = |(feature, sound, made): (usize, usize, Option<Formed>)| Formed {
+            sound,
+            ..made.unwrap_or_else(|| Formed::new(basis, feature))
+        };
+        let mut formed: Vec<Formed> = formed.into_par_iter().map(of).collect();
         form(basis, &mut formed);
         let one = |one: Formed| {
             let (s, t) = basis.scalars(one.feature, &one.c);

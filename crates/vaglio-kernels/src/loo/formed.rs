@@ -66,20 +66,26 @@ fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
         shares.iter_mut().zip(commits).for_each(|(share, commit)| *share /= commit.tau);
     }
     let (level, rows) = (basis.data.level, basis.data.rows());
-    let per = group.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-    group.par_chunks_mut(per).zip(shares.par_chunks(per * commits.len())).for_each(|(group, shares)| {
-        let shares: Vec<&[f64]> = shares.chunks(commits.len()).collect();
+    let span = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(TILE);
+    let mut spans: Vec<Vec<&mut [f64]>> = (0..rows).step_by(span).map(|_| Vec::with_capacity(features.len())).collect();
+    for one in group {
+        spans.iter_mut().zip(one.c.chunks_mut(span)).for_each(|(span, part)| span.push(part));
+    }
+    let shares: Vec<&[f64]> = shares.chunks(commits.len()).collect();
+    spans.into_par_iter().enumerate().for_each(|(at, mut parts)| {
+        let own = rows.min((at + 1) * span) - at * span;
         // Rows outermost, so that the commits are read once for all candidates.
-        for start in (0..rows).step_by(TILE) {
-            let rows = start..rows.min(start + TILE);
-            for (group, shares) in group.chunks_mut(TOGETHER).zip(shares.chunks(TOGETHER)) {
-                match (group, shares) {
+        for start in (0..own).step_by(TILE) {
+            let tile = start..own.min(start + TILE);
+            let rows = at * span + tile.start..at * span + tile.end;
+            for (parts, shares) in parts.chunks_mut(TOGETHER).zip(shares.chunks(TOGETHER)) {
+                match (parts, shares) {
                     ([a, b, c, d], &[p, q, r, s]) => {
-                        let tiles = [a, b, c, d].map(|one| &mut one.c[rows.clone()]);
+                        let tiles = [a, b, c, d].map(|part| &mut part[tile.clone()]);
                         subtract_together(level, tiles, &rows, &vectors, [p, q, r, s]);
                     }
-                    (few, shares) => few.iter_mut().zip(shares).for_each(|(one, shares)| {
-                        subtract_each(level, &mut one.c[rows.clone()], &rows, &vectors, shares);
+                    (few, shares) => few.iter_mut().zip(shares).for_each(|(part, shares)| {
+                        subtract_each(level, &mut part[tile.clone()], &rows, &vectors, shares);
                     }),
                 }
             }

@@ -48,14 +48,17 @@ struct Run {
 
 /// Parts, at most: with more, each has few rows of a tile.
 const MOST_PARTS: usize = 32;
+/// Rows for each part, at least: what is kept of a column and its parts takes little beside the column.
+const ROWS_OF_PART: usize = 512;
 /// Stored rows of a tile: those of four columns stay in the first cache.
 const TILE: usize = 1 << 10;
 /// Columns that share the reading of the vectors.
 const TOGETHER: usize = 4;
 /// Columns that share what is in the second cache of the vectors.
 const PANEL: usize = 32;
+
 impl Parts {
-    /// Of the `active` columns; a row has a label. `None` where there are too many parts, or numbers overflow. One read of
+    /// Of the `active` columns; each row has a label. `None` where there are too many parts, or numbers overflow. One read of
     /// the columns, cost O(m·n).
     pub fn new(
         level: Level,
@@ -65,19 +68,23 @@ impl Parts {
         targets: &[&[f64]],
         intercept: bool,
     ) -> Option<Self> {
-        let stored = entries.stored();
-        let rows = entries.rows(labels.len());
-        let mut of_stored = vec![None; stored.first()?.len()];
-        rows.iter().zip(labels).for_each(|(&row, label)| of_stored[row] = Some(*label));
-        let most = *labels.iter().max()? as usize;
-        if most >= MOST_PARTS || rows.len() != labels.len() {
+        let (stored, rows) = (entries.stored(), labels.len());
+        let count = *labels.iter().max()? as usize + 1;
+        if count > MOST_PARTS || count * ROWS_OF_PART > rows {
             return None;
         }
-        let mut counts = vec![0; most + 1];
+        let mut counts = vec![0; count];
         labels.iter().for_each(|&label| counts[label as usize] += 1);
-        let (order, tiles) = in_tiles(&of_stored, counts.len());
-        let total = labels.len() as f64;
-        let mean = |y: &&[f64]| if intercept { y[0] + y.iter().map(|v| v - y[0]).sum::<f64>() / total } else { 0.0 };
+        let mut of_stored = vec![None; stored.first()?.len()];
+        entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| of_stored[row] = Some(*label));
+        let (order, tiles) = in_tiles(&of_stored, count);
+        // As [`Data::sharing`](crate::Data::sharing) has them, so that searches on all rows have the same bits.
+        let counted = entries.spread(&vec![1.0; rows]).into_owned();
+        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &counted) / rows as f64;
+        let shift = |column: usize| match (intercept && active[column], stored[column]) {
+            (false, _) => 0.0,
+            (true, x) => mean(x, mean(x, 0.0)),
+        };
         let mut parts = Parts {
             level,
             intercept,
@@ -86,48 +93,34 @@ impl Parts {
             order,
             tiles,
             active: active.to_vec(),
-            shifts: Vec::new(),
+            shifts: (0..stored.len()).into_par_iter().map(shift).collect(),
             sums: [Vec::new(), Vec::new()],
             targets: Vec::new(),
             known: Mutex::default(),
         };
-        let ones: Vec<f64> = vec![1.0; parts.order.len()];
-        let counted: Vec<f64> = parts.labels.iter().map(|label| f64::from(u8::from(label.is_some()))).collect();
-        let centered: Vec<Vec<f64>> = targets.iter().map(|y| y.iter().map(|v| v - mean(y)).collect()).collect();
-        let in_order: Vec<Vec<f64>> = centered
-            .iter()
-            .map(|y| {
-                let mut all = vec![0.0; stored[0].len()];
-                rows.iter().zip(y).for_each(|(&row, y)| all[row] = *y);
-                parts.order.iter().map(|&row| all[row as usize]).collect()
-            })
-            .collect();
-        let of_target = |y: &Vec<f64>| {
-            let sum = |of: fn(f64) -> f64| parts.sums_of(y, of);
-            [if intercept { sum(|y| y) } else { vec![0.0; parts.counts.len()] }, sum(|y| y * y)]
-        };
+        let in_order: Vec<Vec<f64>> = targets.iter().map(|y| parts.target(entries, y)).collect();
+        let none = || vec![0.0; count];
+        let of_target =
+            |y: &Vec<f64>| [if intercept { parts.sums_of(y, |y| y) } else { none() }, parts.sums_of(y, |y| y * y)];
         parts.targets = in_order.iter().map(of_target).collect();
-        // As [`Data::sharing`](crate::Data::sharing) has them, so that searches on all rows have the same bits.
-        let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &counted) / total;
-        let shift = |column: usize| match (intercept && active[column], stored[column]) {
-            (false, _) => 0.0,
-            (true, x) => mean(x, mean(x, 0.0)),
-        };
-        parts.shifts = (0..stored.len()).into_par_iter().map(shift).collect();
-        let mut vectors: Vec<&[f64]> = in_order.iter().map(|y| &**y).collect();
-        if intercept {
-            vectors.push(&ones);
-        }
+        let ones = vec![1.0; rows];
+        let vectors: Vec<&[f64]> = in_order.iter().chain(intercept.then_some(&ones)).map(|v| &**v).collect();
         let found = parts.sweep(stored, &vectors, true);
-        let outputs = in_order.len();
         let of = |kind: usize| -> Vec<f64> { parts.of_kind(&found, vectors.len() + 1, kind) };
-        let known = (0..outputs).map(|output| (Of::Target(output), Arc::from(of(output)))).collect();
-        let sums = if intercept { of(outputs) } else { vec![0.0; parts.counts.len() * stored.len()] };
-        let squares = of(vectors.len());
-        let is_finite = sums.iter().chain(&squares).all(|sum| sum.is_finite());
-        parts.sums = [sums, squares];
+        let known = (0..targets.len()).map(|output| (Of::Target(output), Arc::from(of(output)))).collect();
+        let sums = if intercept { of(targets.len()) } else { vec![0.0; count * stored.len()] };
+        parts.sums = [sums, of(vectors.len())];
         parts.known = Mutex::new(known);
-        is_finite.then_some(parts)
+        parts.sums.iter().flatten().all(|sum| sum.is_finite()).then_some(parts)
+    }
+
+    /// A target less its mean, in the order of the rows.
+    fn target(&self, entries: &Entries<'_>, y: &[f64]) -> Vec<f64> {
+        let shift = y.first().copied().filter(|_| self.intercept).unwrap_or(0.0);
+        let mean = shift + if self.intercept { y.iter().map(|y| y - shift).sum::<f64>() / y.len() as f64 } else { 0.0 };
+        let centered: Vec<f64> = y.iter().map(|y| y - mean).collect();
+        let stored = entries.spread(&centered);
+        self.order.iter().map(|&row| stored[row as usize]).collect()
     }
 
     /// Whether columns are shifted by their means.

@@ -102,7 +102,7 @@ mod tests {
     use crate::{Data, Inner, Level};
     use vaglio_columns::Columns;
 
-    const ROWS: usize = 2300;
+    const ROWS: usize = 3100;
 
     fn number(seed: usize, j: usize) -> f64 {
         ((seed * ROWS + j * j) as f64).sin()
@@ -203,15 +203,19 @@ mod tests {
 
     #[test]
     fn many_parts_and_numbers_that_overflow_have_none() {
-        let mut columns = Columns::new(40);
-        columns.push((0..40).map(|j| j as f64 + 0.5).collect::<Vec<f64>>());
-        let y = [1.0; 40];
-        let new = |columns: &Columns, parts: u32| {
-            let labels: Vec<u32> = (0..40).map(|j| j % parts).collect();
-            Parts::new(Level::best(), &columns.into(), &vec![true; columns.len()], &labels, &[&y], false)
+        const ROWS: usize = 33 * 512;
+        let mut columns = Columns::new(ROWS);
+        columns.push((0..ROWS).map(|j| j as f64 + 0.5).collect::<Vec<f64>>());
+        let y = vec![1.0; ROWS];
+        let new = |columns: &Columns, rows: usize, parts: usize| {
+            let columns = columns.select_rows(&(0..rows).collect::<Vec<_>>());
+            let labels: Vec<u32> = (0..rows).map(|j| (j % parts) as u32).collect();
+            let active = vec![true; columns.len()];
+            Parts::new(Level::best(), &(&columns).into(), &active, &labels, &[&y[..rows]], false)
         };
-        assert!(new(&columns, 32).is_some() && new(&columns, 33).is_none());
-        columns.push(vec![1e200; 40]);
-        assert!(new(&columns, 5).is_none());
+        assert!(new(&columns, ROWS, 32).is_some() && new(&columns, ROWS, 33).is_none());
+        assert!(new(&columns, 2560, 5).is_some() && new(&columns, 2559, 5).is_none());
+        columns.push(vec![1e200; ROWS]);
+        assert!(new(&columns, ROWS, 5).is_none());
     }
 }

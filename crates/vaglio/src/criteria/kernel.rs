@@ -185,3 +185,45 @@ pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> 
     }
     Ok(best)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::criteria::Loo;
+    use crate::learners::{Lambda, Rls};
+    use crate::search::Greedy;
+    use vaglio_core::{Outline, Path, Problem, SearchContext, SearchStrategy, Silent, Subset};
+    use vaglio_testkit::data;
+
+    fn path(design: &Design) -> Path {
+        let criterion = Loo::default();
+        let subset = Subset::open(&criterion, design, &Outline::forward(design.features(), 6)).unwrap();
+        let mut observer = Silent;
+        Greedy::new(6).search(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
+    }
+
+    #[test]
+    fn a_search_on_a_fold_is_the_same_whether_or_not_others_are_searched() {
+        let problem = data::regression(2700, 12, 3).problem();
+        let folds: Vec<usize> = (0..2700).map(|row| (7 * row + row / 5) % 5).collect();
+        for intercept in [false, true] {
+            let design = |problem: &Problem| {
+                Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(0.5), intercept })).unwrap()
+            };
+            let whole = design(&problem).parted(std::slice::from_ref(&folds));
+            for fold in 0..5 {
+                let rows: Vec<usize> = (0..2700).filter(|&row| folds[row] != fold).collect();
+                let part = design(&problem.view_rows(&rows)).part_of(&whole, &rows);
+                let alone = design(&problem.select_rows(&rows));
+                let (found, expected) = (path(&part), path(&alone));
+                assert_eq!(found.steps.len(), expected.steps.len());
+                for (a, b) in found.steps.iter().zip(&expected.steps) {
+                    assert_eq!(a.feature, b.feature);
+                    assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
+                }
+                assert!(whole.kept::<Parts>().is_some() && part.kept::<Parts>().is_none());
+            }
+            assert_eq!(path(&whole), path(&design(&problem)));
+        }
+    }
+}

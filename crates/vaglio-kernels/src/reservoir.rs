@@ -53,8 +53,8 @@ struct Slot {
 const DENSE: usize = 4 * Wide::WIDTH;
 /// Steps that are kept together before they are written to the columns.
 const TILE: usize = 8;
-/// States that are held twice while series are walked side by side.
-const BATCH: usize = 1 << 23;
+/// Series that are walked side by side: the places of their rows in the columns are held meanwhile.
+const SERIES: usize = 1 << 10;
 
 impl Reservoir {
     /// A network of `bias.len()` units; `input` holds one weight a unit for each input, input after input.
@@ -95,31 +95,23 @@ impl Reservoir {
         }
         assert_eq!(inputs.len() * self.padded, self.input.len(), "one column an input");
         let mut columns = vec![vec![0.0; rows]; wanted.len()];
-        let (mut first, mut start) = (0, 0);
-        while first < lengths.len() {
-            let mut last = first + 1;
-            let mut taken = lengths[first];
-            while last < lengths.len() && (taken + lengths[last]) * wanted.len() <= BATCH {
-                taken += lengths[last];
-                last += 1;
-            }
-            let begins = |series: usize| start + lengths[first..series].iter().sum::<usize>();
-            let batch: Vec<(usize, usize)> = (first..last).map(|s| (begins(s), lengths[s])).collect();
-            let walked: Vec<Vec<f64>> =
-                batch.par_iter().map(|&(begin, length)| self.walk(level, inputs, begin, length, wanted)).collect();
-            columns.par_iter_mut().enumerate().for_each(|(k, column)| {
-                for (states, &(begin, length)) in walked.iter().zip(&batch) {
-                    column[begin..begin + length].copy_from_slice(&states[k * length..(k + 1) * length]);
-                }
-            });
-            (first, start) = (last, start + taken);
+        let mut rest: Vec<&mut [f64]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut begin = 0;
+        for lengths in lengths.chunks(SERIES) {
+            let mut own_rows = |&length: &usize| {
+                let own: Vec<&mut [f64]> = rest.iter_mut().filter_map(|rest| rest.split_off_mut(..length)).collect();
+                begin += length;
+                (begin - length, own)
+            };
+            let series: Vec<(usize, Vec<&mut [f64]>)> = lengths.iter().map(&mut own_rows).collect();
+            series.into_par_iter().for_each(|(begin, own)| self.walk(level, inputs, begin, wanted, own));
         }
         columns
     }
 
-    /// The states over one series of `length` rows from row `begin`, unit after unit.
-    fn walk(&self, level: Level, inputs: &[&[f64]], begin: usize, length: usize, wanted: &[usize]) -> Vec<f64> {
-        let mut out = vec![0.0; wanted.len() * length];
+    /// The states over one series from row `begin`, into its rows of each column.
+    fn walk(&self, level: Level, inputs: &[&[f64]], begin: usize, wanted: &[usize], mut columns: Vec<&mut [f64]>) {
+        let length = columns.first().map_or(0, |column| column.len());
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
         let mut recent = vec![0.0; TILE * self.padded];
         for step in 0..length {
@@ -129,13 +121,12 @@ impl Reservoir {
             let place = step % TILE;
             recent[place * self.padded..(place + 1) * self.padded].copy_from_slice(&state);
             if place + 1 == TILE || step + 1 == length {
-                for (k, &unit) in wanted.iter().enumerate() {
-                    let to = &mut out[k * length + step - place..=k * length + step];
+                for (column, &unit) in columns.iter_mut().zip(wanted) {
+                    let to = &mut column[step - place..=step];
                     to.iter_mut().zip(recent[unit..].iter().step_by(self.padded)).for_each(|(to, x)| *to = *x);
                 }
             }
         }
-        out
     }
 }
 

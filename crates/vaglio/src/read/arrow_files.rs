@@ -169,6 +169,11 @@ impl Stored {
         self.kept.digest(&self.path)
     }
 
+    /// From here on, a file that was left on the disk is hashed as it is read.
+    pub fn hash_along(&self) {
+        self.kept.hash_along();
+    }
+
     /// The beginning of the same, of a file that was left on the disk.
     pub fn hashing(&self) -> Option<Hashing> {
         matches!(self.kept, Kept::Disk(_)).then(|| Hashing::new(&self.kept, &self.path))

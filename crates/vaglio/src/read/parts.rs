@@ -107,6 +107,14 @@ impl Part {
         }
     }
 
+    /// From here on, a file that was left on the disk is hashed as it is read.
+    #[cfg(feature = "parquet")]
+    pub fn hash_along(&self) {
+        if let Body::Stored(stored) = &self.body {
+            stored.hash_along();
+        }
+    }
+
     /// The beginning of the hash of a file that was left on the disk.
     #[cfg(feature = "parquet")]
     pub fn hashing(&self) -> Option<Hashing> {

@@ -178,6 +178,10 @@ impl Source {
             let (table, survey) = self.read(wanted)?;
             return Ok((table, survey, Digest::behind(files)));
         }
+        #[cfg(feature = "parquet")]
+        if rayon::current_num_threads() == 1 {
+            self.parts.iter().for_each(Part::hash_along);
+        }
         let (read, digits) = rayon::join(|| self.read(wanted), || self.sha256());
         let (table, survey) = read?;
         Ok((table, survey, Digest::known(digits?)))

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Error, ErrorKind, Read, Result as Outcome, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use vaglio_core::Result;
 
 /// The bytes of a file.
@@ -24,10 +24,20 @@ pub(super) enum Kept {
 pub(super) struct OnDisk {
     file: File,
     before: Metadata,
+    along: Mutex<Option<Along>>,
+}
+
+/// The hash of the bytes up to a place, of a file that is read from its beginning on.
+#[derive(Debug, Default)]
+struct Along {
+    hash: Sha256,
+    at: u64,
 }
 
 /// Bytes that are hashed at a time.
 const STEP: usize = 1 << 18;
+/// Bytes that may lie between what was hashed and what is read: headers of pages.
+const BETWEEN: u64 = 1 << 16;
 
 impl Kept {
     /// A Parquet file, left where it is; `None` of other files, of what is no file, and where systems do not read by places.
@@ -42,7 +52,7 @@ impl Kept {
         }
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
-        let kept = Kept::Disk(Arc::new(OnDisk { file, before }));
+        let kept = Kept::Disk(Arc::new(OnDisk { file, before, along: Mutex::default() }));
         let mut first = [0; 4];
         let is_parquet = kept.fill(&mut first, 0).is_ok() && first == *b"PAR1";
         Ok(is_parquet.then_some(kept))
@@ -64,6 +74,33 @@ impl Kept {
         let Kept::Disk(disk) = self else { return Ok(()) };
         let after = disk.file.metadata().map_err(|error| system(path, &error))?;
         check_unchanged(path, &disk.before, &after, disk.before.len())
+    }
+
+    /// From here on, pages of a file on the disk that are read in their order are hashed as they come, while they are in
+    /// cache: to be asked for where no other thread could do it.
+    pub fn hash_along(&self) {
+        if let Kept::Disk(disk) = self
+            && let Ok(mut along) = disk.along.lock()
+        {
+            *along = Some(Along::default());
+        }
+    }
+
+    /// Takes in bytes that were read, if they come next. Others are read again by [`Kept::digest`].
+    fn was_read(&self, bytes: &[u8], start: u64) {
+        let Kept::Disk(disk) = self else { return };
+        let Ok(mut kept) = disk.along.try_lock() else { return };
+        let Some(along) = kept.as_mut().filter(|along| (along.at..=along.at + BETWEEN).contains(&start)) else {
+            return;
+        };
+        let mut between = vec![0; (start - along.at) as usize];
+        if self.fill(&mut between, along.at).is_err() {
+            *kept = None;
+            return;
+        }
+        along.hash.update(&between);
+        along.hash.update(bytes);
+        along.at = start + bytes.len() as u64;
     }
 
     /// SHA-256 of the file. Cost O(bytes).
@@ -128,7 +165,11 @@ pub(in crate::read) struct Hashing {
 
 impl Hashing {
     pub(super) fn new(kept: &Kept, path: &Path) -> Self {
-        Hashing { path: path.to_owned(), hash: Sha256::new(), place: kept.from(0), block: Vec::new() }
+        let Along { hash, at } = match kept {
+            Kept::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()).unwrap_or_default(),
+            Kept::Memory(_) => Along::default(),
+        };
+        Hashing { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
     }
 
     /// Takes in some more bytes; the hash, once it has all.
@@ -199,6 +240,7 @@ impl ChunkReader for Kept {
         }
         let mut bytes = vec![0; length];
         self.fill(&mut bytes, start)?;
+        self.was_read(&bytes, start);
         Ok(bytes.into())
     }
 }
@@ -225,6 +267,24 @@ mod tests {
             place.read_to_end(&mut end).unwrap();
             assert_eq!(end, &bytes[699_990..]);
             assert_eq!(place.seek(SeekFrom::End(-2)).unwrap(), bytes.len() as u64 - 2);
+        }
+        // Whatever is read in whichever order, and what comes next is not read again.
+        let reads = [
+            (&[(4, 300_000), (300_050, 10), (100, 20), (300_060, 399_000)][..], 699_060),
+            (&[(200_000, 1000), (0, 10), (10, 20), (10, 20), (400_000, 9)], 30),
+            (&[], 0),
+        ];
+        for (reads, hashed) in reads {
+            disk.hash_along();
+            for &(start, length) in reads {
+                disk.get_bytes(start, length).unwrap();
+            }
+            assert_eq!(Hashing::new(&disk, &path).place.at, hashed);
+            disk.hash_along();
+            for &(start, length) in reads {
+                disk.get_bytes(start, length).unwrap();
+            }
+            (0..2).for_each(|_| assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap()));
         }
         std::fs::write(&path, b"a,b\n1,2\n").unwrap();
         assert!(Kept::on_disk(&path).unwrap().is_none());

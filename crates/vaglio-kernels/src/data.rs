@@ -4,7 +4,7 @@ mod entries;
 mod sweep;
 
 pub use entries::Entries;
-pub(crate) use sweep::products;
+pub(crate) use sweep::{PANEL, Placed, Sweep, TOGETHER, products};
 
 use crate::sums::{self, Sums, add_products, product, scaled};
 use crate::{Column, Inner, Level, Targets};
@@ -13,7 +13,6 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use sweep::Sweep;
 
 /// Columns and targets with rows scaled by √r_j and columns centered when there is an intercept.
 ///

@@ -4,9 +4,10 @@ mod union;
 
 pub(crate) use union::Union;
 
-use crate::data::Entries;
+use crate::data::{Entries, PANEL, Placed, Sweep, TOGETHER};
 use crate::inner::Of;
 use crate::sums::{Sums, add_products, product};
+use crate::wide::Wide;
 use crate::{Column, Level};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -52,10 +53,6 @@ const MOST_PARTS: usize = 32;
 const ROWS_OF_PART: usize = 512;
 /// Stored rows of a tile: those of four columns stay in the first cache.
 const TILE: usize = 1 << 10;
-/// Columns that share the reading of the vectors.
-const TOGETHER: usize = 4;
-/// Columns that share what is in the second cache of the vectors.
-const PANEL: usize = 32;
 
 impl Parts {
     /// Of the `active` columns; each row has a label. `None` where there are too many parts, or numbers overflow. One read of
@@ -184,40 +181,44 @@ impl Parts {
     }
 
     fn panel(&self, columns: &[(Column<'_>, f64)], vectors: &[&[f64]], with_squares: bool) -> Vec<f64> {
-        let kinds = vectors.len() + usize::from(with_squares);
-        let each = self.counts.len() * kinds;
-        let mut sums = vec![Sums::<1>::ZERO; columns.len() * each];
+        let (parts, count) = (self.counts.len(), vectors.len());
+        // Of each four columns as parts × columns × vectors.
+        let mut sums = vec![Wide::ZERO; columns.len() * parts * count];
+        let mut squares = vec![[Sums::<1>::ZERO]; columns.len() * parts];
         let mut entries = vec![0.0; TOGETHER * TILE];
         for tile in &self.tiles {
             let (Some(first), Some(last)) = (tile.first(), tile.last()) else { continue };
             let (start, end) = (first.places.start, last.places.end);
-            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * each)) {
+            let groups = columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * parts * count));
+            for ((columns, sums), squares) in groups.zip(squares.chunks_mut(TOGETHER * parts)) {
                 for (&(x, shift), out) in columns.iter().zip(entries.chunks_mut(TILE)) {
                     gather(x, &self.order[start..end], shift, &mut out[..end - start]);
                 }
                 for run in tile {
                     let own = run.places.start - start..run.places.end - start;
                     let vectors: Vec<&[f64]> = vectors.iter().map(|v| &v[run.places.clone()]).collect();
-                    let at = |c: usize| c * each + run.part * kinds;
-                    let parts: Vec<&[f64]> = entries.chunks(TILE).map(|x| &x[own.clone()]).collect();
-                    match (columns.len(), &parts[..]) {
-                        (TOGETHER, &[a, b, c, d]) => {
-                            against(self.level, [a, b, c, d], &vectors, sums, [at(0), at(1), at(2), at(3)]);
-                        }
-                        (few, parts) => {
-                            (0..few).for_each(|c| against(self.level, [parts[c]], &vectors, sums, [at(c)]));
-                        }
-                    }
-                    if with_squares {
-                        for (c, x) in parts.iter().take(columns.len()).enumerate() {
-                            let sum = &mut sums[at(c) + vectors.len()];
-                            add_products(self.level, [*x], [0.0], [*x], std::array::from_mut(sum));
-                        }
+                    let of_tile = entries.chunks(TILE).take(columns.len()).enumerate();
+                    let placed: Vec<Placed<'_, f64>> = of_tile.map(|(c, x)| (c, &x[own.clone()], 0.0)).collect();
+                    let each = columns.len() * count;
+                    let sums = &mut sums[run.part * each..][..each];
+                    Sweep::new(self.level, &vectors).add(&placed, &(0..own.len()), sums);
+                    for &(c, x, _) in placed.iter().filter(|_| with_squares) {
+                        add_products(self.level, [x], [0.0], [x], &mut squares[c * parts + run.part]);
                     }
                 }
             }
         }
-        sums.iter().map(|sum| sum.total()[0]).collect()
+        let mut out = Vec::with_capacity(columns.len() * parts * (count + 1));
+        for (column, squares) in squares.chunks(parts).enumerate() {
+            let first = column - column % TOGETHER;
+            let together = TOGETHER.min(columns.len() - first);
+            for (part, square) in squares.iter().enumerate() {
+                let at = (first * parts + part * together + column - first) * count;
+                out.extend(sums[at..at + count].iter().map(|sum| sum.sum()));
+                out.extend(square[0].total().into_iter().filter(|_| with_squares));
+            }
+        }
+        out
     }
 }
 
@@ -245,37 +246,5 @@ fn gather(x: Column<'_>, rows: &[u32], shift: f64, out: &mut [f64]) {
     match x {
         Column::Double(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = x[row as usize] - shift),
         Column::Byte(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = f64::from(x[row as usize]) - shift),
-    }
-}
-
-/// Adds the products of columns with every vector to the sums that begin at `at`.
-fn against<const C: usize>(
-    level: Level,
-    columns: [&[f64]; C],
-    vectors: &[&[f64]],
-    sums: &mut [Sums<1>],
-    at: [usize; C],
-) {
-    fn some<const C: usize, const N: usize>(
-        level: Level,
-        columns: [&[f64]; C],
-        vectors: &[&[f64]],
-        sums: &mut [Sums<1>],
-        at: [usize; C],
-    ) {
-        let mut own: [Sums<N>; C] = at.map(|at| Sums(std::array::from_fn(|k| sums[at + k].0[0])));
-        add_products(level, columns, [0.0; C], std::array::from_fn(|k| vectors[k]), &mut own);
-        for (own, at) in own.iter().zip(at) {
-            own.0.iter().enumerate().for_each(|(k, sum)| sums[at + k].0[0] = *sum);
-        }
-    }
-    for (k, vectors) in vectors.chunks(4).enumerate() {
-        let at = at.map(|at| at + 4 * k);
-        match vectors.len() {
-            1 => some::<C, 1>(level, columns, vectors, sums, at),
-            2 => some::<C, 2>(level, columns, vectors, sums, at),
-            3 => some::<C, 3>(level, columns, vectors, sums, at),
-            _ => some::<C, 4>(level, columns, vectors, sums, at),
-        }
     }
 }

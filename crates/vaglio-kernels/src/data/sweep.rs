@@ -14,14 +14,14 @@ pub(crate) fn products(level: Level, columns: &[&[f64]], vectors: &[&[f64]]) -> 
 }
 
 /// One pass over some columns against all vectors.
-pub(super) struct Sweep<'v> {
+pub(crate) struct Sweep<'v> {
     level: Level,
     vectors: &'v [&'v [f64]],
     rows: usize,
 }
 
 /// The place of a column in the result, its entries, and its shift.
-pub(super) type Placed<'d, E> = (usize, &'d [E], f64);
+pub(crate) type Placed<'d, E> = (usize, &'d [E], f64);
 
 impl<'v> Sweep<'v> {
     pub fn new(level: Level, vectors: &'v [&'v [f64]]) -> Self {
@@ -58,16 +58,21 @@ impl<'v> Sweep<'v> {
         for start in (0..self.rows).step_by(step) {
             let rows = start..self.rows.min(start + step);
             for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
-                match columns {
-                    &[a, b, c, d] => self.together([a, b, c, d], &rows, sums),
-                    few => few.iter().zip(sums.chunks_mut(count)).for_each(|(&one, sums)| {
-                        self.together([one], &rows, sums);
-                    }),
-                }
+                self.add(columns, &rows, sums);
             }
         }
         let total = |(column, sums): (&Placed<'_, E>, &[Wide])| (column.0, sums.iter().map(|s| s.sum()).collect());
         columns.iter().zip(sums.chunks(count)).map(total).collect()
+    }
+
+    /// Adds the products of some rows of at most four columns, as columns × vectors.
+    pub fn add<E: Entry>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [Wide]) {
+        match columns {
+            &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
+            few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
+                self.together([one], rows, sums);
+            }),
+        }
     }
 
     fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [Wide]) {
@@ -100,11 +105,11 @@ impl<'v> Sweep<'v> {
 }
 
 /// Columns that share the reading of the vectors.
-const TOGETHER: usize = 4;
+pub(crate) const TOGETHER: usize = 4;
 /// Vectors that a column is read once for.
 const MOST: usize = 4;
 /// Columns that a thread works on at a time, at most.
-const PANEL: usize = 32;
+pub(crate) const PANEL: usize = 32;
 /// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
 /// Rows where vectors are many: those of four columns stay in the first cache, and those of all in the second.

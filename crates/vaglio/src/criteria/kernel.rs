@@ -110,15 +110,15 @@ impl<'d> Rows<'d> {
         Rows { design, entries: design.columns().into(), active, targets }
     }
 
-    fn targets(&self) -> Vec<&[f64]> {
-        self.targets.iter().map(Vec::as_slice).collect()
-    }
-
     fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<Inner>>) -> Result<Data<'d>> {
-        let targets: Vec<&[f64]> = self.targets.iter().map(Vec::as_slice).collect();
-        Data::sharing(Level::best(), self.entries, self.active, &targets, weights, intercept, inner)
-            .map_err(|error| explain(error, self.design.names()))
+        let Rows { design, entries, active, targets } = self;
+        Data::sharing(Level::best(), entries, active, &slices(&targets), weights, intercept, inner)
+            .map_err(|error| explain(error, design.names()))
     }
+}
+
+fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
+    vectors.iter().map(Vec::as_slice).collect()
 }
 
 /// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
@@ -126,24 +126,25 @@ fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inn
     if design.weights().is_some() {
         return None;
     }
+    let targets = slices(&rows.targets);
     if let Some(labels) = design.parts() {
-        let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &rows.targets(), intercept)?;
+        let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
         design.keep(Arc::clone(&parts));
-        return Inner::of_parts(&parts, &rows.entries, &rows.active, &rows.targets());
+        return Inner::of_parts(&parts, &rows.entries, &rows.active, &targets);
     }
     let (whole, own) = design.whole()?;
     whole.parts().filter(|_| whole.weights().is_none())?;
-    let has_targets = |(all, targets): (ArrayView1<'_, f64>, &Vec<f64>)| {
-        targets.len() == own.len() && own.iter().zip(targets).all(|(&row, y)| all[row] == *y)
+    let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
+        own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
     };
     let are_stored = rows.entries.are_stored_with(&whole.columns().into());
-    if !are_stored || !whole.targets().rows().into_iter().zip(&rows.targets).all(has_targets) {
+    if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
     let of_whole = || whole.kept::<Parts>().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
-    Inner::of_parts(&parts, &rows.entries, &rows.active, &rows.targets())
+    Inner::of_parts(&parts, &rows.entries, &rows.active, &targets)
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {

@@ -3,7 +3,8 @@
 use crate::run::Bench;
 use ndarray::Axis;
 use std::path::Path;
-use vaglio::pipeline::{load, prepare};
+use vaglio::files::prepare;
+use vaglio::pipeline::load;
 use vaglio_core::{Columns, Feature, Loss, Problem, Result, Squared, ZeroOne};
 use vaglio_testkit::Random;
 

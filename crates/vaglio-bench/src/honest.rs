@@ -3,7 +3,8 @@
 use crate::markdown::{Table, number, seconds};
 use crate::run::Bench;
 use std::time::Instant;
-use vaglio::pipeline::{RunOptions, load, run};
+use vaglio::files::{RunOptions, run};
+use vaglio::pipeline::load;
 use vaglio::record::Record;
 use vaglio_core::{Error, Result, Silent};
 

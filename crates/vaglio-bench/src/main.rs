@@ -22,7 +22,7 @@ use run::Bench;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio_core::{Error, Result};
-use {vaglio_dependence as _, vaglio_elm as _, vaglio_lssvm as _, vaglio_mrmr as _, vaglio_reservoir as _};
+use {vaglio_dependence as _, vaglio_elm as _, vaglio_lssvm as _, vaglio_reservoir as _};
 
 /// Makes the tables of one paper again and writes them as Markdown: the paper's figure, ours, and the time.
 #[derive(Debug, Parser)]

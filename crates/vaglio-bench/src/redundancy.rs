@@ -4,7 +4,8 @@ use crate::markdown::{Table, number, seconds};
 use crate::paired::{deviation, less};
 use crate::run::{Bench, mean};
 use ndarray::{Array2, ArrayView2, Axis};
-use vaglio::pipeline::{Prepared, ValidPipeline, load, prepare};
+use vaglio::files::{Prepared, prepare};
+use vaglio::pipeline::{ValidPipeline, load};
 use vaglio_core::{Columns, Error, Feature, Problem, Result, Silent, Task};
 use vaglio_kernels::linalg;
 

@@ -4,7 +4,8 @@ use crate::lambda_search::{self, Way};
 use crate::markdown::{Table, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
-use vaglio::pipeline::{load, prepare};
+use vaglio::files::prepare;
+use vaglio::pipeline::load;
 use vaglio::record::Figures;
 use vaglio_core::{Result, Silent};
 

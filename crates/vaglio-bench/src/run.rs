@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
-use vaglio::pipeline::{load, prepare};
+use vaglio::files::prepare;
+use vaglio::pipeline::load;
 use vaglio::record::Figures;
 use vaglio_core::{Error, Result, Silent};
 

@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::StopReason;
-use vaglio::pipeline::{self, Beside, RunOptions, SavedModel};
+use vaglio::files::{self, Beside, RunOptions};
+use vaglio::pipeline::{self, SavedModel};
 
 /// How a command ends.
 pub type Done = Result<ExitCode, Failure>;
@@ -21,7 +22,7 @@ pub fn run(arguments: Run) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
     let (loaded, settings) = asked_for(&arguments).inspect_err(|_| {
         // What is wrong is told, and not that this fails as well.
-        let _ = pipeline::set_previous_aside(&out);
+        let _ = files::set_previous_aside(&out);
     })?;
     let options = RunOptions {
         folder: loaded.folder.clone(),
@@ -30,7 +31,7 @@ pub fn run(arguments: Run) -> Done {
         verify: arguments.verify,
     };
     let mut watch = Watch::new(arguments.quiet);
-    let outcome = in_pool(settings.threads(), || pipeline::run(&settings, &options, &mut watch))?
+    let outcome = in_pool(settings.threads(), || files::run(&settings, &options, &mut watch))?
         .map_err(|error| loaded.failure(error))?;
     watch.finish();
     signals::run_ends();
@@ -85,7 +86,7 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 /// What a run would do.
 pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
     let loaded = Loaded::read(path, assignments)?;
-    let mut text = in_pool(loaded.pipeline.threads(), || pipeline::plan(&loaded.pipeline, &loaded.folder))?
+    let mut text = in_pool(loaded.pipeline.threads(), || files::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
     if let Some(parts) = loaded.by_default() {
         text += &format!("{:<12}{parts}\n", "by default");
@@ -129,7 +130,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
 
 /// Writes the report of a run anew.
 pub fn report(folder: &Path) -> Done {
-    pipeline::report(folder)?;
+    files::report(folder)?;
     note(&format_args!("wrote {}", folder.join("report.html").display()));
     Ok(ExitCode::SUCCESS)
 }

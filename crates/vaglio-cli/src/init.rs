@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::core::Error;
-use vaglio::pipeline::{self, Draft, InitOptions};
+use vaglio::files::{self, Draft, InitOptions};
 
 /// Writes a commented pipeline beside where it is called; what was decided goes to standard error.
 pub fn init(arguments: Init) -> Done {
@@ -20,12 +20,12 @@ pub fn init(arguments: Init) -> Done {
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let options = InitOptions { targets: arguments.target, exclude: None };
-    let mut draft = pipeline::init(&arguments.table, folder, &options)?;
+    let mut draft = files::init(&arguments.table, folder, &options)?;
     if arguments.interactive {
         let options = asked(&draft)?;
-        draft = pipeline::init(&arguments.table, folder, &options)?;
+        draft = files::init(&arguments.table, folder, &options)?;
     }
-    pipeline::write_file(&out, &draft.text)?;
+    vaglio::pipeline::write_file(&out, &draft.text)?;
     draft.notes.iter().for_each(|line| note(line));
     note(&format_args!("wrote {}", out.display()));
     match draft.fault {

@@ -25,8 +25,6 @@ mod terminal;
 
 #[cfg(feature = "beam")]
 use vaglio_beam as _;
-#[cfg(feature = "dependence")]
-use vaglio_dependence as _;
 #[cfg(feature = "elm")]
 use vaglio_elm as _;
 #[cfg(feature = "information")]
@@ -35,8 +33,6 @@ use vaglio_information as _;
 use vaglio_knn as _;
 #[cfg(feature = "lssvm")]
 use vaglio_lssvm as _;
-#[cfg(feature = "mrmr")]
-use vaglio_mrmr as _;
 #[cfg(feature = "reservoir")]
 use vaglio_reservoir as _;
 

@@ -62,7 +62,7 @@ fn of(role: Role) -> Of {
         Role::Criterion => of!("criterion", &[], &[], ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
         Role::Search => {
             let line = ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"];
-            of!("search", &["vaglio-search"], &["vaglio-mrmr"], line)
+            of!("search", &["vaglio-search"], &["vaglio-dependence"], line)
         }
         Role::Learner => of!("learner", &[], &[], ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
         Role::Map => of!("map", &[], &[], ["[standardize]", "[WORD, standardize]"]),
@@ -179,7 +179,7 @@ impl<'a> Plugin<'a> {
         let from = match &self.checkout {
             None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
             Some(checkout) => {
-                let below = if name == "vaglio-mrmr" { "plugins" } else { "crates" };
+                let below = if name == "vaglio-dependence" { "plugins" } else { "crates" };
                 let path = checkout.join(below).join(name).display().to_string();
                 format!("path = {}", serde_json::Value::String(path))
             }
@@ -190,8 +190,15 @@ impl<'a> Plugin<'a> {
 
 /// Refuses what is no name of a crate, or one that another has.
 fn check_name(name: &str) -> Result<()> {
-    const TAKEN: [&str; 7] =
-        ["vaglio", "vaglio-cli", "vaglio-core", "vaglio-macros", "vaglio-mrmr", "vaglio-search", "vaglio-testkit"];
+    const TAKEN: [&str; 7] = [
+        "vaglio",
+        "vaglio-cli",
+        "vaglio-core",
+        "vaglio-macros",
+        "vaglio-dependence",
+        "vaglio-search",
+        "vaglio-testkit",
+    ];
     const KEYWORDS: &str = "abstract alloc as async await become box break const continue core crate do dyn else enum \
                             extern false final fn for gen if impl in let loop macro match mod move mut override priv \
                             pub ref return self static std struct super test trait true try type typeof unsized use \

@@ -36,7 +36,8 @@
 //! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
-//! | [`pipeline`] | [`pipeline::SavedModel`]; a run from files to files: [`pipeline::run`], [`pipeline::plan`] |
+//! | [`pipeline`] | a pipeline as a value, and [`pipeline::SavedModel`] |
+//! | [`files`] | a run from files to files: [`files::run`], [`files::plan`] |
 //! | [`compare`] | several runs in one table and on one page |
 //! | [`document`], [`read`], [`record`], [`report`] | what a run is made of: settings with places, tables, the result, the HTML page |
 //!
@@ -48,32 +49,17 @@
 //! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
 
 mod all_rows;
-pub mod budget;
-#[cfg(feature = "files")]
-pub mod compare;
 pub mod criteria;
-#[cfg_attr(not(feature = "files"), allow(dead_code))]
-mod disk;
 pub mod document;
-#[cfg_attr(not(feature = "files"), allow(dead_code))]
-mod infinity;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
 pub mod pipeline;
 pub mod prelude;
-#[cfg(feature = "files")]
-pub mod read;
-mod read_spec;
-#[cfg(feature = "files")]
-pub mod record;
-#[cfg(feature = "files")]
-pub mod report;
-// What only runs from files repeat stands beside what every selection does.
-#[cfg_attr(not(feature = "files"), allow(dead_code, unused_imports))]
 mod resample;
 mod selector;
-pub mod splits;
 mod train;
 pub mod tune;
 
@@ -82,8 +68,14 @@ pub use linfa_api::{
     TargetValue, ValidNested, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
-pub use resample::{Cell, Chosen, ChosenBy, Table, Warning, WarningKind};
+pub use resample::Chosen;
 pub use selector::{Selection, Selector, ValidSelector};
 pub use vaglio_core as core;
+pub use vaglio_report::record::{self, Cell, ChosenBy, Table, Warning, WarningKind};
+#[cfg(feature = "files")]
+pub use vaglio_report::{compare, report};
 pub use vaglio_search as search;
-use vaglio_search::shuffle;
+pub use vaglio_tables::budget;
+#[cfg(feature = "files")]
+pub use vaglio_tables::read;
+pub use vaglio_validate::splits;

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use std::process::Command;
-use vaglio::pipeline::{load, prepare};
+use vaglio::files::prepare;
+use vaglio::pipeline::load;
 use vaglio_examples::matrix::{Cell, cells, folder};
 use vaglio_testkit::Near;
 

@@ -61,12 +61,11 @@ fn exported(defined: &str) -> String {
     };
     let plugins = exported! {
         vaglio_beam::{Beam}
-        vaglio_dependence::{Hsic, MrmrInformation, Qpfs}
+        vaglio_dependence::{Hsic, Mrmr, MrmrInformation, Qpfs}
         vaglio_elm::{Elm}
         vaglio_information::{Information}
         vaglio_knn::{Knn}
         vaglio_lssvm::{FsLsSvm}
-        vaglio_mrmr::{Mrmr}
         vaglio_reservoir::{Reservoir}
     };
     let of = |all: &[(&str, &'static str)]| all.iter().find(|(is, _)| *is == defined).map(|(_, path)| *path);

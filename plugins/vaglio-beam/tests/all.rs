@@ -4,7 +4,7 @@
 
 use vaglio_beam::Beam;
 use vaglio_core::{Choose, Criterion, Design, FeatureRef, Path, SearchContext, SearchStrategy, Silent, Subset};
-use vaglio_mrmr::{Mrmr, Scheme};
+use vaglio_dependence::{Mrmr, Scheme};
 use vaglio_search::{Exhaustive, Greedy, Polish};
 use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data, registry};
 

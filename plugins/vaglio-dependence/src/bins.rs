@@ -91,18 +91,18 @@ impl Binned {
     }
 }
 
-/// Rows with their weights, and how columns are put into bins.
-pub(crate) struct Rows {
+/// Binning with their weights, and how columns are put into bins.
+pub(crate) struct Binning {
     bins: Bins,
     weights: Vec<f64>,
     total: f64,
 }
 
-impl Rows {
+impl Binning {
     pub fn new(bins: Bins, design: &Design) -> Self {
         let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
         let total = weights.iter().sum();
-        Rows { bins, weights, total }
+        Binning { bins, weights, total }
     }
 
     /// A column in bins. Cost O(m).

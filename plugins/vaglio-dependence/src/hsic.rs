@@ -10,7 +10,7 @@ use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, 
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";
-/// Rows beyond which the matrices of pairs of rows, 12m² bytes, are refused: 4.8 GB.
+/// Binning beyond which the matrices of pairs of rows, 12m² bytes, are refused: 4.8 GB.
 const MOST_ROWS: usize = 20_000;
 /// A kernel so wide is constant to rounding.
 const WIDEST: f64 = 1e3;

@@ -1,16 +1,18 @@
 //! Criteria of dependence between columns and target for [vaglio](vaglio_core), which train nothing.
 //!
-//! `use vaglio_dependence as _;` in a program makes the criteria `hsic`, `mrmr_information` and `qpfs` known to its
-//! pipeline files; they are [`Hsic`], [`MrmrInformation`] and [`Qpfs`].
+//! [`Nhsic`] is built into `vaglio`, and with it the others: [`Hsic`], [`Mrmr`], [`MrmrInformation`] and [`Qpfs`]. They share
+//! the kernel of the target ([`Output`]) and the bins of columns ([`Bins`]).
 
 mod bins;
 mod hsic;
 mod mrmr;
+mod nhsic;
 mod qpfs;
 mod target;
 
 pub use bins::Bins;
 pub use hsic::{Estimator, Hsic, HsicKernel};
-pub use mrmr::{MrmrInformation, Scheme};
+pub use mrmr::{Mrmr, MrmrInformation, Scheme};
+pub use nhsic::{Approximation, Kernel, Nhsic, OutputApproximation};
 pub use qpfs::{Alpha, AlphaRule, Qpfs, Similarity};
 pub use target::Output;

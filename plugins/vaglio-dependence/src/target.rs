@@ -28,15 +28,40 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Cost O(m).
+    /// Classes are numbered as the outputs are. Cost O(m).
     pub fn of(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
-        match (output, design.classes()) {
-            (Output::Auto | Output::Delta | Output::SameClass, Some(classes)) => {
-                let mut inside = vec![0.0; classes.names.len()];
-                classes.of_row.iter().zip(shares).for_each(|(class, share)| inside[*class] += share);
+        Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| classes.of_row))
+    }
+
+    /// The same with classes numbered in the order in which they appear. Cost O(m · classes).
+    pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
+        let number = |of_row: Vec<usize>| {
+            let mut seen = Vec::new();
+            let place = |class: usize| {
+                seen.iter().position(|known| *known == class).unwrap_or_else(|| {
+                    seen.push(class);
+                    seen.len() - 1
+                })
+            };
+            of_row.into_iter().map(place).collect()
+        };
+        Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| number(classes.of_row)))
+    }
+
+    fn labelled(
+        output: Output,
+        bandwidth: f64,
+        design: &Design,
+        shares: &[f64],
+        class_of_row: Option<Vec<usize>>,
+    ) -> Self {
+        match (output, class_of_row) {
+            (Output::Auto | Output::Delta | Output::SameClass, Some(class_of_row)) => {
+                let mut inside = vec![0.0; class_of_row.iter().max().map_or(0, |last| last + 1)];
+                class_of_row.iter().zip(shares).for_each(|(class, share)| inside[*class] += share);
                 let kernel = |share: &f64| if output == Output::SameClass { 1.0 } else { 1.0 / share };
                 let inside = inside.iter().map(kernel).collect();
-                Target::Classes(classes.of_row, inside)
+                Target::Classes(class_of_row, inside)
             }
             _ => {
                 let rows = design.targets();

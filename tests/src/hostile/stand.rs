@@ -10,7 +10,8 @@ use std::time::Instant;
 use vaglio::ValidPipeline;
 use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
-use vaglio::pipeline::{Beside, Outcome, RunOptions, SavedModel, load, run};
+use vaglio::files::{Beside, Outcome, RunOptions, run};
+use vaglio::pipeline::{SavedModel, load};
 use vaglio::read::{ReadSpec, Source, Wanted};
 use vaglio_cli::said;
 

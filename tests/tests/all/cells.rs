@@ -10,7 +10,8 @@ use vaglio::ValidSelector;
 use vaglio::core::{
     Columns, Design, Error, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, Subset, descriptions,
 };
-use vaglio::pipeline::{load, prepare};
+use vaglio::files::prepare;
+use vaglio::pipeline::load;
 use vaglio_cli as _;
 use vaglio_testkit::{Near, Random};
 

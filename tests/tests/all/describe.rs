@@ -89,10 +89,10 @@ fn the_list_names_every_component() {
     let list: Value = serde_json::from_str(&ran.out).unwrap();
     let text = folder.vaglio(&["list"]).out;
     for (role, kind, package) in [
-        ("criterion", "loo", "vaglio"),
+        ("criterion", "loo", "vaglio-validate"),
         ("criterion", "hsic", "vaglio-dependence"),
         ("criterion", "information", "vaglio-information"),
-        ("criterion", "mrmr", "vaglio-mrmr"),
+        ("criterion", "mrmr", "vaglio-dependence"),
         ("criterion", "mrmr_information", "vaglio-dependence"),
         ("criterion", "qpfs", "vaglio-dependence"),
         ("search", "greedy", "vaglio-search"),

@@ -3,7 +3,8 @@
 use crate::common::Folder;
 use ndarray::{Array2, Axis, concatenate};
 use vaglio::core::{Loss, Silent, Squared, ZeroOne};
-use vaglio::pipeline::{Prepared, RunOptions, load, pool, prepare, run};
+use vaglio::files::{Prepared, RunOptions, prepare, run};
+use vaglio::pipeline::{load, pool};
 use vaglio::record::Record;
 use vaglio_testkit::{Near, Random};
 

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use vaglio::core::Cells;
-use vaglio::pipeline::{Beside, SavedModel};
+use vaglio::files::Beside;
+use vaglio::pipeline::SavedModel;
 use vaglio::read::{ColumnFilter, read_table};
 
 const MAPS: &str = "preprocess:\n- date_parts\n- {kind: impute, how: most_frequent, columns: [city]}\n\

@@ -61,8 +61,15 @@ fn layers_depend_downwards_only() {
     for name in ["vaglio-kernels", "vaglio-search", "vaglio"] {
         assert!(!core.iter().any(|k| k == name), "vaglio-core depends on {name}");
     }
-    let search = dependencies(&manifest("crates/vaglio-search"), false);
-    assert!(!search.contains(&"vaglio".into()), "vaglio-search depends on vaglio");
+    for room in ["vaglio-search", "vaglio-validate", "vaglio-tables", "vaglio-report"] {
+        let below = dependencies(&manifest(&format!("crates/{room}")), false);
+        let above = below.iter().filter(|name| ["vaglio", "vaglio-cli"].contains(&name.as_str()));
+        assert_eq!(above.count(), 0, "{room} depends on what stands above it");
+    }
+    let numerics = dependencies(&manifest("crates/vaglio-validate"), false);
+    for name in ["vaglio-tables", "vaglio-report"] {
+        assert!(!numerics.iter().any(|k| k == name), "vaglio-validate depends on {name}");
+    }
 }
 
 #[test]

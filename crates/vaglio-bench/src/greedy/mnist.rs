@@ -5,7 +5,8 @@ use crate::markdown::{Table, number, seconds};
 use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use std::time::Instant;
-use vaglio::pipeline::{load, prepare};
+use vaglio::files::prepare;
+use vaglio::pipeline::load;
 use vaglio_core::{Answer, Observer, Result, Step};
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.

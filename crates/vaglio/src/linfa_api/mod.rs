@@ -15,8 +15,6 @@ pub use original::OriginalScale;
 pub use predicting::{Given, NamedRows};
 pub use rows::{Rows, problem};
 pub use targets::TargetValue;
-#[cfg(feature = "files")]
-pub(crate) use targets::largest;
 pub(crate) use watched::Watched;
 
 use vaglio_core::Error;

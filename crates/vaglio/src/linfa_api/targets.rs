@@ -155,16 +155,10 @@ pub(super) fn write<E: TargetValue, I: TargetDim>(
         let class = match task {
             Task::Regression => None,
             Task::Binary { .. } => classes.get(usize::from(of_row[0] > 0.0)),
-            Task::Multiclass { .. } => classes.get(largest(&of_row.to_vec())),
+            Task::Multiclass { .. } => classes.get(vaglio_report::record::largest(&of_row.to_vec())),
         };
         for (output, to) in to.iter_mut().enumerate() {
             *to = class.cloned().or_else(|| E::of_number(of_row[output])).unwrap_or_default();
         }
     }
-}
-
-/// The position of the largest prediction, the first among equals.
-pub(crate) fn largest(predictions: &[f64]) -> usize {
-    let better = |best: usize, k: usize| if predictions[k] > predictions[best] { k } else { best };
-    (0..predictions.len()).fold(0, better)
 }

@@ -2,8 +2,6 @@
 
 use super::ReadSpec;
 use crate::document::Label;
-#[cfg(feature = "files")]
-use crate::read::Hint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -75,19 +73,6 @@ pub enum ColumnType {
     Drop,
 }
 
-impl ColumnType {
-    /// What is known of the column before it is read.
-    #[cfg(feature = "files")]
-    pub(crate) fn hint(self) -> Hint {
-        match self {
-            ColumnType::Number => Hint::Number,
-            ColumnType::Class => Hint::Class,
-            ColumnType::Text | ColumnType::Drop => Hint::Text,
-            ColumnType::Date => Hint::Date,
-        }
-    }
-}
-
 /// One name, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -108,15 +93,6 @@ impl Names {
     pub fn names(&self) -> &[String] {
         match self {
             Names::One(name) => std::slice::from_ref(name),
-            Names::Several(names) => names,
-        }
-    }
-
-    /// The names, to be changed.
-    #[cfg(feature = "files")]
-    pub(crate) fn names_mut(&mut self) -> &mut [String] {
-        match self {
-            Names::One(name) => std::slice::from_mut(name),
             Names::Several(names) => names,
         }
     }

@@ -1,9 +1,9 @@
 //! What a run may take.
 
 use super::TimeSpan;
-use crate::budget::{Budget, ByteSize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use vaglio_tables::budget::{Budget, ByteSize};
 
 /// What a run may take at most.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

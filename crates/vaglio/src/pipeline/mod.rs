@@ -4,13 +4,9 @@ mod building;
 mod data_spec;
 mod evaluate;
 mod fields;
-#[cfg(feature = "files")]
-mod files;
 mod limits;
 mod load;
-// What runs from files make of a model stands beside what every program does.
-#[cfg_attr(not(feature = "files"), allow(dead_code, unused_imports))]
-mod saved;
+pub(crate) mod saved;
 mod schema;
 mod threads;
 mod time_span;
@@ -18,13 +14,6 @@ mod time_span;
 pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
 pub use fields::component_fields;
-#[cfg(feature = "files")]
-pub(crate) use files::heading;
-#[cfg(feature = "files")]
-pub use files::{
-    Beside, Draft, InitOptions, Judged, Outcome, Predictions, Prepared, RunOptions, Sink, init, plan, prepare, report,
-    run, set_previous_aside,
-};
 pub use limits::Limits;
 pub use load::{by_default, load};
 pub use saved::{Bounds, Calibration, FoldModel, HeldOutBy, Logistic, Observed, Reading, SavedIntervals, SavedModel};
@@ -32,27 +21,23 @@ pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
-pub use crate::disk::write_file;
-pub use crate::read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub(crate) use saved::{Predicted, scaled};
+pub use vaglio_tables::disk::write_file;
+pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 
-use crate::budget::Budget;
 use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::linfa_api::Watched;
-#[cfg(feature = "files")]
-use crate::resample::Chosen;
 use crate::resample::Recipe;
 use crate::search::Greedy;
 use crate::selector::{ValidSelector, check_parts};
-use crate::tune::{Tune, Tuned};
+use crate::tune::{Tune, Tuned, Tuning};
 use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
-#[cfg(feature = "files")]
-use vaglio_core::Per;
 use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy, Task};
+use vaglio_tables::budget::Budget;
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
 ///
@@ -211,56 +196,6 @@ impl ValidPipeline {
             Some(tune) => tune.tune(self.selector(), problem, observer),
             None => Ok((self.selector(), None)),
         }
-    }
-
-    /// The same with what was left to a default by data written out: how the result was chosen, and λ for what.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when settings cannot be written.
-    #[cfg(feature = "files")]
-    pub(crate) fn resolved(&self, chosen: &Chosen) -> Result<Self> {
-        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
-        let mut copy = self.clone();
-        let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
-        if let Some(choose) = search.get_mut("choose").filter(|choose| **choose == "auto") {
-            *choose = match chosen.folds {
-                Some(how) => serde_json::to_value(how).map_err(failed)?,
-                None => "best".into(),
-            };
-            copy.0.search = serde_json::from_value(search).map_err(failed)?;
-        }
-        let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
-        let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
-        if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
-            let per = if chosen.of_path { Per::Path } else { Per::Subset };
-            lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
-            copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
-        }
-        Ok(copy)
-    }
-
-    /// The time that a run may take.
-    #[cfg(feature = "files")]
-    pub(crate) fn most_time(&self) -> Option<std::time::Duration> {
-        self.0.limits.time.map(|span| span.0)
-    }
-
-    /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads
-    /// and limits.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] when settings cannot be written.
-    #[cfg(feature = "files")]
-    pub(crate) fn configuration(&self) -> Result<serde_json::Value> {
-        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
-        let mut settings = serde_json::to_value(self).map_err(failed)?;
-        if let Some(settings) = settings.as_object_mut() {
-            settings.retain(|key, _| key != "limits" && key != "engine");
-            if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
-                data.retain(|key, _| key != "train" && key != "test");
-            }
-        }
-        Ok(settings)
     }
 
     /// The memory that a run may take.

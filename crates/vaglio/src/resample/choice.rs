@@ -3,15 +3,14 @@
 use super::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
-use super::table::{Cell, Table};
 use super::validated::{CrossValidated, cross_validated, deals};
-use super::warning::{Warning, WarningKind};
 use crate::selector::{Searched, ValidSelector};
-use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
     Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason, Under,
 };
+use vaglio_report::record::{Cell, ChosenBy, Table};
+use vaglio_report::record::{Warning, WarningKind};
 
 /// How the result of a selection was taken from its path.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,18 +44,6 @@ impl Chosen {
     pub(crate) fn walk_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
     }
-}
-
-/// What chose the size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChosenBy {
-    /// Cross-validation of the whole search.
-    CrossValidation,
-    /// The criterion's score.
-    Score,
-    /// The user, by a number or as the last that was reached.
-    Setting,
 }
 
 /// A search with its result taken.

@@ -1,8 +1,8 @@
 //! Rows dealt into folds: groups and series whole, classes evenly, rows in an order of time in blocks.
 
-use crate::shuffle::shuffled;
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
+use vaglio_search::shuffle::shuffled;
 
 /// How rows may be parted.
 #[derive(Debug, Clone)]

@@ -1,10 +1,10 @@
 //! The model of all columns, which a search on more columns than rows never reaches.
 
 use super::along::{Held, predictions_along};
-use super::table::{Cell, Table};
 use super::tally::Tally;
-use super::warning::{Warning, WarningKind};
 use vaglio_core::{Design, EntryFit, Loss, PathEntry, Result, Rule, Score};
+use vaglio_report::record::{Cell, Table};
+use vaglio_report::record::{Warning, WarningKind};
 
 /// Multiply-adds that the fits of all folds and λ may take.
 const MOST_WORK: f64 = 3e10;

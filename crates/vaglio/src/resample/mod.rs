@@ -20,20 +20,16 @@ mod table;
 mod tally;
 mod validated;
 mod walks;
-mod warning;
 mod whole;
 
 pub(crate) use along::{Held, predictions_along};
-pub use choice::{Chosen, ChosenBy};
+pub use choice::Chosen;
 pub(crate) use choice::{Picked, cross_validation, cut, select, walk_lambdas};
 pub(crate) use folds::Dealing;
 pub(crate) use held_out::held_out;
 pub(crate) use pool::{Watcher, in_turn};
 pub(crate) use rows::{Recipe, Rows, numeric, unless_too_large, unscale};
 pub(crate) use sample::{Fitted, Sample};
-pub use table::{Cell, Table};
 pub(crate) use tally::Tally;
-#[cfg(feature = "files")]
 pub(crate) use walks::said_of;
-pub use warning::{Warning, WarningKind};
 pub(crate) use whole::{Outer, Pooled, Taken, Whole, outer};

@@ -2,7 +2,6 @@
 
 use super::first::first_fitted_in_folds;
 use super::gaps::Filled;
-use crate::budget::Budget;
 use ndarray::{Array2, Axis};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,6 +10,7 @@ use vaglio_core::{
     Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Role, Table, TargetScale, Task,
     TrainingRows,
 };
+use vaglio_tables::budget::Budget;
 
 /// A table with what belongs to its rows.
 #[derive(Debug, Clone, Default)]

@@ -3,12 +3,13 @@
 use super::full::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
-use super::table::Table;
+use super::table;
 use super::tally::Tally;
 use super::walks::{Fold, Trail, said_of, trails};
 use crate::selector::ValidSelector;
-use crate::shuffle::stream;
 use vaglio_core::{CrossValidation, Design, Error, Observer, Result};
+use vaglio_report::record::Table;
+use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
 
@@ -79,7 +80,7 @@ pub(super) fn cross_validated(
         return Ok(None);
     }
     let (folds, full): (Vec<Vec<Trail>>, Vec<Vec<Tally>>) = done.into_iter().unzip();
-    Ok(Some(CrossValidated { table: Table::new(loss, lambdas.to_vec(), &folds)?, folds, full }))
+    Ok(Some(CrossValidated { table: table::pooled(loss, lambdas.to_vec(), &folds)?, folds, full }))
 }
 
 /// An error about settings, on the training rows of a fold.

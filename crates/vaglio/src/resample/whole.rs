@@ -4,17 +4,18 @@ use super::along::Held;
 use super::choice::select;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
-use super::table::Cell;
 use super::tally::{Compared, Tally, Unit};
 use super::walks::said_of;
 use crate::selector::{Selection, ValidSelector};
-use crate::shuffle::stream;
 use crate::train::train;
 use crate::tune::Tune;
+use crate::tune::Tuning;
 use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetScale};
+use vaglio_report::record::Cell;
+use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
 

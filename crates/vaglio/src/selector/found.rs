@@ -1,9 +1,10 @@
 //! What a selection found.
 
-use crate::resample::{Chosen, Warning};
+use crate::resample::Chosen;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use vaglio_core::{Model, Path};
+use vaglio_report::record::Warning;
 
 /// What a selection found.
 #[derive(Debug, Clone)]

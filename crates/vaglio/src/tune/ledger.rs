@@ -1,22 +1,10 @@
 //! What was scored: once for every setting, within the budget.
 
-use super::Bounds;
+use super::{Bounds, Trial};
 use argmin::core::CostFunction;
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use vaglio_core::Error;
-
-/// One evaluation of the criterion while tuning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Trial {
-    /// The value of every parameter, in the order of their paths.
-    pub values: Vec<f64>,
-    /// The score; +∞ where the settings were refused.
-    #[serde(with = "crate::infinity")]
-    pub score: f64,
-}
 
 /// What came of one evaluation.
 pub(super) enum Outcome {

@@ -1,22 +1,30 @@
 //! Settings of the learner, chosen by the criterion before the search.
 //!
-//! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube become settings of the learner (`bounds`,
-//! `setting`), each is scored once (`ledger`), and the solvers of argmin choose the points (`solve`).
+//! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube become settings of the learner (`setting`), each is
+//! scored once (`ledger`), and the solvers of argmin choose the points (`solve`).
+//!
+//! # Example
+//! ```
+//! use linfa::prelude::*;
+//! use ndarray::array;
+//! use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy, tune::{Bounds, Tune}};
+//!
+//! let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+//! let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
+//! let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default())
+//!     .tune(Tune::new(20).parameter("learner.lambda", Bounds::log(1e-3, 1e3)));
+//! assert_eq!(pipeline.fit(&dataset)?.selected(), ["feature-0"]);
+//! # Ok::<(), vaglio::FitError>(())
+//! ```
 
-mod bounds;
 mod ledger;
 mod setting;
 mod solve;
 
-pub use bounds::{Bounds, Scale};
-pub use ledger::Trial;
+pub use vaglio_report::record::{Bounds, Method, Scale, Scored, Trial, Tune, Tuned};
 
 use crate::selector::ValidSelector;
 use ledger::{Ledger, Outcome};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
@@ -24,119 +32,49 @@ use vaglio_core::{
     Subset,
 };
 
-/// Evaluations that a budget may name.
-const MOST_EVALUATIONS: usize = 1_000_000;
 /// Parameters that are tuned together, at most.
 const MOST_PARAMETERS: usize = 100;
 
-/// Which settings of the learner are tuned, within which bounds, and how.
-///
-/// Minimizes over θ in a box the criterion of the learner with the settings θ: of all columns that its map makes, or of
-/// the subset that the search finds. Each parameter is scaled to \[0, 1\], linearly or in its logarithm; points outside
-/// are moved to the nearest point inside, and whole numbers are rounded, so that points which become the same settings
-/// are scored once and count once. Cost: at most `budget` scores.
-///
-/// The configured values are scored first (the middle of the bounds where a value is no number, or outside). The lowest
-/// score wins, the first among equals. Settings that the learner or the criterion refuses score +∞.
-///
-/// # Example
-/// ```
-/// use linfa::prelude::*;
-/// use ndarray::array;
-/// use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy, tune::{Bounds, Tune}};
-///
-/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
-/// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
-/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default())
-///     .tune(Tune::new(20).parameter("learner.lambda", Bounds::log(1e-3, 1e3)));
-/// assert_eq!(pipeline.fit(&dataset)?.selected(), ["feature-0"]);
-/// # Ok::<(), vaglio::FitError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tune {
-    /// What chooses the points.
-    #[serde(default)]
-    pub method: Method,
-    /// Evaluations of the criterion, at most.
-    #[serde(default = "default_budget")]
-    #[schemars(extend("minimum" = 1, "maximum" = MOST_EVALUATIONS))]
-    pub budget: usize,
-    /// What is scored.
-    #[serde(default)]
-    pub score: Scored,
-    /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
-    pub parameters: BTreeMap<String, Bounds>,
-}
-
-fn default_budget() -> usize {
-    60
-}
-
-/// What chooses the points at which the criterion is evaluated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// A simplex that begins at the configured values with edges of a quarter of each range, and twice anew, smaller,
-    /// where it has closed in; no random choices.
-    #[default]
-    NelderMead,
-    /// A swarm of eight particles, one of them at the configured values and the others anywhere, by the seed.
-    ParticleSwarm,
-}
-
-impl Method {
-    /// Its name in pipeline files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::NelderMead => "nelder_mead",
-            Method::ParticleSwarm => "particle_swarm",
-        }
-    }
-}
-
-/// Which subset is scored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scored {
-    /// All columns of the learner's map that are not constant.
-    #[default]
-    All,
-    /// The subset that the search finds.
-    Search,
-}
-
-impl Tune {
-    /// A simplex search over no parameters yet, on the score of all columns.
-    pub fn new(budget: usize) -> Self {
-        Tune { method: Method::default(), budget, score: Scored::default(), parameters: BTreeMap::new() }
-    }
-
-    /// Tunes the setting at this dotted path as well.
-    #[must_use]
-    pub fn parameter(mut self, path: impl Into<String>, bounds: Bounds) -> Self {
-        self.parameters.insert(path.into(), bounds);
-        self
-    }
-
-    /// The same by another method.
-    #[must_use]
-    pub fn method(self, method: Method) -> Self {
-        Tune { method, ..self }
-    }
-
-    /// The same on another score.
-    #[must_use]
-    pub fn score(self, score: Scored) -> Self {
-        Tune { score, ..self }
-    }
-
+/// What tuning does: the settings are those of the record, the work is done here.
+pub(crate) trait Tuning {
     /// Checks bounds, and that every parameter is a setting of the learner that takes the numbers between them.
     ///
     /// # Errors
     /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside this block.
-    pub fn check(&self, learner: &dyn Learner) -> Result<()> {
-        Error::unless_between("budget", self.budget, 1..=MOST_EVALUATIONS)?;
+    fn check(&self, learner: &dyn Learner) -> Result<()>;
+
+    /// Flops of tuning on a design, where one search takes `search`.
+    fn flops(&self, criterion: &dyn Criterion, design: &Design, search: f64) -> f64;
+
+    /// The selection with the learner tuned on `problem`, and how it was; the selection itself when it was interrupted
+    /// before anything was scored.
+    ///
+    /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
+    /// come from rows that neither saw. The observer may stop it; the best so far is the result then.
+    ///
+    /// # Errors
+    /// The first failure, when nothing that was tried has a finite score.
+    fn tune(
+        &self,
+        selector: ValidSelector,
+        problem: &Problem,
+        observer: &mut dyn Observer,
+    ) -> Result<(ValidSelector, Option<Tuned>)>;
+
+    /// Searches; `None` when it was interrupted before anything was scored.
+    fn search(&self, selector: &ValidSelector, problem: &Problem, observer: &mut dyn Observer)
+    -> Result<Option<Tuned>>;
+
+    /// The learner with these settings.
+    fn with(&self, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>>;
+
+    /// The criterion of a selection; `None` when the observer stopped it.
+    fn scored(&self, selector: &ValidSelector, problem: &Problem, watch: &mut Watch<'_>) -> Result<Option<Score>>;
+}
+
+impl Tuning for Tune {
+    fn check(&self, learner: &dyn Learner) -> Result<()> {
+        Error::unless_between("budget", self.budget, 1..=Tune::MOST_EVALUATIONS)?;
         if self.parameters.is_empty() {
             return Err(Error::setting(
                 "parameters",
@@ -155,8 +93,7 @@ impl Tune {
         Ok(())
     }
 
-    /// Flops of tuning on a design, where one search takes `search`.
-    pub fn flops(&self, criterion: &dyn Criterion, design: &Design, search: f64) -> f64 {
+    fn flops(&self, criterion: &dyn Criterion, design: &Design, search: f64) -> f64 {
         let one = match self.score {
             Scored::All => criterion.estimate(design, &all_at_once(design.candidates().len())).flops,
             Scored::Search => search,
@@ -164,15 +101,7 @@ impl Tune {
         self.budget as f64 * one
     }
 
-    /// The selection with the learner tuned on `problem`, and how it was; the selection itself when it was interrupted
-    /// before anything was scored.
-    ///
-    /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
-    /// come from rows that neither saw. The observer may stop it; the best so far is the result then.
-    ///
-    /// # Errors
-    /// The first failure, when nothing that was tried has a finite score.
-    pub(crate) fn tune(
+    fn tune(
         &self,
         selector: ValidSelector,
         problem: &Problem,
@@ -183,7 +112,6 @@ impl Tune {
         Ok((ValidSelector { learner, ..selector }, Some(found)))
     }
 
-    /// Searches; `None` when it was interrupted before anything was scored.
     fn search(
         &self,
         selector: &ValidSelector,
@@ -241,7 +169,6 @@ impl Tune {
         }
     }
 
-    /// The learner with these settings.
     fn with(&self, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
         let mut settings = settings.clone();
         for ((path, bounds), &value) in self.parameters.iter().zip(values) {
@@ -252,7 +179,6 @@ impl Tune {
         Ok(learner)
     }
 
-    /// The criterion of a selection; `None` when the observer stopped it.
     fn scored(&self, selector: &ValidSelector, problem: &Problem, watch: &mut Watch<'_>) -> Result<Option<Score>> {
         let design = selector.design(problem)?;
         match self.score {
@@ -276,21 +202,8 @@ fn all_at_once(columns: usize) -> Outline {
     Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
 }
 
-/// For a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
-impl fmt::Display for Tune {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        let what = match self.score {
-            Scored::All => "scores of all columns",
-            Scored::Search => "searches",
-        };
-        let (method, budget) = (self.method.name(), self.budget);
-        write!(f, "{method} over {}; at most {budget} {what} before the search", paths.join(", "))
-    }
-}
-
 /// Asks the observer whether to go on, and shows it no steps: these are not the run's own.
-struct Watch<'o> {
+pub(crate) struct Watch<'o> {
     observer: &'o mut dyn Observer,
     journal: Journal,
     done: f64,
@@ -321,47 +234,5 @@ impl Observer for Watch<'_> {
 
     fn sign(&self) -> StopSign {
         self.observer.sign()
-    }
-}
-
-/// What tuning found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tuned {
-    tune: Tune,
-    trials: Vec<Trial>,
-    best: usize,
-}
-
-impl Tuned {
-    /// The settings of the search.
-    pub fn tune(&self) -> &Tune {
-        &self.tune
-    }
-
-    /// Everything that was scored, in order.
-    pub fn trials(&self) -> &[Trial] {
-        &self.trials
-    }
-
-    /// The lowest score.
-    pub fn score(&self) -> f64 {
-        self.trials[self.best].score
-    }
-
-    /// The position of the lowest score among the trials.
-    pub fn best(&self) -> usize {
-        self.best
-    }
-
-    /// The chosen value of every parameter, in the order of their paths.
-    pub fn values(&self) -> &[f64] {
-        &self.trials[self.best].values
-    }
-
-    /// The chosen value of every parameter, by its path.
-    pub fn parameters(&self) -> serde_json::Map<String, serde_json::Value> {
-        let chosen = self.tune.parameters.iter().zip(self.values());
-        chosen.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect()
     }
 }

@@ -9,8 +9,8 @@ use vaglio::core::{
     Silent, Task, saved,
 };
 use vaglio::criteria::{KFold, Loo};
+use vaglio::files::plan;
 use vaglio::learners::Rls;
-use vaglio::pipeline::plan;
 use vaglio::search::{Backward, Exhaustive, Greedy};
 use vaglio_testkit::data;
 

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, SearchStrategy, Squared, ZeroOne};
 use vaglio::criteria::Loo;
-use vaglio_mrmr as _;
 use vaglio_testkit::{
     Broken, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
     check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry, search,

@@ -1,77 +1,73 @@
-//! The shortcut: informations with the selected columns are kept.
+//! The shortcut: what the selected columns have in common with all others is kept.
 
-use super::MrmrInformation;
-use crate::bins::{Binned, Rows};
+use super::{Dependence, Scheme};
 use rayon::prelude::*;
-use vaglio_core::{Design, Evaluator, Feature, Result, Score};
+use vaglio_core::{Evaluator, Feature, Result, Score};
 
-/// The evaluator of [`MrmrInformation`]: O(mn) for a column that is selected the first time, O(|S|) a trial.
+/// The evaluator of both criteria: O(mn) for a column that is selected the first time, O(|S|) a trial.
 ///
-/// For S with Σᵢⱼ Iᵢⱼ = P, adding i makes P + 2 Σⱼ Iᵢⱼ + Iᵢᵢ, and removing it P − 2 Σⱼ Iᵢⱼ + Iᵢᵢ, the sums over j ∈ S.
-pub(super) struct Informations {
-    criterion: MrmrInformation,
-    rows: Rows,
-    columns: Vec<Binned>,
-    /// I(xᵢ, y) of every column.
+/// For S with Σᵢⱼ sᵢⱼ = P, adding i makes P + 2 Σⱼ sᵢⱼ + sᵢᵢ, and removing it P − 2 Σⱼ sᵢⱼ + sᵢᵢ, the sums over j ∈ S.
+pub(super) struct Pairs<D> {
+    scheme: Scheme,
+    dependence: D,
+    /// rᵢ of every column.
     relevance: Vec<f64>,
-    /// Iᵢᵢ of every column.
+    /// sᵢᵢ of every column.
     own: Vec<f64>,
-    /// For every column j, Iᵢⱼ with every column i; empty until j is selected.
+    /// For every column j, sᵢⱼ with every column i; empty until j is selected.
     with: Vec<Vec<f64>>,
 }
 
-impl Informations {
+impl<D: Dependence> Pairs<D> {
     /// Starts at the empty subset. Cost O(mn · outputs).
-    pub fn new(criterion: MrmrInformation, design: &Design) -> Self {
-        let rows = Rows::new(criterion.bins, design);
-        let targets = rows.targets(design);
-        let columns: Vec<Binned> =
-            (0..design.features()).into_par_iter().map(|feature| rows.column(design, feature)).collect();
-        let own = columns.par_iter().map(|x| rows.information(x, x)).collect();
-        let relevance = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
-        let with = vec![Vec::new(); columns.len()];
-        Informations { criterion, rows, columns, relevance, own, with }
+    pub fn new(scheme: Scheme, dependence: D) -> Self {
+        let of_each =
+            |of: &(dyn Fn(Feature) -> f64 + Sync)| (0..dependence.columns()).into_par_iter().map(of).collect();
+        let (relevance, own) = (of_each(&|i| dependence.relevance(i)), of_each(&|i| dependence.between(i, i)));
+        Pairs { scheme, relevance, own, with: vec![Vec::new(); dependence.columns()], dependence }
     }
 
-    /// Σⱼ Iᵢⱼ over j ∈ S.
+    /// Σⱼ sᵢⱼ over j ∈ S.
     fn shared(&self, subset: &[Feature], i: Feature) -> f64 {
         subset.iter().map(|&j| self.with[j][i]).sum()
     }
 
-    /// Σᵢ I(xᵢ, y) and Σᵢⱼ Iᵢⱼ over S.
+    /// Σᵢ rᵢ and Σᵢⱼ sᵢⱼ over S.
     fn sums(&mut self, subset: &[Feature]) -> (f64, f64) {
         for &j in subset {
             if self.with[j].is_empty() {
-                let (rows, selected) = (&self.rows, &self.columns[j]);
-                self.with[j] = self.columns.par_iter().map(|x| rows.information(x, selected)).collect();
+                let of = &self.dependence;
+                self.with[j] = (0..of.columns()).into_par_iter().map(|i| of.between(i, j)).collect();
             }
         }
         let sum = |of: &dyn Fn(Feature) -> f64| subset.iter().map(|&i| of(i)).sum();
         (sum(&|i| self.relevance[i]), sum(&|i| self.shared(subset, i)))
     }
+
+    /// The scores with each candidate added (`sign` 1) or removed (−1).
+    fn trials(&mut self, subset: &[Feature], candidates: &[Feature], sign: f64, scores: &mut [Score]) {
+        let (relevance, redundancy) = self.sums(subset);
+        let size = if sign > 0.0 { subset.len() + 1 } else { subset.len() - 1 };
+        for (&i, score) in candidates.iter().zip(scores) {
+            let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];
+            *score = self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy);
+        }
+    }
 }
 
-impl Evaluator for Informations {
+impl<D: Dependence> Evaluator for Pairs<D> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let (relevance, redundancy) = self.sums(subset);
-        Ok(self.criterion.scheme.score(subset.len(), relevance, redundancy))
+        Ok(self.scheme.score::<D>(subset.len(), relevance, redundancy))
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let (relevance, redundancy) = self.sums(subset);
-        for (&i, score) in candidates.iter().zip(scores) {
-            let redundancy = redundancy + 2.0 * self.shared(subset, i) + self.own[i];
-            *score = self.criterion.scheme.score(subset.len() + 1, relevance + self.relevance[i], redundancy);
-        }
+        self.trials(subset, candidates, 1.0, scores);
         Ok(())
     }
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let (relevance, redundancy) = self.sums(subset);
-        for (&i, score) in candidates.iter().zip(scores) {
-            let redundancy = redundancy - 2.0 * self.shared(subset, i) + self.own[i];
-            *score = self.criterion.scheme.score(subset.len() - 1, relevance - self.relevance[i], redundancy);
-        }
+        self.trials(subset, candidates, -1.0, scores);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! How alike columns are to each other and to the target.
 
 use super::{Qpfs, Similarity};
-use crate::bins::{Binned, Rows};
+use crate::bins::{Binned, Binning};
 use crate::target::{Output, Target};
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature, standardized};
@@ -21,7 +21,7 @@ impl Similarities {
     pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Self {
         match qpfs.similarity {
             Similarity::MutualInformation => {
-                let rows = Rows::new(qpfs.bins, design);
+                let rows = Binning::new(qpfs.bins, design);
                 let targets = rows.targets(design);
                 let columns: Vec<Binned> = members.par_iter().map(|&feature| rows.column(design, feature)).collect();
                 let relevance = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
 mod hsic;
-mod mrmr;
+mod mrmr_correlation;
+mod mrmr_information;
 mod qpfs;
 
 use vaglio_core::{Criterion, Design, Feature, Problem, Readout};
@@ -28,5 +29,8 @@ fn score(criterion: &dyn Criterion, problem: &Problem, subset: &[Feature]) -> f6
 fn they_are_registered_and_written_as_they_are_read() {
     holds(registry::check_registry(&[]));
     let all = registry::every_criterion(&[]).unwrap();
-    assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["hsic", "mrmr_information", "qpfs"]);
+    assert_eq!(
+        all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
+        ["hsic", "mrmr", "mrmr_information", "nhsic", "qpfs"]
+    );
 }

@@ -116,7 +116,7 @@ fn sigmoid(logit: f64) -> f64 {
 impl Calibration {
     /// By targets (±1, classes in outputs) and predictions of rows held out, outputs × rows; `None` without rows that
     /// count, and for predictions that are not finite.
-    pub(in crate::pipeline) fn new(
+    pub(crate) fn new(
         from: HeldOutBy,
         targets: ArrayView2<'_, f64>,
         predictions: ArrayView2<'_, f64>,
@@ -179,7 +179,7 @@ impl Calibration {
     }
 
     /// Refuses parts that were not made together.
-    pub(in crate::pipeline) fn check(&self, task: &Task, outputs: usize) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self, task: &Task, outputs: usize) -> std::result::Result<(), String> {
         if *task == Task::Regression || self.maps.len() != outputs {
             return Err(format!("{} maps to probabilities for {outputs} outputs", self.maps.len()));
         }
@@ -188,7 +188,7 @@ impl Calibration {
 }
 
 /// The labels of the classes of a task, in the order of their probabilities.
-pub(in crate::pipeline) fn classes(task: &Task) -> Vec<String> {
+pub(crate) fn classes(task: &Task) -> Vec<String> {
     match task {
         Task::Regression => Vec::new(),
         Task::Binary { negative, positive } => {

@@ -1,10 +1,10 @@
 //! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
 
-use crate::budget::Budget;
 use crate::resample::{numeric, unless_too_large, unscale};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
 use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetScale};
+use vaglio_tables::budget::Budget;
 
 /// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
 pub(crate) struct Chain<'m> {

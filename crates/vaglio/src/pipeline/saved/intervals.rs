@@ -74,7 +74,7 @@ pub(crate) fn check_rows(level: f64, rows: usize) -> Result<()> {
 
 impl SavedIntervals {
     /// Refuses parts that were not made together.
-    pub(in crate::pipeline) fn check(&self, outputs: usize) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self, outputs: usize) -> std::result::Result<(), String> {
         let is_sorted = |list: &Vec<f64>| list.iter().all(|r| *r >= 0.0) && list.is_sorted();
         let mut rows = 0;
         for fold in &self.folds {
@@ -94,7 +94,7 @@ impl SavedIntervals {
     }
 
     /// Columns of a data file that the models of the folds read.
-    pub(in crate::pipeline) fn sources(&self) -> Vec<String> {
+    pub(crate) fn sources(&self) -> Vec<String> {
         self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
     }
 
@@ -102,7 +102,7 @@ impl SavedIntervals {
     ///
     /// # Errors
     /// Those of the models.
-    pub(in crate::pipeline) fn bounds(&self, table: &Table, outputs: usize) -> Result<Bounds> {
+    pub(crate) fn bounds(&self, table: &Table, outputs: usize) -> Result<Bounds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = self.folds.par_iter().map(predict).collect::<Result<_>>()?;
         let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();

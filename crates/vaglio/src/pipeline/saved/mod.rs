@@ -6,7 +6,7 @@ mod intervals;
 mod origin;
 mod reading;
 
-pub(in crate::pipeline) use calibration::classes;
+pub(crate) use calibration::classes;
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::{Chain, Predicted, scaled};
 pub use intervals::{Bounds, FoldModel, SavedIntervals};
@@ -14,8 +14,6 @@ pub(crate) use intervals::{bounds, check_rows};
 pub use origin::MadeBy;
 pub use reading::Reading;
 
-use crate::budget::Budget;
-use crate::disk::{bounded, shortened, write_file};
 use crate::document::twice;
 use crate::selector::{Selection, ValidSelector};
 use serde::{Deserialize, Serialize};
@@ -23,6 +21,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{AnyLoss, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetScale, Task};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::disk::{bounded, shortened, write_file};
 
 /// The version of the format that this program writes and reads.
 const SCHEMA: &str = "vaglio.model/1";

@@ -3,9 +3,9 @@
 use super::common::{NEAR, refs};
 use serde_json::{Value, json};
 use vaglio::core::{Criterion, Design, Measure, Path, Readout, SearchContext, SearchStrategy, Silent, Subset, Task};
+use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::search::{Greedy, Lars};
-use vaglio_mrmr::Mrmr;
 use vaglio_testkit::{Random, rebuild, search};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.

@@ -1,0 +1,93 @@
+//! Losses of whole selections by size and λ, the pair that is taken, and by what.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Error, Result, Rule};
+
+/// The cross-validated loss of one size at one λ of the walk.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The size that walks were cut at.
+    pub size: usize,
+    /// The loss, pooled over all rows held out, in the units of the target.
+    #[serde(with = "crate::infinity")]
+    pub loss: f64,
+    /// Its standard error over rows.
+    pub standard_error: Option<f64>,
+}
+
+/// Cross-validated losses of a whole selection: for each λ of the walk by size, in increasing order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// The λ of the walks; one `None` where λ is chosen for every subset, or there is none.
+    pub lambdas: Vec<Option<f64>>,
+    /// For each λ the sizes that every fold reached, the empty subset among them where it may be the result.
+    pub cells: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// The place of the λ and the cell that a rule takes: the lowest loss, of equals the fewest features and then the
+    /// smallest λ; within one standard error the fewest features and then the largest λ.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for one standard error where there is none; [`Error::Shape`] for an empty table.
+    pub fn pick(&self, rule: Rule) -> Result<(usize, Cell)> {
+        let all = || self.cells.iter().enumerate().flat_map(|(l, cells)| cells.iter().map(move |cell| (l, *cell)));
+        let lower = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| {
+            x.loss.total_cmp(&y.loss).then(x.size.cmp(&y.size)).then(a.cmp(b))
+        };
+        let Some(best) = all().min_by(lower) else {
+            return Err(Error::Shape("no size was reached in every fold".into()));
+        };
+        if rule == Rule::Best {
+            return Ok(best);
+        }
+        let Some(error) = best.1.standard_error else {
+            let message = "`one_se` needs a standard error, and there are too few rows for one; use `best`";
+            return Err(Error::setting("search.choose.rule", message));
+        };
+        let bound = best.1.loss + error;
+        let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
+        Ok(all().filter(|(_, cell)| cell.loss <= bound).min_by(simpler).unwrap_or(best))
+    }
+
+    /// The losses of one λ, by its place.
+    pub fn of_lambda(&self, place: usize) -> &[Cell] {
+        self.cells.get(place).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What chose the size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenBy {
+    /// Cross-validation of the whole search.
+    CrossValidation,
+    /// The criterion's score.
+    Score,
+    /// The user, by a number or as the last that was reached.
+    Setting,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(losses: [[f64; 3]; 2]) -> Table {
+        let cell = |(size, loss): (usize, f64)| Cell { size, loss, standard_error: Some(0.1) };
+        let cells = losses.iter().map(|row| row.iter().copied().enumerate().map(cell).collect()).collect();
+        Table { lambdas: vec![Some(1.0), Some(10.0)], cells }
+    }
+
+    #[test]
+    fn the_lowest_loss_or_the_simplest_near_it_is_taken() {
+        let of = table([[1.0, 0.58, 0.5], [1.0, 0.59, 0.52]]);
+        let picked = |rule| of.pick(rule).map(|(l, cell)| (l, cell.size)).unwrap();
+        assert_eq!(picked(Rule::Best), (0, 2));
+        assert_eq!(picked(Rule::OneSe), (1, 1));
+        let flat = table([[0.5; 3]; 2]);
+        assert_eq!(flat.pick(Rule::Best).map(|(l, cell)| (l, cell.size)).unwrap(), (0, 0));
+        assert_eq!(flat.pick(Rule::OneSe).map(|(l, cell)| (l, cell.size)).unwrap(), (1, 0));
+    }
+}

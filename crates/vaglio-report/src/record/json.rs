@@ -1,0 +1,147 @@
+//! The record as text, and back.
+
+use super::Tuned;
+use super::{Record, SCHEMA, Shown, Status};
+use serde::{Deserialize, Serialize};
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+use std::io::{Result as Written, Write};
+use std::path::Path;
+use vaglio_core::{Error, Feature, Result};
+use vaglio_tables::disk::{bounded, shortened};
+
+impl Record {
+    /// The text of `selection.json`.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when a number cannot be written.
+    pub fn to_text(&self) -> Result<String> {
+        let mut text = Vec::new();
+        let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the result cannot be written: {e}"));
+        self.serialize(&mut Serializer::with_formatter(&mut text, Lines::default())).map_err(|e| failed(&e))?;
+        text.push(b'\n');
+        String::from_utf8(text).map_err(|e| failed(&e))
+    }
+
+    /// Reads the text of `selection.json`; the error says what is wrong with it.
+    pub fn of_text(text: &str) -> std::result::Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let damaged =
+            |e: serde_json::Error| format!("it is damaged, or no result of a run: {}", shortened(&e.to_string()));
+        let head: Head = serde_json::from_str(text).map_err(damaged)?;
+        if head.schema != SCHEMA {
+            return Err(format!("it is of version `{}`; this program reads `{SCHEMA}`", shortened(&head.schema)));
+        }
+        let record: Record = serde_json::from_str(text).map_err(damaged)?;
+        record.check().map_err(|message| format!("it was changed after it was written: {message}"))?;
+        Ok(record)
+    }
+
+    /// Refuses parts that were not made together.
+    fn check(&self) -> std::result::Result<(), String> {
+        let features = self.data.features;
+        let known = |columns: &[Feature]| columns.iter().all(|&column| column < features);
+        if let Some(step) = self.steps.iter().find(|step| !known(step.moved()) || !known(&step.tied)) {
+            return Err(format!("step {} moves a column beyond the {features} candidates", step.step));
+        }
+        if self.candidates.len() != features {
+            return Err(format!("{} names for {features} candidates", self.candidates.len()));
+        }
+        let subsets = self.subsets();
+        let entries = || self.path.iter().zip(&subsets);
+        if let Some((entry, _)) = entries().find(|(entry, subset)| !known(subset) || entry.size != subset.len()) {
+            return Err(format!("the subset of size {} is none", entry.size));
+        }
+        let selected: Vec<Feature> = self.selected.iter().map(|column| column.index).collect();
+        let result = entries().find(|(_, subset)| **subset == selected).map(|(entry, _)| entry.score);
+        if result.or(selected.is_empty().then_some(self.empty_score)) != Some(self.score) {
+            return Err("the selected columns with their score are not on the path".into());
+        }
+        if (self.status == Status::Partial) != self.stop_reason.is_partial() {
+            return Err("the status is not that of the reason why the search ended".into());
+        }
+        let Shown { correlations, tuning, .. } = &self.report;
+        let is_triangle = correlations.iter().enumerate().all(|(k, row)| row.len() == k);
+        if !is_triangle || !(correlations.is_empty() || correlations.len() == selected.len()) {
+            return Err("what the report shows is not of these subsets".into());
+        }
+        let fits = |tuned: &Tuned| {
+            let parameters = tuned.tune.parameters.len();
+            tuned.best < tuned.trials.len() && tuned.trials.iter().all(|t| t.values.len() == parameters)
+        };
+        if tuning.as_ref().is_some_and(|tuned| !fits(tuned)) {
+            return Err("the settings that were tried while tuning are not those that were tuned".into());
+        }
+        Ok(())
+    }
+
+    /// Reads `selection.json`.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
+    pub fn read(path: &Path) -> Result<Self> {
+        let refused = |message: String| Error::Unreadable { path: path.to_owned(), message };
+        let bytes = bounded(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
+        Record::of_text(&text).map_err(refused)
+    }
+}
+
+/// A larger file is no result of ours.
+const LARGEST: u64 = 1 << 30;
+
+/// Every key of the outermost object on a line of its own, and every object of a list below it.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+    in_lines: bool,
+}
+
+impl Formatter for Lines {
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        if self.depth == 2 {
+            self.in_lines = true;
+            out.write_all(b"\n    ")?;
+        }
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        self.depth -= 1;
+        out.write_all(if self.depth == 0 { b"\n}" } else { b"}" })
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> Written<()> {
+        out.write_all(match (self.depth, first) {
+            (1, true) => b"\n  ",
+            (1, false) => b",\n  ",
+            (_, true) => b"",
+            (_, false) => b", ",
+        })
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        out.write_all(b": ")
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        if self.depth == 1 {
+            self.in_lines = false;
+        }
+        self.depth += 1;
+        out.write_all(b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
+        self.depth -= 1;
+        out.write_all(if self.depth == 1 && self.in_lines { b"\n  ]" } else { b"]" })
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> Written<()> {
+        out.write_all(if first { b"" } else { b"," })
+    }
+}

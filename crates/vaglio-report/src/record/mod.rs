@@ -1,0 +1,390 @@
+//! The result of a run as `selection.json` holds it: written, read back, and shown by the report.
+
+mod bounds;
+mod choice;
+mod columns;
+mod evaluated;
+mod figures;
+mod json;
+mod loss_name;
+mod steps;
+mod table;
+mod tuning;
+mod warning;
+
+pub use choice::{Cell, ChosenBy, Table};
+pub use columns::TakenColumns;
+pub use evaluated::{
+    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
+};
+pub use figures::Figures;
+pub use figures::{class_of, largest};
+pub use loss_name::LossName;
+pub use steps::recorded;
+pub use steps::{EntryRecord, StepRecord};
+pub use table::proven;
+pub use tuning::{Bounds, Method, Scale, Scored, Trial, Tune, Tuned};
+pub use warning::{Warning, WarningKind};
+
+use crate::infinity;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Certificate, Feature, Health, Rule, StopReason};
+
+/// The version of the format that this program writes and reads.
+pub const SCHEMA: &str = "vaglio.selection/2";
+/// Selected columns of which a record holds the correlations, at most.
+pub const MOST_CORRELATED: usize = 60;
+
+/// The content of `selection.json`, in the order of its keys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The version of the format.
+    pub schema: String,
+    /// Whether the search was cut short.
+    pub status: Status,
+    /// Why the search ended.
+    pub stop_reason: StopReason,
+    /// The version of the program.
+    pub version: String,
+    /// The seed from which every random choice follows.
+    pub seed: u64,
+    /// What is not to be trusted, and what to do instead.
+    pub warnings: Vec<Warning>,
+    /// The parts of the run.
+    pub pipeline: Parts,
+    /// The settings that tuning found, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<TunedSettings>,
+    /// What the data are.
+    pub data: Data,
+    /// Names of the candidate columns.
+    pub candidates: Vec<String>,
+    /// The score of the empty subset.
+    #[serde(with = "infinity")]
+    pub empty_score: f64,
+    /// Every step of the search.
+    pub steps: Vec<StepRecord>,
+    /// The best subset of each size, in the order in which the search came to them.
+    pub path: Vec<EntryRecord>,
+    /// What the searches before the last one took, where several follow each other; steps and path are those of the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRecord>,
+    /// How the result was taken from the path.
+    pub chosen: ChosenRecord,
+    /// The result, in order of entry.
+    pub selected: Vec<SelectedRecord>,
+    /// Its score.
+    #[serde(with = "infinity")]
+    pub score: f64,
+    /// The penalty that its model was trained with, where outputs share one.
+    pub lambda: Option<f64>,
+    /// The penalty of each output, where each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambdas: Option<Vec<f64>>,
+    /// The intercept of its model, if that is linear.
+    pub intercept: Option<PerOutput>,
+    /// Columns that could not be selected.
+    pub excluded: Vec<ExcludedRecord>,
+    /// Mean absolute correlation of pairs of selected columns; of results by dependence or by a least-angle path, where
+    /// near-duplicates are the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<f64>,
+    /// What is proven, after a search of all subsets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+    /// What rounding asked of the search, where its criterion's shortcut tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numerics: Option<Health>,
+    /// Figures on test rows, if there are any.
+    pub test: Option<Figures>,
+    /// Figures of the whole selection repeated in outer folds.
+    pub nested: Option<Nested>,
+    /// The figures that the selection reaches on shuffled targets.
+    pub permutations: Option<Permutations>,
+    /// How often columns are selected on halves of the rows.
+    pub stability: Option<Stability>,
+    /// Steps that were recomputed by plain retraining, where that was asked for.
+    pub verify: Option<Verified>,
+    /// Wall-clock seconds.
+    pub seconds: Seconds,
+    /// The process's peak resident set, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+    /// What the report shows beside all this.
+    pub report: Shown,
+}
+
+/// A search that another followed among the columns that this one took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StageRecord {
+    /// The search's kind.
+    pub search: String,
+    /// The columns that it took, by index, in order of entry.
+    pub taken: Vec<Feature>,
+    /// Their score.
+    #[serde(with = "infinity")]
+    pub score: f64,
+    /// The λ of that score, if it has one.
+    pub lambda: Option<f64>,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+}
+
+/// Whether a search was cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It ended by itself.
+    Complete,
+    /// It was cut short; the result so far is valid.
+    Partial,
+}
+
+/// The names of the parts of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// The learner's kind.
+    pub learner: String,
+    /// The criterion's kind.
+    pub criterion: String,
+    /// The search's kind.
+    pub search: String,
+    /// The loss of which the score is a mean, if it is one: `squared`, `1 - auc`, …
+    pub loss: Option<LossName>,
+    /// The engine by which the criterion computed.
+    pub engine: String,
+    /// The criterion's approximation, if it made one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approximation: Option<String>,
+    /// The settings of learner, criterion, search and preprocessing, with every default.
+    pub settings: serde_json::Value,
+}
+
+/// What tuning found, in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TunedSettings {
+    /// What chose the settings that were tried.
+    pub method: Method,
+    /// How many were scored.
+    pub evaluations: usize,
+    /// The lowest score.
+    pub score: f64,
+    /// The settings of the lowest score by their dotted paths.
+    pub parameters: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What the data are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// Training rows as read.
+    pub rows: usize,
+    /// Candidate columns.
+    pub features: usize,
+    /// Outputs: targets, or classes.
+    pub outputs: usize,
+    /// Names of the targets.
+    pub targets: Vec<String>,
+    /// The labels of classes, in the order of outputs; of two classes the negative one first.
+    pub classes: Option<Vec<String>>,
+    /// SHA-256 of the training file.
+    pub sha256: String,
+    /// Rows of the training file that were set aside as test rows, from 1.
+    pub test_rows: Option<Vec<usize>>,
+    /// What the columns of the training file were taken for.
+    #[serde(default)]
+    pub columns: Vec<TakenColumns>,
+}
+
+/// How the result was taken from the path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChosenRecord {
+    /// By what.
+    pub by: ChosenBy,
+    /// The rule, where sizes were compared.
+    pub rule: Option<Rule>,
+    /// Number of columns.
+    pub size: usize,
+    /// The λ of the walk, or of the subset.
+    pub lambda: Option<f64>,
+    /// The cross-validated loss of the whole selection, in the units of the target.
+    #[serde(default, with = "infinity::optional")]
+    pub cross_validated: Option<f64>,
+    /// Its standard error.
+    pub standard_error: Option<f64>,
+    /// The cross-validated loss without any column.
+    #[serde(default, with = "infinity::optional")]
+    pub empty_loss: Option<f64>,
+    /// Folds of the cross-validated search.
+    pub folds: Option<usize>,
+    /// How often rows were dealt into folds.
+    pub repeats: Option<usize>,
+}
+
+/// Wall-clock seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seconds {
+    /// From opening the files to the end of preprocessing.
+    pub read: f64,
+    /// Of the search, with the learner's map and the criterion's preparation.
+    pub search: f64,
+    /// Of the walks on folds that chose size and λ.
+    pub choose: f64,
+    /// Of nested runs, permutations and stability.
+    pub evaluate: f64,
+    /// Of the final fit, and of what each column is worth.
+    pub fit: f64,
+    /// Of all of it.
+    pub total: f64,
+}
+
+/// One selected column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectedRecord {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Its name.
+    pub name: String,
+    /// Its weight in the model, if that is linear.
+    pub weight: Option<PerOutput>,
+    /// Its weight on the columns as they were read, where preprocessing only shifts and divides them.
+    pub original_weight: Option<PerOutput>,
+    /// The score of the selection without it.
+    #[serde(default, with = "infinity::optional")]
+    pub without: Option<f64>,
+    /// The columns that cost least in its place.
+    pub substitutes: Option<Vec<Substitute>>,
+    /// The criterion's own coefficient, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+}
+
+/// A column in the place of a selected one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Substitute {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Its name.
+    pub name: String,
+    /// The score with it.
+    #[serde(with = "infinity")]
+    pub score: f64,
+}
+
+/// A column that could not be selected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExcludedRecord {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Its name.
+    pub name: String,
+    /// Why: `constant`.
+    pub reason: String,
+}
+
+/// A number of a model with one output, or one for each output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PerOutput {
+    /// Of the only output.
+    One(f64),
+    /// Of each output.
+    Several(Vec<f64>),
+}
+
+/// What the report shows beside the result.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// Error rates of the models along the path, for classes.
+    pub curve: Vec<SizePoint>,
+    /// The cross-validated losses of all sizes and λ of the walk.
+    pub table: Option<Table>,
+    /// Rows predicted by models that had not seen them.
+    pub predictions: Option<ShownPredictions>,
+    /// The figures of rows held out in the folds of the search, where there are no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
+    /// Correlations of each selected column with those before it, in order of entry; none where they are many.
+    pub correlations: Vec<Vec<Option<f64>>>,
+    /// How the learner was tuned, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuned>,
+}
+
+/// Error rates of the model of one size, refitted on the training rows.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizePoint {
+    /// Number of columns.
+    pub size: usize,
+    /// Error rate on the training rows.
+    pub train_error: Option<f64>,
+    /// Error rate on the test rows.
+    pub test_error: Option<f64>,
+}
+
+/// Observed and predicted targets of rows that the model had not seen; a sample where they are many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShownPredictions {
+    /// Where they come from.
+    pub from: PredictedOn,
+    /// How many rows there were.
+    pub rows: usize,
+    /// Observed targets in the target's units (classes: the number of the class in `data.classes`), one list for each
+    /// target; one for classes.
+    pub observed: Vec<Vec<f64>>,
+    /// Predictions, one list for each output.
+    pub predicted: Vec<Vec<f64>>,
+}
+
+/// On which rows predictions were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictedOn {
+    /// Outer folds.
+    Nested,
+    /// Folds of the cross-validated search.
+    CrossValidation,
+    /// Test rows.
+    Test,
+}
+
+impl PerOutput {
+    /// One number, or a list of any other length.
+    pub fn new(values: Vec<f64>) -> Self {
+        match values[..] {
+            [value] => PerOutput::One(value),
+            _ => PerOutput::Several(values),
+        }
+    }
+
+    /// The number of each output.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            PerOutput::One(value) => std::slice::from_ref(value),
+            PerOutput::Several(values) => values,
+        }
+    }
+}
+
+impl TunedSettings {
+    /// What tuning found, without what was tried.
+    pub fn new(tuned: &Tuned) -> Self {
+        TunedSettings {
+            method: tuned.tune.method,
+            evaluations: tuned.trials.len(),
+            score: tuned.score(),
+            parameters: tuned.parameters(),
+        }
+    }
+}

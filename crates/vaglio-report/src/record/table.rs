@@ -1,0 +1,141 @@
+//! The result as a short table for people.
+
+use super::{Figures, Nested, PerOutput, Record, Status, Verified};
+use crate::record::ChosenBy;
+use vaglio_core::{Certificate, Health, Rule, ZeroOne, shown};
+
+impl Record {
+    /// A short table for people: the chosen columns with their weights, and the figures.
+    pub fn table(&self) -> String {
+        let names: Vec<_> = self.selected.iter().map(|s| shown(&s.name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+        let mut out = format!("{:>4}  {:<width$}  {:>12}\n", "", "column", "weight");
+        for (k, (chosen, name)) in self.selected.iter().zip(&names).enumerate() {
+            let weight = match &chosen.weight {
+                Some(PerOutput::One(weight)) => format!("{weight:.6}"),
+                Some(PerOutput::Several(list)) => format!("({} outputs)", list.len()),
+                None => String::new(),
+            };
+            out.push_str(&format!("{:>4}  {:<width$}  {weight:>12}\n", k + 1, name));
+        }
+        let parts = &self.pipeline;
+        out.push_str(&format!(
+            "\n{} of {} columns, {} rows; {} on {}{}, {}\n",
+            self.selected.len(),
+            self.data.features,
+            self.data.rows,
+            parts.search,
+            parts.criterion,
+            parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
+            parts.learner,
+        ));
+        if let Some(tuned) = &self.tuned {
+            let values: Vec<String> =
+                tuned.parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+            let (method, count) = (tuned.method.name(), tuned.evaluations);
+            out.push_str(&format!("tuned by {method}, {count} evaluations: {}\n", values.join(", ")));
+        }
+        let lambda = match &self.lambdas {
+            Some(lambdas) => {
+                let each: Vec<String> = lambdas.iter().map(f64::to_string).collect();
+                format!(", lambda {} (of each output)", each.join(", "))
+            }
+            None => self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default(),
+        };
+        out.push_str(&format!("score {:.6} (no columns: {:.6}){lambda}\n", self.score, self.empty_score));
+        self.honest(&mut out);
+        if let Some(certificate) = &self.certificate {
+            out.push_str(&format!("{}\n", proven(certificate)));
+        }
+        if let Some(health) = self.numerics.filter(|health| health.remade > 0) {
+            let Health { conditioning, remade, rows_kept_out, .. } = health;
+            out.push_str(&format!(
+                "trials made again from the rows: {remade} (conditioning {conditioning:.1e} at worst, rows of leverage near 1 \
+                 kept out: {rows_kept_out})\n"
+            ));
+        }
+        if let Some(Verified { steps, max_relative_error }) = &self.verify {
+            let what = if *steps == 1 { "1 score".to_owned() } else { format!("{steps} scores") };
+            out.push_str(&format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most\n"));
+        }
+        if self.status == Status::Partial {
+            out.push_str("The search was cut short; this is the valid result so far.\n");
+        }
+        for warning in &self.warnings {
+            out.push_str(&format!("warning: {}\n", shown(&warning.message)));
+        }
+        if let Some(sentence) = self.nothing_gained() {
+            out.push_str(&format!("{sentence}.\n"));
+        }
+        out
+    }
+
+    /// That the columns lower no score, and why none is taken.
+    fn nothing_gained(&self) -> Option<String> {
+        let lowest = self.path.iter().map(|entry| entry.score).fold(f64::INFINITY, f64::min);
+        let by_rows = self.chosen.by == ChosenBy::CrossValidation;
+        if !self.selected.is_empty() {
+            let is_worse = self.pipeline.loss.is_some() && self.score >= self.empty_score;
+            let what =
+                if lowest >= self.empty_score { "No subset on the path beats" } else { "The result does not beat" };
+            return is_worse.then(|| format!("{what} the empty one"));
+        }
+        let within = self.chosen.rule == Some(Rule::OneSe);
+        let why = match (by_rows, within) {
+            _ if self.path.is_empty() => self.stop_reason.sentence(),
+            (true, true) => "that is within one standard error of the lowest cross-validated loss",
+            (true, false) => "no size has a lower cross-validated loss",
+            (false, _) if lowest >= self.empty_score => "no subset on the path beats the empty one",
+            (false, true) => "that is within one standard error of the lowest score",
+            (false, false) => "no subset on the path beats the empty one by the tolerance",
+        };
+        Some(format!("No column is taken: {why}"))
+    }
+
+    /// The figures of rows that a selection had not seen, the most trustworthy last.
+    fn honest(&self, out: &mut String) {
+        let error = |error: Option<f64>| error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
+        let rate = |figures: Option<&Figures>| {
+            let rate = figures
+                .filter(|_| !self.pipeline.loss.as_ref().is_some_and(|loss| loss.is(&ZeroOne)))
+                .and_then(|of| of.error_rate);
+            rate.map(|rate| format!(", error rate {rate:.4}")).unwrap_or_default()
+        };
+        let chosen = &self.chosen;
+        if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
+            let empty = chosen.empty_loss.map(|empty| format!(" (no columns: {empty:.6})")).unwrap_or_default();
+            let (spread, rate) = (error(chosen.standard_error), rate(self.report.figures.as_ref()));
+            out.push_str(&format!(
+                "cross-validated {loss:.6}{spread}{empty}{rate}, the whole search in {folds} folds\n"
+            ));
+        }
+        if let Some(test) = &self.test {
+            out.push_str(&format!("test  {} rows, {}\n", test.rows, test.told(self.pipeline.loss.as_ref())));
+        }
+        if let Some(nested) = &self.nested {
+            let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, .. } = nested;
+            let (spread, rate) = (error(*standard_error), rate(Some(figures)));
+            out.push_str(&format!("nested {loss:.6}{spread} (no columns: {empty_loss:.6}){rate}, {folds} outer folds"));
+            out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
+        }
+        if let Some(permutations) = &self.permutations {
+            let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+            let count = permutations.count;
+            out.push_str(&format!("shuffled targets {:.6}, p = {:.4} ({count} permutations)\n", figure.mean, figure.p));
+        }
+        if chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none() {
+            let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
+            out.push_str(&format!(
+                "The score is optimistic: {who} saw these rows. Give test data or `--nested 5` for an honest figure.\n"
+            ));
+        }
+    }
+}
+
+/// What a search of all subsets has proven, and by what.
+pub fn proven(certificate: &Certificate) -> String {
+    let Certificate { optimal, visited, pruned, bound, .. } = certificate;
+    let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
+    let bound = bound.as_ref().map(|bound| format!(" by the bound `{bound}`")).unwrap_or_default();
+    format!("{visited} subsets scored, {pruned} ruled out unscored{bound}: {proven}")
+}

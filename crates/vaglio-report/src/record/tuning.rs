@@ -1,0 +1,154 @@
+//! Settings of a learner that were tuned: what was asked for, what was tried, and what it scored.
+
+pub use super::bounds::{Bounds, Scale};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Which settings of the learner are tuned, within which bounds, and how.
+///
+/// Minimizes over θ in a box the criterion of the learner with the settings θ: of all columns that its map makes, or of
+/// the subset that the search finds. Each parameter is scaled to \[0, 1\], linearly or in its logarithm; points outside
+/// are moved to the nearest point inside, and whole numbers are rounded, so that points which become the same settings
+/// are scored once and count once. Cost: at most `budget` scores.
+///
+/// The configured values are scored first (the middle of the bounds where a value is no number, or outside). The lowest
+/// score wins, the first among equals. Settings that the learner or the criterion refuses score +∞.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tune {
+    /// What chooses the points.
+    #[serde(default)]
+    pub method: Method,
+    /// Evaluations of the criterion, at most.
+    #[serde(default = "default_budget")]
+    #[schemars(extend("minimum" = 1, "maximum" = Tune::MOST_EVALUATIONS))]
+    pub budget: usize,
+    /// What is scored.
+    #[serde(default)]
+    pub score: Scored,
+    /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
+    pub parameters: BTreeMap<String, Bounds>,
+}
+
+fn default_budget() -> usize {
+    60
+}
+
+/// What chooses the points at which the criterion is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// A simplex that begins at the configured values with edges of a quarter of each range, and twice anew, smaller,
+    /// where it has closed in; no random choices.
+    #[default]
+    NelderMead,
+    /// A swarm of eight particles, one of them at the configured values and the others anywhere, by the seed.
+    ParticleSwarm,
+}
+
+impl Method {
+    /// Its name in pipeline files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::NelderMead => "nelder_mead",
+            Method::ParticleSwarm => "particle_swarm",
+        }
+    }
+}
+
+/// Which subset is scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scored {
+    /// All columns of the learner's map that are not constant.
+    #[default]
+    All,
+    /// The subset that the search finds.
+    Search,
+}
+
+impl Tune {
+    /// Evaluations that a budget may name.
+    pub const MOST_EVALUATIONS: usize = 1_000_000;
+
+    /// A simplex search over no parameters yet, on the score of all columns.
+    pub fn new(budget: usize) -> Self {
+        Tune { method: Method::default(), budget, score: Scored::default(), parameters: BTreeMap::new() }
+    }
+
+    /// Tunes the setting at this dotted path as well.
+    #[must_use]
+    pub fn parameter(mut self, path: impl Into<String>, bounds: Bounds) -> Self {
+        self.parameters.insert(path.into(), bounds);
+        self
+    }
+
+    /// The same by another method.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Tune { method, ..self }
+    }
+
+    /// The same on another score.
+    #[must_use]
+    pub fn score(self, score: Scored) -> Self {
+        Tune { score, ..self }
+    }
+}
+
+/// For a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
+impl fmt::Display for Tune {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
+        let what = match self.score {
+            Scored::All => "scores of all columns",
+            Scored::Search => "searches",
+        };
+        let (method, budget) = (self.method.name(), self.budget);
+        write!(f, "{method} over {}; at most {budget} {what} before the search", paths.join(", "))
+    }
+}
+
+/// One evaluation of the criterion while tuning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// The value of every parameter, in the order of their paths.
+    pub values: Vec<f64>,
+    /// The score; +∞ where the settings were refused.
+    #[serde(with = "crate::infinity")]
+    pub score: f64,
+}
+
+/// What tuning found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuned {
+    /// The settings of the search.
+    pub tune: Tune,
+    /// Everything that was scored, in order.
+    pub trials: Vec<Trial>,
+    /// The position of the lowest score among the trials.
+    pub best: usize,
+}
+
+impl Tuned {
+    /// The lowest score.
+    pub fn score(&self) -> f64 {
+        self.trials[self.best].score
+    }
+
+    /// The chosen value of every parameter, in the order of their paths.
+    pub fn values(&self) -> &[f64] {
+        &self.trials[self.best].values
+    }
+
+    /// The chosen value of every parameter, by its path.
+    pub fn parameters(&self) -> serde_json::Map<String, serde_json::Value> {
+        let chosen = self.tune.parameters.iter().zip(self.values());
+        chosen.map(|((path, bounds), &value)| (path.clone(), bounds.number(value))).collect()
+    }
+}

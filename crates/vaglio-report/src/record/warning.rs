@@ -1,0 +1,47 @@
+//! What a result is not to be trusted for, and what to do instead.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that a user should know of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// A sentence, with what to do.
+    pub message: String,
+}
+
+/// What a warning is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// The search could not be cross-validated, and the score chose.
+    NotCrossValidated,
+    /// The run was stopped before everything was computed.
+    Interrupted,
+    /// The lowest score was taken among many candidates.
+    ManyCandidates,
+    /// λ was chosen for every subset by its score, with more columns than rows.
+    LambdaPerSubset,
+    /// The λ that was taken is the first or last of those that were tried.
+    LambdaEdge,
+    /// From some step on several columns gave the same score.
+    Indistinguishable,
+    /// Settings were tuned on the rows that a figure was computed on.
+    Tuned,
+    /// Columns were standardized by all training rows, since anew in each fold would have taken much longer.
+    StandardizedOnce,
+    /// All columns together predict rows held out better than those that were taken.
+    AllColumns,
+    /// The search reached fewer columns than were asked for.
+    FewerColumns,
+}
+
+impl Warning {
+    /// A warning of this kind.
+    pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
+        Warning { kind, message: message.into() }
+    }
+}

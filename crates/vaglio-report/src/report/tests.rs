@@ -1,0 +1,280 @@
+mod sample;
+
+use super::*;
+use sample::Sample;
+use serde_json::{Value, json};
+use vaglio_dependence as _;
+
+/// The page with the drawings for wide screens alone.
+fn wide(page: &str) -> String {
+    let mut parts = page.split("<svg class=\"plot narrow\"");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |out, part| out + part.split_once("</svg>").unwrap().1)
+}
+
+/// Checks that every element is closed in order, and that no number is missing or infinite.
+fn check(page: &str) {
+    let void = ["meta", "br", "hr", "img", "link"];
+    let (mut open, mut rest) = (Vec::new(), page);
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("a tag ends");
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        assert!(!tag.contains('<'), "`<` inside a tag: {tag}");
+        if tag.starts_with('!') || tag.ends_with('/') {
+            continue;
+        }
+        let word = tag.split_whitespace().next().unwrap();
+        match word.strip_prefix('/') {
+            Some(closed) => assert_eq!(open.pop().as_deref(), Some(closed)),
+            None if void.contains(&word) => {}
+            None => open.push(word.to_owned()),
+        }
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    assert!(!page.contains("NaN"));
+    let letters = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic());
+    for (at, _) in page.match_indices("inf") {
+        let (before, after) = (page[..at].chars().next_back(), page[at + 3..].chars().next());
+        assert!(letters(before) || letters(after), "…{}…", &page[at.saturating_sub(30)..at + 10]);
+    }
+    for outside in ["http:", "https:", "src=", "href=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn the_page_says_what_was_chosen() {
+    let page = Sample::diabetes().render();
+    check(&page);
+    assert!(page.contains("6 of 10 columns chosen by greedy search on the leave-one-out squared error."));
+    assert!(page.contains("On 88 test rows that it never saw, the squared error is 3320.4."));
+    assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
+    assert!(page.contains(">2896.1<"));
+    assert!(!page.contains("Take care."));
+}
+
+#[test]
+fn plots_have_as_many_points_as_sizes() {
+    let page = wide(&Sample::diabetes().render());
+    assert_eq!(
+        page.matches("class=\"dot inner\"").count(),
+        10 + 10 + 2,
+        "score and λ, in a legend, beside the test loss"
+    );
+    assert_eq!(page.matches("class=\"dot test\"").count(), 10 + 2);
+    assert_eq!(page.matches("class=\"stay\"").count(), 10);
+    assert_eq!(page.matches("and bmi: ").count(), 6);
+}
+
+#[test]
+fn names_are_escaped() {
+    let mut sample = Sample::diabetes();
+    let name = json!("<script>alert('&\"')</script>");
+    sample.0["candidates"][2] = name.clone();
+    for list in ["steps", "selected"] {
+        for item in sample.0[list].as_array_mut().unwrap() {
+            if item["index"] == 2 {
+                item["name"] = name.clone();
+            }
+        }
+    }
+    let page = sample.render();
+    check(&page);
+    assert!(!page.contains("<script"));
+    assert!(page.matches("&lt;script&gt;").count() >= 5);
+    assert!(page.contains("a&lt;b.csv"));
+}
+
+#[test]
+fn several_outputs_removals_and_a_limit() {
+    let page = Sample::floating(20).render();
+    check(&page);
+    assert!(page.contains("cut short: a limit was hit"));
+    assert!(page.contains("Lambda 1 is the &lt;largest&gt; that was tried."));
+    assert!(page.contains("Weight, up") && page.contains("Weight, &lt;right&gt;"));
+    assert!(page.contains("Error rate against size"));
+    assert!(page.contains("class=\"exit"));
+    assert!(page.contains("column 99"), "a tied column without a known name");
+    assert!(page.contains("60\u{202f}000"));
+}
+
+#[test]
+fn a_thousand_sizes() {
+    let sample = Sample::floating(1100);
+    let page = sample.render();
+    check(&page);
+    let sizes = sample.0["path"].as_array().unwrap().len();
+    assert!(sizes > 900);
+    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), sizes.div_ceil(2) + 2);
+    assert!(
+        page.contains("more, see “path” in selection.json") && page.contains("more, see “steps” in selection.json")
+    );
+    assert!(page.len() < 1_500_000, "{}", page.len());
+    assert!(page.contains("drawn for at most 60 chosen columns"));
+    assert!(!page.contains("class=\"stay\""));
+}
+
+#[test]
+fn one_size() {
+    check(&Sample::floating(1).render());
+}
+
+#[test]
+fn infinite_scores_leave_gaps() {
+    let mut sample = Sample::diabetes();
+    for key in ["score", "lambda"] {
+        let none = if key == "score" { json!("Infinity") } else { Value::Null };
+        sample.0["path"][3][key] = none.clone();
+        sample.0["steps"][3][key] = none;
+    }
+    sample.0["empty_score"] = json!("Infinity");
+    sample.0["path"][0]["standard_error"] = Value::Null;
+    sample.0["path"][2]["test"] = Value::Null;
+    sample.0["report"]["correlations"][1][0] = Value::Null;
+    let page = sample.render();
+    check(&page);
+    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), 9 + 9 + 2);
+    for list in ["path", "steps"] {
+        for item in sample.0[list].as_array_mut().unwrap() {
+            item["score"] = json!("Infinity");
+        }
+    }
+    sample.0["score"] = json!("Infinity");
+    check(&sample.render());
+}
+
+#[test]
+fn a_record_with_a_key_that_is_missing_or_wrong_is_refused_or_shown() {
+    let mut refused = 0;
+    for key in Sample::floating(9).0.as_object().unwrap().keys() {
+        for other in [None, Some(Value::Null), Some(json!("text")), Some(json!([1])), Some(json!(-1.5))] {
+            let mut sample = Sample::floating(9);
+            let map = sample.0.as_object_mut().unwrap();
+            match other {
+                None => map.remove(key),
+                Some(value) => map.insert(key.clone(), value),
+            };
+            match sample.page() {
+                Ok(page) => check(&page),
+                Err(message) => refused += usize::from(!message.is_empty()),
+            }
+        }
+    }
+    assert!(refused > 80, "{refused}");
+    assert!(Sample(Value::Null).page().is_err());
+}
+
+#[test]
+fn what_is_read_is_written_again_and_what_was_changed_is_refused() {
+    let text = Record::of_text(&Sample::diabetes().0.to_string()).unwrap().to_text().unwrap();
+    assert_eq!(Record::of_text(&text).unwrap().to_text().unwrap(), text);
+    for (pointer, value, words) in [
+        ("/schema", json!("vaglio.selection/9"), "of version `vaglio.selection/9`"),
+        ("/score", json!(1.0), "not on the path"),
+        ("/selected/0/index", json!(3), "not on the path"),
+        ("/steps/1/index", json!(1000), "step 2 moves a column beyond"),
+        ("/path/2/size", json!(7), "the subset of size 7"),
+        ("/status", json!("partial"), "the status is not"),
+        ("/report/correlations/1", json!([]), "what the report shows"),
+        ("/stop_reason", json!("boredom"), "it is damaged"),
+    ] {
+        let mut sample = Sample::diabetes();
+        *sample.0.pointer_mut(pointer).unwrap() = value;
+        let message = sample.page().unwrap_err();
+        assert!(message.contains(words), "{pointer}: {message}");
+    }
+}
+
+#[test]
+fn a_score_that_is_no_better_than_nothing_is_a_warning() {
+    let mut sample = Sample::diabetes();
+    sample.0["empty_score"] = json!(2000.0);
+    sample.0["test"] = Value::Null;
+    let page = sample.render();
+    check(&page);
+    assert!(page.contains("No subset scored below the empty one"));
+    assert!(page.contains("No figure on this page comes from rows that the selection had not seen"));
+    sample.0["pipeline"]["loss"] = Value::Null;
+    sample.0["pipeline"]["criterion"] = json!("mrmr");
+    let page = sample.render();
+    check(&page);
+    assert!(page.contains("on the mRMR score.") && page.contains("is not an error of predictions"));
+    assert!(!page.contains("Take care."));
+}
+
+#[test]
+fn the_honest_figure_comes_first_with_its_spread_and_what_it_is_worth() {
+    let page = Sample::whole().render();
+    check(&page);
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
+    assert!(
+        at(
+            "On rows held out in 2 outer folds that repeat everything, the squared error is 2950 ± 210; without any column it is 6000."
+        ) < at("Chosen columns")
+    );
+    assert!(at("Nested squared error") < at("Cross-validated squared error"));
+    assert!(at("Cross-validated squared error") < at("Test squared error"));
+    assert!(page.contains("49 % of the 6000 without any column") && page.contains("Nested R²"));
+    assert!(page.contains("an inner score of 5900 on average (19 shuffles)"));
+    assert!(page.contains("p = 0.05, the lowest that so few shuffles can give"));
+    assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
+    assert!(
+        page.contains("have 61 %") && page.contains("of a fold alone") && page.contains("at most 0.2 are expected")
+    );
+    assert!(page.contains("Loss against λ") && page.contains("chosen: 10, at the edge"));
+    assert!(page.contains("Original scale") && page.contains("s6 (<span"));
+    assert!(page.contains("observed − predicted") && page.contains("50 of 354 of them"));
+    assert!(page.contains("Predictions of rows held out in outer folds"));
+}
+
+#[test]
+fn classes_are_told_by_their_names() {
+    let page = Sample::floating(9).render();
+    check(&page);
+    assert!(page.contains("Of 30 test rows, 6 were given the wrong class"));
+    assert!(page.contains("taken for &lt;right&gt;") && page.contains("up (3)"));
+    assert!(page.contains("Test error rate") && page.contains("always the most frequent class: 0.66667"));
+    let page = Sample::classes(26).render();
+    check(&page);
+    assert!(
+        page.contains("26, in selection.json") && page.contains("Norm of weights") && !page.contains("Weight, class")
+    );
+    assert!(page.contains("Weights of ") && page.contains("class 7 taken for class 8: 1"));
+}
+
+#[test]
+fn auc_is_a_figure_and_its_complement_the_loss() {
+    let page = Sample::binary().render();
+    check(&page);
+    assert!(page.contains("Nested AUC") && page.contains("without any column 0.5"));
+    assert!(page.contains(">0.9<") && page.contains("ROC curve") && page.contains("rows of “ill” are found"));
+    assert!(page.contains("leave-one-out 1 − AUC"));
+}
+
+#[test]
+fn scores_in_other_units_are_not_drawn_beside_losses() {
+    let mut sample = Sample::whole();
+    assert!(!sample.render().contains("Score against size"));
+    sample.0["pipeline"]["settings"]["preprocess"][0]["target"] = json!(true);
+    let page = sample.render();
+    check(&page);
+    assert!(page.contains("Score against size") && page.contains("Loss against size"));
+}
+
+/// `cargo test -p vaglio report -- --ignored` writes samples to look at into the temporary folder.
+#[test]
+#[ignore = "writes files to look at"]
+fn samples_to_look_at() {
+    let pages = [
+        ("diabetes", Sample::diabetes().render()),
+        ("whole", Sample::whole().render()),
+        ("floating", Sample::floating(24).render()),
+        ("classes", Sample::classes(26).render()),
+        ("large", Sample::floating(1100).render()),
+        ("one", Sample::floating(1).render()),
+    ];
+    for (name, page) in pages {
+        std::fs::write(std::env::temp_dir().join(format!("vaglio-report-{name}.html")), page).unwrap();
+    }
+}

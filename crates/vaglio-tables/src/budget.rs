@@ -1,0 +1,149 @@
+//! How much memory may be taken, asked before it is.
+
+mod machine;
+mod size;
+
+#[cfg(feature = "text")]
+pub use machine::peak;
+#[cfg(all(test, feature = "parquet"))]
+pub use machine::resident;
+pub use size::ByteSize;
+
+use std::fmt;
+use vaglio_core::{Error, Result};
+
+/// How much memory the process may take.
+///
+/// It is asked before something large is made, or read, with what that needs; what is held already is what the system says
+/// of the process, so nothing has to be given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    limit: u64,
+    by: By,
+}
+
+/// Who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Setting,
+    /// A machine, or a control group, with this memory.
+    Machine(u64),
+    Nobody,
+}
+
+/// The setting.
+const FIELD: &str = "limits.memory";
+
+/// Less than this is not worth asking the system for: overhead of the program varies as much.
+const SMALL: u64 = 1 << 20;
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget::of_machine()
+    }
+}
+
+impl Budget {
+    /// So many bytes.
+    pub fn of(limit: u64) -> Self {
+        Budget { limit, by: By::Setting }
+    }
+
+    /// 80 % of the memory of this machine, or of the control group that the process is in; no bound where neither is known.
+    pub fn of_machine() -> Self {
+        match machine::memory() {
+            Some(memory) => Budget { limit: memory / 5 * 4, by: By::Machine(memory) },
+            None => Budget { limit: u64::MAX, by: By::Nobody },
+        }
+    }
+
+    /// Bytes that may be taken in all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Refuses so many bytes beside what the process holds, if that is more than it may take.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] of `limits.memory`, with what needs how much, and the remedy.
+    pub fn need(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
+        if self.by == By::Nobody || bytes < SMALL as f64 {
+            return Ok(());
+        }
+        let held = machine::resident().unwrap_or(0);
+        match held as f64 + bytes > self.limit as f64 {
+            true => {
+                let (needed, held) = (shown(bytes), shown(held as f64));
+                let message = format_args!("{what} would take about {needed} beside the {held} that are held");
+                Err(self.refused(message, remedy))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses to go on where the process holds more than it may take.
+    ///
+    /// # Errors
+    /// Those of [`Budget::need`].
+    pub fn held(&self, what: impl fmt::Display, remedy: &str) -> Result<()> {
+        self.need(SMALL as f64, what, remedy)
+    }
+
+    /// Refuses what takes so many bytes in all.
+    ///
+    /// # Errors
+    /// Those of [`Budget::need`].
+    pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
+        match self.by != By::Nobody && bytes > self.limit as f64 {
+            true => Err(self.refused(format_args!("{what} would take about {}", shown(bytes)), remedy)),
+            false => Ok(()),
+        }
+    }
+
+    fn refused(&self, message: fmt::Arguments<'_>, remedy: &str) -> Error {
+        Error::setting(FIELD, format!("{message}, and the limit is {self}; {remedy}"))
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(self.limit as f64))?;
+        match self.by {
+            By::Machine(memory) => write!(f, ", 80 % of the {} of this machine", shown(memory as f64)),
+            By::Setting | By::Nobody => Ok(()),
+        }
+    }
+}
+
+/// A number of bytes for people.
+pub fn shown(value: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let unit = UNITS.iter().find(|(size, _)| value >= *size);
+    unit.map_or_else(|| format!("{value:.0} B"), |(size, name)| format!("{:.1} {name}", value / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_is_told_with_its_size_and_remedy() {
+        let error = Budget::of(1 << 20).need(5e9, "one_hot", "drop it").unwrap_err();
+        assert_eq!(error.field(), Some("limits.memory"));
+        let message = error.to_string();
+        assert!(message.starts_with("`limits.memory`: one_hot would take about 5.0 GB beside the "), "{message}");
+        assert!(message.ends_with(" that are held, and the limit is 1.0 MB; drop it"), "{message}");
+        assert!(Budget::of(u64::MAX).need(5e9, "x", "y").is_ok());
+        assert!(Budget::of(1).need(100.0, "x", "y").is_ok(), "what is small is not asked for");
+        assert!(
+            Budget::of(1000).in_all(1001.0, "x", "y").is_err() && Budget::of(1000).in_all(1000.0, "x", "y").is_ok()
+        );
+        if cfg!(target_os = "linux") {
+            assert!(Budget::of(100).held("x", "y").is_err());
+            let of_machine = Budget::of_machine();
+            assert!(of_machine.limit() > 1 << 28 && of_machine.limit() < 1 << 50, "{of_machine}");
+            let error = of_machine.need(1e18, "x", "y").unwrap_err().to_string();
+            assert!(error.contains(", 80 % of the "), "{error}");
+        }
+    }
+}

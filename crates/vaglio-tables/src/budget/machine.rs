@@ -1,0 +1,85 @@
+//! The memory that the machine has, and what the process holds of it.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The memory of this machine, or what the control groups of the process may take if that is less.
+pub(super) fn memory() -> Option<u64> {
+    static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
+    *MEMORY.get_or_init(|| of(Path::new("/")))
+}
+
+/// The bytes of the process that are in memory.
+pub fn resident() -> Option<u64> {
+    kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
+#[cfg(feature = "text")]
+/// The process's peak resident set, where the system tells.
+pub fn peak() -> Option<u64> {
+    kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
+/// The line of that name, which counts in units of 1024 bytes.
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The memory below a root of the file system.
+fn of(root: &Path) -> Option<u64> {
+    let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
+    let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let of_groups = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, group) = (parts.next()?, parts.next()?, parts.next()?);
+        match controllers {
+            "" => least(&root.join("sys/fs/cgroup"), group, "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                least(&root.join("sys/fs/cgroup/memory"), group, "memory.limit_in_bytes")
+            }
+            _ => None,
+        }
+    });
+    whole.into_iter().chain(of_groups).min()
+}
+
+/// The least limit of a group and those above it. In a container the group may be that of the host, of which only the
+/// root is seen.
+fn least(mount: &Path, group: &str, file: &str) -> Option<u64> {
+    let group = Path::new(group.trim_start_matches('/'));
+    let limits = group.ancestors().filter_map(|above| {
+        let text = std::fs::read_to_string(mount.join(above).join(file)).ok()?;
+        text.trim().parse::<u64>().ok()
+    });
+    limits.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_of_machine_and_groups_counts() {
+        let root = std::env::temp_dir().join(format!("vaglio-machine-{}", std::process::id()));
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        assert_eq!(of(&root), None);
+        write("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
+        assert_eq!(of(&root), Some(1_024_000));
+        write("proc/self/cgroup", "0::/a/b\n");
+        assert_eq!(of(&root), Some(1_024_000));
+        write("sys/fs/cgroup/a/b/memory.max", "max\n");
+        write("sys/fs/cgroup/a/memory.max", "5000\n");
+        assert_eq!(of(&root), Some(5000));
+        write("proc/self/cgroup", "5:cpu:/x\n4:memory,hugetlb:/not/seen\n");
+        write("sys/fs/cgroup/memory/memory.limit_in_bytes", "7000\n");
+        assert_eq!(of(&root), Some(7000));
+        write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        assert_eq!(of(&root), Some(1_024_000));
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+}

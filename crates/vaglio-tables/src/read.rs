@@ -1,0 +1,121 @@
+//! Tables from files: text, Parquet and Arrow, alone or in parts.
+
+#[cfg(feature = "parquet")]
+mod arrow_files;
+mod batches;
+mod bytes;
+mod cell;
+mod dialect;
+mod digest;
+mod growing;
+#[cfg(feature = "parquet")]
+mod guard;
+mod head;
+mod load;
+mod parts;
+mod paths;
+mod settle;
+mod sheet;
+mod source;
+
+pub use crate::disk::{bounded, shortened, system};
+pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, ReadSpec, Survey, Taken, Word};
+pub use batches::{Batch, BatchReader, Batches};
+pub use digest::Digest;
+pub use settle::Hint;
+pub use settle::{DAY_FIRST, Fault, FaultKind, MONTH_FIRST, quoted};
+pub use source::ReadColumn;
+pub use source::{Source, Wanted};
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use vaglio_core::{Error, Result, Table};
+
+/// Which columns of a file to read; the others are neither parsed nor checked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ColumnFilter {
+    /// Every column but those without a name that say nothing of the rows.
+    #[default]
+    All,
+    /// Those of these names that the file has.
+    Only(BTreeSet<String>),
+    /// All but these.
+    Except(BTreeSet<String>),
+}
+
+impl ColumnFilter {
+    /// The columns of these names.
+    pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        ColumnFilter::Only(names.into_iter().map(Into::into).collect())
+    }
+
+    /// All columns but those of these names.
+    pub fn except<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        ColumnFilter::Except(names.into_iter().map(Into::into).collect())
+    }
+
+    /// Whether the column of that name is read.
+    pub fn wants(&self, name: &str) -> bool {
+        match self {
+            ColumnFilter::All => true,
+            ColumnFilter::Only(names) => names.contains(name),
+            ColumnFilter::Except(names) => !names.contains(name),
+        }
+    }
+}
+
+/// Reads the selected columns of a table, in the order of the file; a selected name that the file lacks is left out.
+///
+/// Memory: the file, and the table as it is stored.
+///
+/// # Errors
+/// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of another format, and for a cell that is no
+/// number where nearly all others of its column are; [`Error::NonFinite`] for an infinity.
+pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
+    let source = Source::open(&[path.to_owned()], &ReadSpec::default())?;
+    Ok(source.read(&Wanted { filter: filter.clone(), ..Wanted::default() })?.0)
+}
+
+/// Reads the names of the columns of a table.
+///
+/// # Errors
+/// [`Error::Unreadable`].
+pub fn read_header(path: &Path) -> Result<Vec<String>> {
+    Ok(Source::open(&[path.to_owned()], &ReadSpec::default())?.names().to_vec())
+}
+
+fn unreadable(path: &Path, message: impl Into<String>) -> Error {
+    Error::Unreadable { path: path.to_owned(), message: message.into() }
+}
+
+/// Where each name stands; of thousands of columns each is looked up.
+fn places(names: &[String]) -> HashMap<&str, usize> {
+    names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
+}
+
+/// Bytes of the name of a column, at most.
+const LONGEST_NAME: usize = 1 << 16;
+
+/// The names of the columns, each there and each once.
+fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
+    let mut seen = HashSet::new();
+    for (index, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(unreadable(path, format!("column {} has no name in the header", index + 1)));
+        }
+        if name.len() > LONGEST_NAME {
+            let length = name.len();
+            return Err(unreadable(
+                path,
+                format!("the name of column {} has {length} bytes, and at most {LONGEST_NAME} are read", index + 1),
+            ));
+        }
+        if !seen.insert(name) {
+            return Err(unreadable(path, format!("the column name `{name}` stands twice")));
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests;

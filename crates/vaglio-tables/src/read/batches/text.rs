@@ -1,0 +1,186 @@
+//! The rows of a text file, some at a time.
+
+use super::super::bytes::is_utf8;
+use super::super::growing::{Growing, RawColumn};
+use super::super::sheet::{LONGEST, Sheet, too_long};
+use super::super::{places, unreadable};
+use crate::ReadSpec;
+use crate::budget::Budget;
+use csv::{ErrorKind, StringRecord};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::Path;
+use vaglio_core::{Error, Result};
+
+/// A file as it stands decompressed, with its beginning.
+pub(super) struct Plain {
+    pub head: Vec<u8>,
+    pub is_compressed: bool,
+    rest: Box<dyn Read + Send>,
+    is_whole: bool,
+}
+
+/// Bytes by which header, delimiter and decimal mark are judged, at least; where lines are long, more.
+const HEAD: usize = 1 << 20;
+
+impl Plain {
+    /// `None` for a file that cannot be read, or is compressed and this program was built without.
+    pub fn open(path: &Path) -> Option<Self> {
+        use std::io::BufRead;
+        let mut file = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
+        let kind: [bool; 2] = {
+            let first = file.fill_buf().ok()?;
+            [first.starts_with(&[0x1f, 0x8b]), first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])]
+        };
+        let rest: Box<dyn Read + Send> = match kind {
+            #[cfg(feature = "parquet")]
+            [true, _] => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+            #[cfg(feature = "parquet")]
+            [_, true] => Box::new(zstd::stream::read::Decoder::with_buffer(file).ok()?),
+            #[cfg(not(feature = "parquet"))]
+            [true, _] | [_, true] => return None,
+            _ => Box::new(file),
+        };
+        Some(Plain { head: Vec::new(), is_compressed: kind.contains(&true), rest, is_whole: false })
+    }
+
+    /// Reads the beginning; again, twice as much.
+    pub fn begin(&mut self) -> Option<()> {
+        let more = self.head.len().max(HEAD);
+        let read = self.rest.by_ref().take(more as u64).read_to_end(&mut self.head).ok()?;
+        self.is_whole = read < more;
+        Some(())
+    }
+
+    /// The length of the whole lines of the beginning.
+    fn lines(&self) -> usize {
+        match self.is_whole {
+            true => self.head.len(),
+            false => memchr::memrchr(b'\n', &self.head).map_or(0, |at| at + 1),
+        }
+    }
+}
+
+/// A text file by its first lines, and the reader of its rows.
+pub(super) struct TextRows {
+    /// What the first lines say.
+    pub sheet: Sheet,
+    is_compressed: bool,
+    reader: csv::Reader<Bounded>,
+    budget: Budget,
+    record: StringRecord,
+    indices: Vec<usize>,
+}
+
+/// A reader that ends where one record takes more bytes than a table can mean.
+struct Bounded {
+    inner: Box<dyn Read + Send>,
+    left: usize,
+}
+
+/// Bytes of a record, at most.
+const RECORD: usize = 4 * LONGEST;
+/// Bytes of records after which memory is asked for.
+const STEP: usize = 1 << 22;
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len().min(self.left);
+        if most == 0 && !buffer.is_empty() {
+            let message = format!("a row has more than {RECORD} bytes; is a quote not closed?");
+            return Err(std::io::Error::other(message));
+        }
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
+
+impl TextRows {
+    /// `None` for a text that has to be taken as a whole: in another encoding than UTF-8, or without a header.
+    pub fn new(path: &Path, mut plain: Plain, spec: &ReadSpec, budget: Budget) -> Option<Self> {
+        loop {
+            // Letters of UTF-16 may pass for UTF-8, with zeros between them.
+            if !is_utf8(&plain.head, spec) || plain.head.contains(&0) {
+                return None;
+            }
+            let lines = plain.lines();
+            if lines > 0 || plain.is_whole {
+                let text = String::from_utf8(plain.head[..lines].to_vec()).ok()?;
+                let sheet = Sheet::new(path, text, spec).ok()?;
+                if plain.is_whole || sheet.is_judged() {
+                    let mut head = sheet.body().to_vec();
+                    head.extend_from_slice(&plain.head[lines..]);
+                    let all = Bounded { inner: Box::new(Cursor::new(head).chain(plain.rest)), left: RECORD };
+                    let reader = sheet.dialect().reader(all);
+                    let is_compressed = plain.is_compressed;
+                    let (record, indices) = (StringRecord::new(), Vec::new());
+                    return Some(TextRows { sheet, is_compressed, reader, budget, record, indices });
+                }
+            }
+            if plain.head.len() > RECORD {
+                return None;
+            }
+            plain.begin()?;
+        }
+    }
+
+    /// Says which columns are wanted.
+    pub fn start(&mut self, names: &[&str]) {
+        let places = places(&self.sheet.names);
+        self.indices = names.iter().filter_map(|name| places.get(name).copied()).collect();
+    }
+
+    /// The next rows, at most so many, of which the first is the row `first` of the file.
+    pub fn next(&mut self, path: &Path, first: usize, most: usize) -> Result<Vec<Growing>> {
+        let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
+        let mut taken = 0;
+        for row in first..first + most {
+            self.reader.get_mut().left = RECORD;
+            match self.reader.read_record(&mut self.record) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return Err(self.failed(path, row, &error)),
+            }
+            if self.record.len() != self.sheet.names.len() {
+                let (found, header) = (self.record.len(), self.sheet.names.len());
+                let message = format!("data row {} has {found} cells and the header has {header}", row + 1);
+                return Err(unreadable(path, message));
+            }
+            for (name, cell) in self.sheet.names.iter().zip(&self.record) {
+                if cell.len() > LONGEST {
+                    return Err(unreadable(path, format!("data row {}: {}", row + 1, too_long(name, cell.len()))));
+                }
+            }
+            taken += self.record.as_slice().len();
+            if taken > STEP {
+                taken = 0;
+                self.budget.held(path.display(), "keep fewer columns")?;
+            }
+            for (column, index) in columns.iter_mut().zip(&self.indices) {
+                column.push(self.record.get(*index).unwrap_or_default());
+            }
+        }
+        Ok(columns.into_iter().map(Growing::Raw).collect())
+    }
+
+    fn failed(&self, path: &Path, row: usize, error: &csv::Error) -> Error {
+        let message = match error.kind() {
+            ErrorKind::Utf8 { err, .. } => {
+                let column = self.sheet.names.get(err.field()).map(|name| format!(", column `{name}`"));
+                format!(
+                    "data row {}{}: the text is not UTF-8; if it is Latin-1, set data.read.encoding: latin1, or convert \
+                     the file to UTF-8",
+                    row + 1,
+                    column.unwrap_or_default()
+                )
+            }
+            ErrorKind::Io(error) => {
+                let what = if self.is_compressed { "decompressed" } else { "read" };
+                format!("after data row {row} it cannot be {what}: {error}")
+            }
+            _ => format!("data row {}: {error}", row + 1),
+        };
+        unreadable(path, message)
+    }
+}

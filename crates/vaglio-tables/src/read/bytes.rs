@@ -1,0 +1,148 @@
+//! What the bytes of a file are, and the text that they stand for.
+
+use super::unreadable;
+use crate::ReadSpec;
+use crate::budget::Budget;
+use csv::StringRecord;
+use encoding_rs::Encoding;
+use std::path::Path;
+use vaglio_core::{Error, Result};
+
+/// What the first bytes of a file say that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Parquet,
+    /// Arrow's file format, which Feather is since its second version.
+    Arrow,
+    /// Arrow's stream format.
+    ArrowStream,
+}
+
+/// What the first bytes of a file, decompressed, and its name say that it is.
+pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind> {
+    let extension = extension(path);
+    let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
+    match bytes {
+        [b'P', b'A', b'R', b'1', ..] => Ok(Kind::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Kind::Arrow),
+        [b'F', b'E', b'A', b'1', ..] => {
+            Err(unreadable(path, "is Feather of its first version; write it again as Arrow or Parquet"))
+        }
+        [0xff, 0xff, 0xff, 0xff, ..] if is_arrow => Ok(Kind::ArrowStream),
+        [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => {
+            Err(unreadable(path, "is a spreadsheet or an archive; save the table as .csv"))
+        }
+        _ => match extension.as_str() {
+            "csv" | "tsv" | "tab" | "txt" | "dat" => Ok(Kind::Text),
+            "parquet" => Ok(Kind::Parquet),
+            _ if is_arrow => Ok(Kind::Arrow),
+            // What comes through a pipe has no name to go by.
+            "" if is_stream(path) => Ok(Kind::Text),
+            _ => Err(unreadable(path, FORMATS)),
+        },
+    }
+}
+
+/// Whether a path is no file but something whose bytes come once.
+pub(super) fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// What files are read.
+pub(super) const FORMATS: &str =
+    "data are read from .csv, .tsv, .txt, .parquet, .arrow and .feather files, also with .gz or .zst after it";
+
+/// The extension in lower case, that of compression left out.
+pub(super) fn extension(path: &Path) -> String {
+    let of = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    match of(path).as_str() {
+        "gz" | "gzip" | "zst" | "zstd" => path.file_stem().map_or_else(String::new, |stem| of(Path::new(stem))),
+        other => other.to_owned(),
+    }
+}
+
+/// The encoding of a text, and whether a mark in it says so.
+fn encoding(bytes: &[u8], spec: &ReadSpec) -> (&'static Encoding, bool) {
+    match Encoding::for_bom(bytes) {
+        Some((encoding, _)) => (encoding, true),
+        None => (Encoding::for_label(spec.encoding.as_bytes()).unwrap_or(encoding_rs::UTF_8), false),
+    }
+}
+
+/// Refuses an encoding that nobody knows.
+///
+/// # Errors
+/// [`Error::Setting`].
+pub(super) fn check_encoding(spec: &ReadSpec) -> Result<()> {
+    if Encoding::for_label(spec.encoding.as_bytes()).is_some() {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` is no encoding; known are `utf-8`, `latin1`, `windows-1252`, `utf-16le`, …", spec.encoding);
+    Err(Error::setting("data.read.encoding", message))
+}
+
+/// Whether a text is in UTF-8 and so stays as it is.
+pub(super) fn is_utf8(bytes: &[u8], spec: &ReadSpec) -> bool {
+    encoding(bytes, spec).0 == encoding_rs::UTF_8
+}
+
+/// The text that bytes stand for.
+///
+/// # Errors
+/// Bytes that are no text in the encoding, with line, row and column.
+pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget) -> Result<String> {
+    let (encoding, marked) = encoding(&bytes, spec);
+    if encoding == encoding_rs::UTF_8 {
+        // Letters of UTF-16 may pass for UTF-8, with zeros between them.
+        if let Some(zero) = memchr::memchr(0, &bytes) {
+            return Err(not_text(path, &bytes, zero, spec));
+        }
+        return String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            not_text(path, error.as_bytes(), valid, spec)
+        });
+    }
+    let what = format!("{}, as text in UTF-8,", path.display());
+    budget.need(1.5 * bytes.len() as f64, what, "read a smaller file, or raise the limit")?;
+    let (text, _, has_errors) = encoding.decode(&bytes);
+    match has_errors {
+        false => Ok(text.into_owned()),
+        true => {
+            let from = if marked { "its byte order mark" } else { "`data.read.encoding`" };
+            Err(unreadable(path, format!("it is no text in {}, as {from} says", encoding.name())))
+        }
+    }
+}
+
+fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_core::Error {
+    // Half of the bytes of plain text in UTF-16 are 0.
+    let zeros = bytes.iter().take(1000).filter(|b| **b == 0).count();
+    let remedy = match 3 * zeros > bytes.len().min(1000) {
+        true => "if it is UTF-16, set data.read.encoding: utf-16le",
+        false => "if it is Latin-1, set data.read.encoding: latin1, or convert the file to UTF-8",
+    };
+    let text = String::from_utf8_lossy(&bytes[..valid]);
+    let mut reader = super::dialect::Dialect::of(&text, spec).reader(text.as_bytes());
+    let (mut record, mut records, mut cells, mut header) = (StringRecord::new(), 0usize, 1, Vec::new());
+    while reader.read_record(&mut record).unwrap_or(false) {
+        if records == 0 {
+            header = record.iter().map(|name| name.trim().to_owned()).collect();
+        }
+        (records, cells) = (records + 1, record.len().max(1));
+    }
+    // The fault stands in the last record, or begins another.
+    if text.ends_with('\n') || records == 0 {
+        (records, cells) = (records + 1, 1);
+    }
+    let line = 1 + memchr::memchr_iter(b'\n', &bytes[..valid]).count();
+    let place = match records {
+        1 => format!("line {line}"),
+        _ => {
+            let name = header.get(cells - 1).map(|name| format!(", column `{name}`")).unwrap_or_default();
+            format!("line {line} (data row {}){name}", records - 1)
+        }
+    };
+    unreadable(path, format!("{place}: the text is not UTF-8; {remedy}"))
+}

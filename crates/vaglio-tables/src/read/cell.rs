@@ -1,0 +1,315 @@
+//! What one cell of text says.
+
+use crate::{DateOrder, Decimal, ReadSpec, Word};
+use chrono::{NaiveDate, NaiveDateTime};
+
+/// By which rules cells of text are read; the decimal mark is settled.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    /// Whether a comma stands before decimals; else it is a point.
+    pub comma: bool,
+    /// Words that stand for a missing cell.
+    na: Vec<String>,
+    /// Numbers that stand for a missing cell.
+    na_numbers: Vec<f64>,
+    longest: usize,
+    pub dates: DateOrder,
+}
+
+/// How a number is written that is more than digits, sign, decimals and exponent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Dress {
+    /// With a percent sign.
+    pub percent: bool,
+    /// With this sign of a currency.
+    pub currency: Option<char>,
+    /// With thousands apart.
+    pub thousands: bool,
+}
+
+impl Rules {
+    pub fn new(spec: &ReadSpec) -> Self {
+        let comma = spec.decimal == Decimal::Comma;
+        let na: Vec<String> = spec.na.iter().map(|word| word.0.trim().to_owned()).collect();
+        let mut rules = Rules {
+            comma,
+            na_numbers: Vec::new(),
+            longest: na.iter().map(String::len).max().unwrap_or(0),
+            na,
+            dates: spec.dates,
+        };
+        rules.na_numbers = rules.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
+        rules
+    }
+
+    /// The rules of a file that says what its columns hold: what is missing is not there.
+    pub fn stored(spec: &ReadSpec) -> Self {
+        Rules::new(&ReadSpec { na: vec![Word(String::new())], ..spec.clone() }).with_comma(false)
+    }
+
+    /// The same with the decimal mark that was found.
+    pub fn with_comma(mut self, comma: bool) -> Self {
+        self.comma = comma;
+        self.na_numbers = self.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
+        self
+    }
+
+    /// The number of a cell of digits, sign, decimals and exponent; NaN for one that is missing. `None` for others.
+    #[inline]
+    pub fn number(&self, cell: &str) -> Option<f64> {
+        match plain(cell, self.comma) {
+            Some(value) if value.is_finite() => match self.na_numbers.contains(&value) {
+                true => Some(f64::NAN),
+                false => Some(value),
+            },
+            _ if self.is_missing(cell) => Some(f64::NAN),
+            _ => None,
+        }
+    }
+
+    /// Whether the cell stands for a missing value.
+    pub fn is_missing(&self, cell: &str) -> bool {
+        cell.len() <= self.longest && self.na.iter().any(|word| word.eq_ignore_ascii_case(cell))
+            || (!self.na_numbers.is_empty() && plain(cell, self.comma).is_some_and(|v| self.na_numbers.contains(&v)))
+    }
+
+    /// The number of a cell with thousands apart, a percent sign or a currency.
+    pub fn dressed(&self, cell: &str) -> Option<(f64, Dress)> {
+        let (mut dress, mut rest) = (Dress::default(), cell.trim());
+        let in_brackets = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let negative = in_brackets.is_some() || rest.starts_with(['-', '\u{2212}']);
+        rest = in_brackets.unwrap_or(rest);
+        rest = rest.strip_prefix(['-', '+', '\u{2212}']).unwrap_or(rest).trim();
+        let is_currency = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽' | '₩');
+        if let Some(sign) = rest.chars().next().filter(|c| is_currency(*c)) {
+            dress.currency = Some(sign);
+            rest = rest[sign.len_utf8()..].trim_start();
+        } else if let Some(sign) = rest.chars().last().filter(|c| is_currency(*c)) {
+            dress.currency = Some(sign);
+            rest = rest[..rest.len() - sign.len_utf8()].trim_end();
+        }
+        if let Some(before) = rest.strip_suffix('%') {
+            (dress.percent, rest) = (true, before.trim_end());
+        }
+        // Brackets are for amounts: `(5)` alone may be a footnote.
+        if in_brackets.is_some() && dress.currency.is_none() && !rest.contains([',', '.']) {
+            return None;
+        }
+        let value = match plain(rest, self.comma) {
+            Some(value) if rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',')) => value,
+            _ => {
+                dress.thousands = true;
+                plain(&ungrouped(rest, self.comma)?, self.comma)?
+            }
+        };
+        value.is_finite().then_some((if negative { -value } else { value }, dress))
+    }
+}
+
+/// A number of sign, digits, decimals and exponent.
+#[inline]
+pub(super) fn plain(cell: &str, comma: bool) -> Option<f64> {
+    // Most cells of large files are a few digits.
+    if let 1..=4 = cell.len()
+        && cell.bytes().all(|b| b.is_ascii_digit())
+    {
+        return Some(f64::from(cell.bytes().fold(0u32, |sum, digit| 10 * sum + u32::from(digit - b'0'))));
+    }
+    if !comma {
+        return cell.parse().ok();
+    }
+    if cell.contains('.') {
+        return None;
+    }
+    match cell.contains(',') {
+        true => cell.replacen(',', ".", 1).parse().ok(),
+        false => cell.parse().ok(),
+    }
+}
+
+/// A number without what parts its thousands: `1,234,567.8`, `1 234` or `1'234`.
+fn ungrouped(cell: &str, comma: bool) -> Option<String> {
+    let (decimal, other) = if comma { (',', '.') } else { ('.', ',') };
+    let (whole, decimals) = match cell.split_once(decimal) {
+        Some((whole, decimals)) => (whole, Some(decimals)),
+        None => (cell, None),
+    };
+    let parts = |c: char| c == other || matches!(c, ' ' | '\'' | '’' | '\u{a0}' | '\u{202f}' | '\u{2009}');
+    let mark = whole.chars().find(|c| parts(*c))?;
+    let mut groups = whole.split(mark);
+    let first = groups.next()?;
+    let digits = |group: &str| group.bytes().all(|b| b.is_ascii_digit());
+    let grouped = (1..=3).contains(&first.len()) && digits(first) && groups.all(|g| g.len() == 3 && digits(g));
+    let has_decimals = decimals.is_none_or(|decimals| !decimals.is_empty() && digits(decimals));
+    (grouped && has_decimals).then(|| {
+        let mut text = whole.replace(mark, "");
+        if let Some(decimals) = decimals {
+            text.push(decimal);
+            text.push_str(decimals);
+        }
+        text
+    })
+}
+
+/// A way to write dates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DateForm {
+    /// Year, month, day, parted by these.
+    YearFirst(char),
+    /// Day, month, year.
+    DayFirst(char),
+    /// Month, day, year.
+    MonthFirst(char),
+    /// The month as a word, in this format of `chrono`.
+    Word(&'static str),
+}
+
+const WORDS: [&str; 6] = ["%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%d-%b-%y", "%d. %B %Y", "%B %d, %Y"];
+
+impl DateForm {
+    /// The forms that a cell may be written in.
+    pub fn of(cell: &str, order: DateOrder) -> Vec<DateForm> {
+        let mut forms = Vec::new();
+        let date = cell.split(['T', ' ']).next().unwrap_or_default();
+        for mark in ['-', '/', '.'].into_iter().filter(|mark| date.contains(*mark)) {
+            forms.push(DateForm::YearFirst(mark));
+            if order != DateOrder::MonthFirst {
+                forms.push(DateForm::DayFirst(mark));
+            }
+            if order != DateOrder::DayFirst && mark != '.' {
+                forms.push(DateForm::MonthFirst(mark));
+            }
+        }
+        if cell.contains(|c: char| c.is_ascii_alphabetic()) {
+            forms.extend(WORDS.map(DateForm::Word));
+        }
+        forms.retain(|form| form.seconds(cell).is_some());
+        forms
+    }
+
+    /// The seconds since the beginning of 1970 that the cell stands for.
+    pub fn seconds(self, cell: &str) -> Option<f64> {
+        if let DateForm::Word(format) = self {
+            let date = NaiveDate::parse_from_str(cell, format).ok()?;
+            return Some(date.and_time(Default::default()).and_utc().timestamp() as f64);
+        }
+        let (date, time) = match cell.find(['T', ' ']) {
+            Some(at) => (&cell[..at], Some(&cell[at + 1..])),
+            None => (cell, None),
+        };
+        let mut numbers = [0u32; 3];
+        let (DateForm::YearFirst(mark) | DateForm::DayFirst(mark) | DateForm::MonthFirst(mark)) = self else {
+            return None;
+        };
+        let mut parts = date.split(mark);
+        for number in &mut numbers {
+            let part = parts.next()?;
+            *number = part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())??;
+        }
+        if parts.next().is_some() {
+            return None;
+        }
+        let long_year = |at: usize| date.split(mark).nth(at).is_some_and(|year| year.len() == 4);
+        let [year, month, day] = match self {
+            DateForm::YearFirst(_) if long_year(0) => numbers,
+            DateForm::DayFirst(_) if long_year(2) => [numbers[2], numbers[1], numbers[0]],
+            DateForm::MonthFirst(_) if long_year(2) => [numbers[2], numbers[0], numbers[1]],
+            _ => return None,
+        };
+        let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+        let midnight = date.and_time(Default::default()).and_utc().timestamp() as f64;
+        time.map_or(Some(0.0), of_day).map(|seconds| midnight + seconds)
+    }
+}
+
+/// The seconds since midnight of a time of day; one with a time zone is taken to that of Greenwich.
+fn of_day(time: &str) -> Option<f64> {
+    let time = time.trim();
+    let zone = time.find(['Z', '+', '-']).filter(|at| *at > 0);
+    let (clock, zone) = zone.map_or((time, ""), |at| (time[..at].trim_end(), &time[at..]));
+    let whole = format!("1970-01-01 {clock}");
+    let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"];
+    let moment = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(&whole, format).ok())?.and_utc();
+    let seconds = moment.timestamp() as f64 + f64::from(moment.timestamp_subsec_micros()) / 1e6;
+    let ahead = match zone {
+        "" | "Z" => 0.0,
+        zone => {
+            let digits: String = zone[1..].chars().filter(|c| *c != ':').collect();
+            let hours: f64 = digits.get(..2)?.parse().ok()?;
+            let minutes: f64 = digits.get(2..).filter(|m| !m.is_empty()).map_or(Ok(0.0), str::parse).ok()?;
+            (hours * 60.0 + minutes) * if zone.starts_with('-') { -60.0 } else { 60.0 }
+        }
+    };
+    Some(seconds - ahead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReadSpec;
+
+    fn rules(comma: bool) -> Rules {
+        Rules::new(&ReadSpec::default()).with_comma(comma)
+    }
+
+    #[test]
+    fn numbers_are_plain_dressed_or_missing() {
+        let point = rules(false);
+        for (cell, value) in [("12", 12.0), ("1e-3", 1e-3), ("+.5", 0.5), ("-0", -0.0), ("007", 7.0), ("5.", 5.0)] {
+            assert_eq!(point.number(cell).map(f64::to_bits), Some(f64::to_bits(value)), "{cell}");
+        }
+        for cell in ["", "NA", "na", "NaN", "nan", "NULL", "?", "-", "N/A"] {
+            assert!(point.number(cell).is_some_and(f64::is_nan), "{cell}");
+        }
+        for cell in ["inf", "1,5", "x", ">40", "$5", "None", "1e999"] {
+            assert_eq!(point.number(cell), None, "{cell}");
+        }
+        for (cell, value) in [
+            ("$50,123", 50123.0),
+            ("95%", 95.0),
+            ("-$1,234.50", -1234.5),
+            ("($1,234)", -1234.0),
+            ("12 €", 12.0),
+            ("1 234 567", 1_234_567.0),
+            ("1'234.5", 1234.5),
+        ] {
+            assert_eq!(point.dressed(cell).map(|(v, _)| v), Some(value), "{cell}");
+        }
+        for cell in ["1,23", "12,34,567", "$", "%", "", "1,2345", "(5)", ">40", "$-", "1 2"] {
+            assert_eq!(point.dressed(cell), None, "{cell}");
+        }
+        let comma = rules(true);
+        assert_eq!(comma.number("27,6"), Some(27.6));
+        assert_eq!(comma.number("27.6"), None);
+        assert_eq!(comma.dressed("1.234.567,8").map(|(v, _)| v), Some(1_234_567.8));
+        assert_eq!(comma.dressed("27.6"), None);
+    }
+
+    #[test]
+    fn a_number_may_stand_for_a_missing_cell() {
+        let spec = ReadSpec { na: vec![crate::read_spec::Word("-999".into())], ..ReadSpec::default() };
+        let rules = Rules::new(&spec);
+        assert!(rules.number("-999.0").is_some_and(f64::is_nan));
+        assert_eq!(rules.number("NA"), None);
+    }
+
+    #[test]
+    fn dates_are_seconds_since_1970() {
+        let of = |cell: &str| {
+            let forms = DateForm::of(cell, DateOrder::Auto);
+            (forms.len(), forms.first().and_then(|form| form.seconds(cell)))
+        };
+        assert_eq!(of("1970-01-02"), (1, Some(86400.0)));
+        assert_eq!(of("1970/01/02 01:00"), (1, Some(90000.0)));
+        assert_eq!(of("1970-01-01T00:00:01.5Z"), (1, Some(1.5)));
+        assert_eq!(of("1970-01-01T02:00:00+01:30"), (1, Some(1800.0)));
+        assert_eq!(of("31.01.1970"), (1, Some(2_592_000.0)));
+        assert_eq!(of("01/31/1970"), (1, Some(2_592_000.0)));
+        assert_eq!(of("03/04/1970").0, 2);
+        assert_eq!(of("02-Jan-1970"), (1, Some(86400.0)));
+        assert_eq!(of("Jan 2, 1970").1, Some(86400.0));
+        for cell in ["12", "1.5", "1-2", "13:05", "2024-13-01", "10-20-30-40", "a-b-c", "1.2.3"] {
+            assert_eq!(of(cell), (0, None), "{cell}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! One file of a table: its header is known, its rows are read on demand.
+
+#[cfg(feature = "parquet")]
+use super::arrow_files::{Hashing, Stored};
+use super::bytes::{Kind, is_utf8, text};
+use super::cell::Rules;
+use super::growing::{Growing, RawColumn};
+use super::head::{Head, head};
+use super::load::{Loaded, load};
+use super::paths;
+use super::sheet::Sheet;
+use crate::ReadSpec;
+use crate::budget::Budget;
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use vaglio_core::Result;
+
+#[derive(Debug)]
+pub(super) struct Part {
+    pub path: PathBuf,
+    pub body: Body,
+    /// Columns of one value that its folders name.
+    fixed: Vec<(String, String)>,
+    /// SHA-256 of the file, where its bytes are not those in memory.
+    digest: Option<[u8; 32]>,
+    /// How many times as much of it there is as was read.
+    pub times: f64,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    Text(Box<Sheet>),
+    #[cfg(feature = "parquet")]
+    Stored(Box<Stored>),
+}
+
+impl Part {
+    pub fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget) -> Result<Self> {
+        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        #[cfg(feature = "parquet")]
+        if let Some(stored) = Stored::on_disk(&path, budget)? {
+            return Ok(Part { path, body: Body::Stored(Box::new(stored)), fixed, digest: None, times: 1.0 });
+        }
+        let Loaded { bytes, kind, mut digest } = load(&path, budget)?;
+        let body = match kind {
+            Kind::Text => {
+                let is_utf8 = is_utf8(&bytes, spec);
+                digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
+                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?))
+            }
+            #[cfg(feature = "parquet")]
+            kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
+            #[cfg(not(feature = "parquet"))]
+            _ => {
+                let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with \
+                               the feature `parquet`";
+                return Err(super::unreadable(&path, message));
+            }
+        };
+        Ok(Part { path, body, fixed, digest, times: 1.0 })
+    }
+
+    /// The beginning of a file, of so many bytes.
+    pub fn sampled(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget, most: u64) -> Result<Self> {
+        let (body, times) = match head(&path, spec, most) {
+            Some(Head::Text(bytes, times)) => {
+                (Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?)), times)
+            }
+            #[cfg(feature = "parquet")]
+            Some(Head::Stored(kind)) => {
+                let stored = Stored::sampled(&path, kind, budget)?;
+                let times = stored.times();
+                (Body::Stored(Box::new(stored)), times)
+            }
+            _ => return Part::open(path, spec, is_partitioned, budget),
+        };
+        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        Ok(Part { path, body, fixed, digest: None, times })
+    }
+
+    fn own_names(&self) -> &[String] {
+        match &self.body {
+            Body::Text(sheet) => &sheet.names,
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => &stored.names,
+        }
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.own_names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
+    }
+
+    pub fn aside(&self) -> &[(String, &'static str)] {
+        match &self.body {
+            Body::Text(sheet) => &sheet.aside,
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => &stored.aside,
+        }
+    }
+
+    pub fn digest(&self) -> Result<[u8; 32]> {
+        match (self.digest, &self.body) {
+            (Some(digest), _) => Ok(digest),
+            (None, Body::Text(sheet)) => Ok(Sha256::digest(sheet.bytes()).into()),
+            #[cfg(feature = "parquet")]
+            (None, Body::Stored(stored)) => stored.digest(),
+        }
+    }
+
+    /// From here on, a file that was left on the disk is hashed as it is read.
+    #[cfg(feature = "parquet")]
+    pub fn hash_along(&self) {
+        if let Body::Stored(stored) = &self.body {
+            stored.hash_along();
+        }
+    }
+
+    /// The beginning of the hash of a file that was left on the disk.
+    #[cfg(feature = "parquet")]
+    pub fn hashing(&self) -> Option<Hashing> {
+        match &self.body {
+            Body::Text(_) => None,
+            Body::Stored(stored) => stored.hashing(),
+        }
+    }
+
+    /// The columns of these names, those of its folders included.
+    pub fn read(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &Rules,
+        budget: Budget,
+    ) -> Result<(Vec<Growing>, usize)> {
+        let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        let (mut own, mut numbers) = (Vec::new(), Vec::new());
+        for (name, as_numbers) in names.iter().zip(as_numbers) {
+            if fixed(name).is_none() {
+                own.push(*name);
+                numbers.push(*as_numbers);
+            }
+        }
+        // Where only columns of folders are wanted, one of its own tells the number of rows.
+        if own.is_empty() {
+            own.extend(self.own_names().first().map(String::as_str));
+            numbers.push(false);
+        }
+        let read = match &self.body {
+            Body::Text(sheet) => sheet.read(&own, &numbers, rules, budget)?,
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => stored.read(&own)?,
+        };
+        let rows = read.first().map_or(0, Growing::rows);
+        let mut read = read.into_iter();
+        let column = |name: &&str| match fixed(name) {
+            Some(value) => {
+                let mut column = RawColumn::default();
+                (0..rows).for_each(|_| column.push(value));
+                Growing::Raw(column)
+            }
+            None => read.next().unwrap_or(Growing::Raw(RawColumn::default())),
+        };
+        Ok((names.iter().map(column).collect(), rows))
+    }
+}

@@ -1,0 +1,71 @@
+//! Columns of dates.
+
+use super::super::cell::{DateForm, Rules};
+use super::super::growing::RawColumn;
+use super::{Counts, Fault, FaultKind, Hint, Outcome, done, quoted};
+use vaglio_core::Cells;
+
+/// Cells by which a column is thought to hold dates.
+pub(super) const SAMPLE: usize = 64;
+
+/// A column of dates, all written alike.
+pub(super) fn dates(
+    name: &str,
+    column: &RawColumn,
+    hint: Hint,
+    rules: &Rules,
+    present: usize,
+    counts: &Counts,
+) -> Outcome {
+    let cells = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| !rules.is_missing(cell));
+    let Some((first, example)) = cells().next() else {
+        let none = Cells::Dates(vec![f64::NAN; column.rows()]);
+        return Ok(done(name, none, hint, counts.missing, counts.first_missing.clone(), None));
+    };
+    let mut forms: Vec<(DateForm, usize)> = Vec::new();
+    for (_, cell) in cells().take(SAMPLE) {
+        for form in DateForm::of(cell, rules.dates) {
+            if forms.iter().all(|(known, _)| *known != form) {
+                forms.push((form, 0));
+            }
+        }
+    }
+    for (form, count) in &mut forms {
+        *count = cells().filter(|(_, cell)| form.seconds(cell).is_some()).count();
+    }
+    let most = forms.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let best: Vec<DateForm> = forms.iter().filter(|(_, count)| *count == most).map(|(form, _)| *form).collect();
+    let text = |row: usize, value: &str, count: usize, wrong: String, remedy: String| Fault {
+        row,
+        value: value.to_owned(),
+        count,
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
+    };
+    let as_text = format!("data.types: {{{}: text}}", quoted(name));
+    let [form] = best[..] else {
+        if best.is_empty() {
+            let wrong = "is no date".to_owned();
+            return Err(text(first, example, present, wrong, format!("correct it, or set {as_text}")));
+        }
+        let wrong = "may begin with the day or with the month, as all dates of the column".to_owned();
+        let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
+        return Err(text(first, example, present, wrong, remedy));
+    };
+    if let Some((row, value)) = cells().find(|(_, cell)| form.seconds(cell).is_none()) {
+        let wrong = format!("is not a date as {most} of the column's {present} cells are");
+        let remedy = format!("correct it, add it to data.read.na if it is a missing cell, or set {as_text}");
+        return Err(text(row, value, present - most, wrong, remedy));
+    }
+    let seconds = column.cells().map(str::trim).map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
+    let note = match form {
+        DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
+        DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
+        _ => None,
+    };
+    Ok(done(name, Cells::Dates(seconds), hint, counts.missing, counts.first_missing.clone(), note))
+}
+
+/// What is noted of dates that begin with the day, and could begin with the month.
+pub const DAY_FIRST: &str = "day first";
+/// What is noted of dates that begin with the month.
+pub const MONTH_FIRST: &str = "month first";

@@ -1,0 +1,306 @@
+//! A text file in memory: its header, and its rows in parts that are read side by side.
+
+use super::cell::{Rules, plain};
+use super::dialect::Dialect;
+use super::growing::{Growing, NumberColumn, RawColumn};
+use super::settle::nearly_all;
+use super::{checked_names, places, unreadable};
+use crate::budget::Budget;
+use crate::{Decimal, Delimiter, ReadSpec};
+use csv::StringRecord;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use vaglio_core::{Error, Result};
+
+/// A text file in memory.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    path: PathBuf,
+    text: String,
+    dialect: Dialect,
+    /// Where the rows begin.
+    body: usize,
+    /// Names of the columns.
+    pub names: Vec<String>,
+    /// Columns that say nothing of the rows, with why.
+    pub aside: Vec<(String, &'static str)>,
+    /// Whether a comma stands before decimals.
+    pub comma: bool,
+    sample: Vec<Vec<String>>,
+}
+
+/// Rows by which columns are judged before all are read.
+const SAMPLE: usize = 200;
+/// Parts of at least so many bytes are read side by side.
+const PART: usize = 1 << 22;
+
+/// Bytes that are read without asking for memory.
+const SMALL: usize = 1 << 20;
+
+/// Why a column without a name is left out.
+const INDEX: &str = "it has no name and numbers the rows";
+const EMPTY: &str = "it has neither a name nor a value";
+
+impl Sheet {
+    /// Takes the text of a file apart.
+    ///
+    /// # Errors
+    /// A header that is missing or lists a name twice.
+    pub fn new(path: &Path, text: String, spec: &ReadSpec) -> Result<Self> {
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let dialect = Dialect::of(&text[start..], spec);
+        let mut reader = dialect.reader(&text.as_bytes()[start..]);
+        let mut record = StringRecord::new();
+        let fault = |error: csv::Error| unreadable(path, error.to_string());
+        let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {
+            true => record.iter().map(|name| name.trim().to_owned()).collect(),
+            false => Vec::new(),
+        };
+        if names.iter().all(String::is_empty) && names.len() < 2 {
+            return Err(unreadable(path, "is empty; expected a header and rows"));
+        }
+        let body = start + reader.position().byte() as usize;
+        let mut sample = Vec::new();
+        while sample.len() < SAMPLE && reader.read_record(&mut record).map_err(fault)? {
+            sample.push(record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());
+        }
+        // Where the names of the rows stand first, the header may leave their column out.
+        if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
+            names.insert(0, String::new());
+        }
+        let mut sheet =
+            Sheet { path: path.to_owned(), text, dialect, body, names, aside: Vec::new(), comma: false, sample };
+        sheet.name();
+        sheet.names = checked_names(path, std::mem::take(&mut sheet.names))?;
+        sheet.comma = match spec.decimal {
+            Decimal::Auto => sheet.has_decimal_commas(spec),
+            Decimal::Point => false,
+            Decimal::Comma => true,
+        };
+        Ok(sheet)
+    }
+
+    /// Gives names to columns that have none.
+    fn name(&mut self) {
+        for index in 0..self.names.len() {
+            if !self.names[index].is_empty() {
+                continue;
+            }
+            let cells: Vec<&str> = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect();
+            let numbers: Option<Vec<i64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+            let runs = numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+            let differ = || cells.iter().collect::<std::collections::HashSet<_>>().len() == cells.len();
+            let (word, why) = match () {
+                () if cells.iter().all(|cell| cell.is_empty()) => (format!("column_{}", index + 1), Some(EMPTY)),
+                () if runs || (index == 0 && differ()) => ("index".to_owned(), Some(INDEX)),
+                () => (format!("column_{}", index + 1), None),
+            };
+            let mut name = word.clone();
+            for number in 2.. {
+                if !self.names.contains(&name) {
+                    break;
+                }
+                name = format!("{word}_{number}");
+            }
+            self.aside.extend(why.map(|why| (name.clone(), why)));
+            self.names[index] = name;
+        }
+    }
+
+    /// Whether a column shows that commas stand before decimals: nearly all its cells are numbers only then, and the comma
+    /// of some does not part thousands.
+    fn has_decimal_commas(&self, spec: &ReadSpec) -> bool {
+        let rules = Rules::new(spec).with_comma(false);
+        // Between semicolons, `1,234` has decimals.
+        let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
+        (0..self.names.len()).any(|index| {
+            let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
+            let cells: Vec<&str> = cells.filter(|cell| !rules.is_missing(cell)).collect();
+            let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
+            nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
+        })
+    }
+
+    /// Of which columns the first cells are numbers, so that they are read as such.
+    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let places = places(&self.names);
+        let is_number = |row: &[String], index: usize| row.get(index).is_none_or(|cell| rules.number(cell).is_some());
+        let of_column = |index: usize| self.sample.iter().all(|row| is_number(row, index));
+        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index))).collect()
+    }
+
+    /// The settings with what was found written out.
+    pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
+        ReadSpec {
+            delimiter: Delimiter::Is(self.dialect.delimiter),
+            decimal: if self.comma { Decimal::Comma } else { Decimal::Point },
+            ..spec.clone()
+        }
+    }
+
+    /// Whether there were rows enough to judge columns by.
+    pub fn is_judged(&self) -> bool {
+        self.sample.len() == SAMPLE
+    }
+
+    /// The first cells of a column.
+    pub fn sample(&self, name: &str) -> Vec<&str> {
+        let index = self.names.iter().position(|other| other == name);
+        let index = index.unwrap_or(usize::MAX);
+        self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
+    }
+
+    /// How cells are parted.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The bytes of the rows.
+    pub fn body(&self) -> &[u8] {
+        &self.bytes()[self.body..]
+    }
+
+    /// The bytes of the text.
+    pub fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Reads the columns of these names, each into numbers or as it is written. Cost O(bytes), on all threads.
+    ///
+    /// # Errors
+    /// A row of another length than the header.
+    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<Growing>> {
+        let places = places(&self.names);
+        let indices: Vec<Option<usize>> = names.iter().map(|name| places.get(name).copied()).collect();
+        let parts = self.parts();
+        let read = |part: &(usize, usize)| {
+            let mut columns: Vec<Growing> = as_numbers.iter().map(|numbers| empty(*numbers)).collect();
+            let rows = self.read_part(*part, budget, |record| {
+                for (column, index) in columns.iter_mut().zip(&indices) {
+                    column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
+                }
+            });
+            (columns, rows)
+        };
+        let mut all: Vec<Growing> = as_numbers.iter().map(|numbers| empty(*numbers)).collect();
+        let mut rows = 0;
+        // In turns, so that parts that were read are put together while others are read.
+        for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
+            let turn: Vec<_> = turn.par_iter().map(read).collect();
+            for (columns, count) in turn {
+                rows += count.map_err(|fault| self.fault(fault, rows))?;
+                for (column, part) in all.iter_mut().zip(columns) {
+                    let _alike = column.append(part);
+                }
+            }
+        }
+        if rows == 0 {
+            return Err(unreadable(&self.path, "has a header and no rows"));
+        }
+        Ok(all)
+    }
+
+    /// Where the body may be cut: between lines, where no cell can hold a line break.
+    fn parts(&self) -> Vec<(usize, usize)> {
+        let body = &self.bytes()[self.body..];
+        let is_quoted = memchr::memchr(self.dialect.quote, body).is_some();
+        let size = if is_quoted { body.len() } else { PART };
+        let (mut parts, mut start) = (Vec::new(), 0);
+        while start < body.len() {
+            let least = (start + size).min(body.len());
+            let end = memchr::memchr(b'\n', &body[least..]).map_or(body.len(), |at| least + at + 1);
+            parts.push((self.body + start, self.body + end));
+            start = end;
+        }
+        parts
+    }
+
+    /// Gives every record of a part to `take`, and returns how many there were.
+    fn read_part(
+        &self,
+        (start, end): (usize, usize),
+        budget: Budget,
+        mut take: impl FnMut(&StringRecord),
+    ) -> std::result::Result<usize, Broken> {
+        let mut reader = self.dialect.reader(&self.bytes()[start..end]);
+        let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
+        loop {
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(rows),
+                Err(error) => return Err(Broken { byte: start, row: rows, what: What::Said(error.to_string()) }),
+            }
+            let at = record.position().map_or(0, |position| position.byte() as usize);
+            let broken = |what: What| Err(Broken { byte: start + at, row: rows, what });
+            if record.len() != self.names.len() {
+                return broken(What::Ragged(record.len()));
+            }
+            if record.as_slice().len() > LONGEST {
+                let cells = record.iter().map(str::len).zip(&self.names);
+                if let Some((length, name)) =
+                    cells.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > LONGEST)
+                {
+                    return broken(What::Said(too_long(name, length)));
+                }
+            }
+            if at >= ask && end - start > SMALL {
+                ask = at + PART;
+                let remedy = "leave columns out by data.exclude, or raise the limit";
+                if let Err(error) = budget.held(self.path.display(), remedy) {
+                    return broken(What::TooLarge(error));
+                }
+            }
+            take(&record);
+            rows += 1;
+        }
+    }
+
+    fn fault(&self, fault: Broken, before: usize) -> Error {
+        let (line, row) = (self.line(fault.byte), before + fault.row + 1);
+        let place = format!("line {line} (data row {row})");
+        let message = match fault.what {
+            What::Ragged(cells) => format!("{place} has {cells} cells and the header has {}", self.names.len()),
+            What::Said(message) => format!("{place}: {message}"),
+            What::TooLarge(error) => return error,
+        };
+        unreadable(&self.path, message)
+    }
+
+    /// The line on which the record at or after a byte stands; blank lines before it are passed over.
+    fn line(&self, byte: usize) -> usize {
+        let blank = self.bytes()[byte..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
+        let breaks = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
+        1 + breaks(&self.bytes()[..byte]) + blank.filter(|b| **b == b'\n').count()
+    }
+}
+
+/// Where reading ends before the end.
+struct Broken {
+    byte: usize,
+    row: usize,
+    what: What,
+}
+
+enum What {
+    /// A record of so many cells.
+    Ragged(usize),
+    /// What the reader says.
+    Said(String),
+    /// There may be no more memory.
+    TooLarge(Error),
+}
+
+/// Bytes of a cell, at most: more are a quote that is not closed, or an attack.
+pub(super) const LONGEST: usize = 1 << 24;
+
+/// What is said of a cell that is too long.
+pub(super) fn too_long(name: &str, length: usize) -> String {
+    format!("column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?")
+}
+
+fn empty(numbers: bool) -> Growing {
+    match numbers {
+        true => Growing::Numbers(NumberColumn::default()),
+        false => Growing::Raw(RawColumn::default()),
+    }
+}

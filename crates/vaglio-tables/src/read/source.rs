@@ -1,0 +1,323 @@
+//! One table from one file or several.
+
+#[cfg(feature = "parquet")]
+use super::arrow_files::Hashing;
+use super::bytes::check_encoding;
+use super::cell::Rules;
+use super::digest::{Digest, digits};
+use super::growing::Growing;
+use super::head::share;
+use super::parts::{Body, Part};
+use super::settle::{Fault, FaultKind, Hint, Settled, settle};
+use super::{ColumnFilter, paths, shortened, unreadable};
+use crate::ReadSpec;
+use crate::budget::Budget;
+use crate::{ColumnSurvey, Survey};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use vaglio_core::{Cells, Error, Result, Table};
+
+/// The files of a table, Parquet on the disk and others in memory: their header is known, their rows are read on demand.
+#[derive(Debug)]
+pub struct Source {
+    parts: Vec<Part>,
+    names: Vec<String>,
+    aside: Vec<(String, &'static str)>,
+    spec: ReadSpec,
+    budget: Budget,
+}
+
+/// Which columns to read, and what is known of them.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The columns.
+    pub filter: ColumnFilter,
+    /// What is known of some.
+    pub hints: HashMap<String, Hint>,
+}
+
+/// Files, and how many rows came from each.
+pub type RowsOfFiles = Vec<(PathBuf, usize)>;
+/// A column with what was found out about it, or a cell that it cannot have.
+pub type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), Fault>);
+
+impl Source {
+    /// Loads files, or those that patterns and folders name; all have the same columns, in any order.
+    ///
+    /// Paths may hold `*`, `?` and `[…]`, or name a folder whose parts lie in folders named `column=value`.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for a file that is missing, damaged or of another format, has no header, or other columns
+    /// than the first; [`Error::Setting`] of `limits.memory` for files that take more than 80 % of the machine's.
+    pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
+        Source::open_within(paths, spec, Budget::of_machine())
+    }
+
+    /// The same within so much memory.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        Source::opened(paths, spec, budget, false)
+    }
+
+    /// The same of the beginning of the files, where these are large: their header, how many rows they have by and by, and a
+    /// sample of these. Small files are whole.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        Source::opened(paths, spec, budget, true)
+    }
+
+    fn opened(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Self> {
+        check_encoding(spec)?;
+        let mut files = Vec::new();
+        for path in paths {
+            let is_folder = path.is_dir();
+            files.extend(paths::expanded(path)?.into_iter().map(|file| (file, is_folder)));
+        }
+        let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
+        let most = share(&only).filter(|_| is_sample);
+        let open = |file: PathBuf, folder: bool| match most {
+            Some(most) => Part::sampled(file, spec, folder, budget, most),
+            None => Part::open(file, spec, folder, budget),
+        };
+        let parts: Result<Vec<Part>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
+        let parts = parts?;
+        let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
+        let (names, aside) = (first.names(), first.aside().to_vec());
+        for part in &parts[1..] {
+            let others = part.names();
+            if let Some(name) = names.iter().find(|name| !others.contains(name)) {
+                let message = format!("has no column `{name}`, and {} has", first.path.display());
+                return Err(unreadable(&part.path, message));
+            }
+            if let Some(name) = others.iter().find(|name| !names.contains(name)) {
+                let message = format!("has a column `{name}`, and {} has none", first.path.display());
+                return Err(unreadable(&part.path, message));
+            }
+        }
+        Ok(Source { parts, names, aside, spec: spec.clone(), budget })
+    }
+
+    /// The names of the columns, in the order of the first file.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Columns without a name of their own that are read only where they are asked for, with why.
+    pub fn aside(&self) -> &[(String, &'static str)] {
+        &self.aside
+    }
+
+    /// Whether the format of the first file says what its columns hold.
+    pub fn is_typed(&self) -> bool {
+        !matches!(self.parts.first().map(|part| &part.body), Some(Body::Text(_)))
+    }
+
+    /// The settings with what was found about the first file written out.
+    pub fn settled(&self) -> ReadSpec {
+        match self.parts.first().map(|part| &part.body) {
+            Some(Body::Text(sheet)) => sheet.settled(&self.spec),
+            _ => self.spec.clone(),
+        }
+    }
+
+    /// How many rows there are for each that is read, by and by; `None` where all are.
+    pub fn times(&self, survey: &Survey) -> Option<f64> {
+        let rows = survey.files.iter().map(|(_, rows)| *rows as f64);
+        let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
+        let is_sample = self.parts.iter().any(|part| part.times > 1.0);
+        is_sample.then(|| all / rows.sum::<f64>().max(1.0))
+    }
+
+    /// SHA-256 of the file in hexadecimal digits; of several files that of their hashes, one after the other. Cost O(bytes).
+    ///
+    /// # Errors
+    /// A Parquet file that cannot be read, or was written to since it was opened.
+    pub fn sha256(&self) -> Result<String> {
+        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(Part::digest).collect();
+        Ok(digits(&hashes?))
+    }
+
+    /// Reads the columns that are wanted, in the order of the first file. Cost O(bytes), on all threads.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for ragged rows and cells that their column cannot have, [`Error::NonFinite`] for infinities,
+    /// with file, row, column, value and what would mend it.
+    pub fn read(&self, wanted: &Wanted) -> Result<(Table, Survey)> {
+        let (columns, files) = self.read_each(wanted)?;
+        let mut survey = Survey { columns: Vec::new(), files };
+        let mut table = Vec::with_capacity(columns.len());
+        for (name, column) in columns {
+            let (cells, of_column) = column.map_err(|fault| of_fault(&name, fault, &survey))?;
+            table.push((name, cells));
+            survey.columns.push(of_column);
+        }
+        Ok((Table::new(table)?, survey))
+    }
+
+    /// The beginnings of the hashes of its files, where all were left on the disk.
+    #[cfg(feature = "parquet")]
+    pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
+        self.parts.iter().map(Part::hashing).collect()
+    }
+
+    /// Reads like [`Source::read`], and hashes like [`Source::sha256`]. Where there is a second thread and the files were
+    /// left on the disk, the hash comes behind, while what was read is used.
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn read_and_hash(&self, wanted: &Wanted) -> Result<(Table, Survey, Digest)> {
+        #[cfg(feature = "parquet")]
+        if rayon::current_num_threads() > 1
+            && let Some(files) = self.hashings()
+        {
+            let (table, survey) = self.read(wanted)?;
+            return Ok((table, survey, Digest::behind(files)));
+        }
+        #[cfg(feature = "parquet")]
+        if rayon::current_num_threads() == 1 {
+            self.parts.iter().for_each(Part::hash_along);
+        }
+        let (read, digits) = rayon::join(|| self.read(wanted), || self.sha256());
+        let (table, survey) = read?;
+        Ok((table, survey, Digest::known(digits?)))
+    }
+
+    /// The same, and columns with a cell that they cannot have are told one by one; with how many rows each file has.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for ragged rows.
+    pub fn read_each(&self, wanted: &Wanted) -> Result<(Vec<ReadColumn>, RowsOfFiles)> {
+        let is_aside = |name: &str| self.aside.iter().any(|(aside, _)| aside == name);
+        let named = |name: &str| matches!(&wanted.filter, ColumnFilter::Only(names) if names.contains(name));
+        let wants = |name: &&str| {
+            wanted.filter.wants(name) && (!is_aside(name) || named(name) || wanted.hints.contains_key(*name))
+        };
+        let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
+        let rules = self.rules();
+        let hint = |name: &&str| self.stored(name, wanted.hints.get(*name).copied().unwrap_or_default());
+        let hints: Vec<Hint> = names.iter().map(hint).collect();
+        let look = self.look_like_numbers(&names, &rules);
+        let as_numbers: Vec<bool> = look.iter().zip(&hints).map(|(look, hint)| *look && !hint.wants_text()).collect();
+        let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
+        self.check_texts(&columns)?;
+        let settled: Vec<_> = names
+            .par_iter()
+            .zip(&hints)
+            .zip(columns)
+            .map(|((name, hint), column)| settle(name, column, *hint, &rules))
+            .collect();
+        // Columns whose first rows were numbers by chance.
+        let is_text = |outcome: &std::result::Result<Settled, Fault>| matches!(outcome, Ok(Settled::NeedsText));
+        let again: Vec<&str> =
+            names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
+        let texts = match again.is_empty() {
+            true => Vec::new(),
+            false => self.grow(&again, &vec![false; again.len()], &rules)?.0,
+        };
+        self.check_texts(&texts)?;
+        let mut texts = texts.into_iter();
+        let mut out = Vec::with_capacity(names.len());
+        for ((name, hint), outcome) in names.iter().zip(&hints).zip(settled) {
+            let outcome = match (is_text(&outcome), outcome) {
+                (true, outcome) => texts.next().map_or(outcome, |text| settle(name, text, *hint, &rules)),
+                (false, outcome) => outcome,
+            };
+            let column = match outcome {
+                Ok(Settled::Cells(cells, survey)) => Ok((cells, survey)),
+                Ok(Settled::NeedsText) => {
+                    return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
+                }
+                Err(fault) => Err(fault),
+            };
+            out.push(((*name).to_owned(), column));
+        }
+        Ok((out, files))
+    }
+
+    /// Refuses columns of text whose cells, each by itself, would take more memory than there may be.
+    fn check_texts(&self, columns: &[Growing]) -> Result<()> {
+        let bytes: f64 = columns.iter().map(Growing::bytes_as_text).sum();
+        let remedy = "leave columns out by data.exclude, or raise the limit";
+        self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
+    }
+
+    /// The rules by which cells are read: those of the first file.
+    fn rules(&self) -> Rules {
+        match self.parts.first().map(|part| &part.body) {
+            Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
+            _ => Rules::stored(&self.spec),
+        }
+    }
+
+    /// What is known of a column, its format included.
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
+    fn stored(&self, name: &str, hint: Hint) -> Hint {
+        match self.parts.first().map(|part| &part.body) {
+            #[cfg(feature = "parquet")]
+            Some(Body::Stored(stored)) if stored.is_text(name) => match hint {
+                Hint::Auto | Hint::Target | Hint::Label => Hint::Stored,
+                known => known,
+            },
+            _ => hint,
+        }
+    }
+
+    /// Which columns look like numbers in all files.
+    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let mut all = vec![true; names.len()];
+        for part in &self.parts {
+            match &part.body {
+                Body::Text(sheet) => {
+                    let of_part = sheet.looks_like_numbers(names, rules);
+                    all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
+                }
+                #[cfg(feature = "parquet")]
+                Body::Stored(_) => {}
+            }
+        }
+        all
+    }
+
+    /// The columns of all files, one after the other, and how many rows came from each.
+    fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
+        let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
+        for part in &self.parts {
+            let (columns, rows) = part.read(names, as_numbers, rules, self.budget)?;
+            files.push((part.path.clone(), rows));
+            if files.len() == 1 {
+                all = columns;
+                continue;
+            }
+            for ((name, column), more) in names.iter().zip(&mut all).zip(columns) {
+                if !column.append(more) {
+                    let message =
+                        format!("column `{name}` is of another type than in {}", self.parts[0].path.display());
+                    return Err(unreadable(&part.path, message));
+                }
+            }
+        }
+        Ok((all, files))
+    }
+}
+
+/// The error of a cell that its column cannot have.
+pub(super) fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
+    let (file, row) = survey.place(fault.row);
+    let file = file.map_or_else(PathBuf::new, PathBuf::clone);
+    let Fault { value, count, what, .. } = fault;
+    let value = shortened(&value);
+    match what {
+        FaultKind::NotFinite => {
+            Error::NonFinite { row: row + 1, column: name.to_owned(), value, count, file: Some(file), remedy: None }
+        }
+        FaultKind::Text { wrong, remedy, .. } => {
+            let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
+            unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
+        }
+    }
+}

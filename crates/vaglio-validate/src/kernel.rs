@@ -1,0 +1,228 @@
+//! What criteria hand to the kernels and take from them.
+
+use ndarray::{ArrayView1, ArrayView2};
+use std::sync::Arc;
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
+use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Measure, Parts, Rule, Scorer, Targets};
+
+/// A loss as the kernels know it.
+fn measure(design: &Design, loss: &AnyLoss) -> Measure {
+    let rule = || Arc::new(Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) });
+    match loss.measure() {
+        vaglio_core::Measure::Squared => Measure::Squared,
+        vaglio_core::Measure::Absolute => Measure::Absolute,
+        vaglio_core::Measure::ZeroOne => Measure::ZeroOne,
+        vaglio_core::Measure::BalancedError => Measure::BalancedError,
+        vaglio_core::Measure::Auc => Measure::Auc,
+        vaglio_core::Measure::Rows => Measure::Rows(rule()),
+        vaglio_core::Measure::Whole => Measure::Whole(rule()),
+    }
+}
+
+/// A loss that the kernels do not know, of targets and predictions over a power of two.
+#[derive(Debug)]
+struct Unknown {
+    loss: AnyLoss,
+    unit: i32,
+}
+
+impl Unknown {
+    fn in_unit(&self, values: &[f64]) -> Vec<f64> {
+        values.iter().map(|x| times_power(*x, self.unit)).collect()
+    }
+
+    /// What a function gives of targets and predictions, outputs × rows.
+    fn of<R>(
+        &self,
+        (targets, predictions): (&[f64], &[f64]),
+        rows: usize,
+        value: impl Fn(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> R,
+    ) -> Option<R> {
+        let (targets, predictions) = (self.in_unit(targets), self.in_unit(predictions));
+        let shape = (rows, targets.len() / rows.max(1));
+        let [y, p] = [&targets, &predictions].map(|values| ArrayView2::from_shape(shape, values).ok());
+        Some(value(y?.reversed_axes(), p?.reversed_axes()))
+    }
+}
+
+impl Rule for Unknown {
+    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+        match self.unit {
+            0 => self.loss.of_row(targets, predictions),
+            _ => self.loss.of_row(&self.in_unit(targets), &self.in_unit(predictions)),
+        }
+    }
+
+    fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
+        self.of((targets, predictions), weights.len(), |y, p| self.loss.mean(y, p, Some(weights))).unwrap_or(f64::NAN)
+    }
+
+    fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64> {
+        self.of((targets, predictions), weights.len(), |y, p| self.loss.standard_error(y, p, Some(weights)))?
+    }
+}
+
+/// The rows of a design as the kernels take them; columns that may not be selected take no part.
+///
+/// # Errors
+/// [`Error::Numerical`] when squares over- or underflow.
+pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
+    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let rows = Rows::of(design, design.candidates(), intercept);
+    let inner = kept.or_else(|| of_parts(design, &rows, intercept));
+    let data = rows.data(design.weights(), intercept, inner)?;
+    design.keep(Arc::clone(data.inner()));
+    Ok(data)
+}
+
+/// The same with the columns of `subset`, and no read of others.
+///
+/// # Errors
+/// [`Error::Numerical`] when squares over- or underflow.
+pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
+    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, kept)
+}
+
+/// The same with other weights of rows.
+///
+/// # Errors
+/// [`Error::Numerical`] when squares over- or underflow.
+pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
+    Rows::of(design, design.candidates(), intercept).data(weights, intercept, None)
+}
+
+/// What the kernels take of the rows of a design.
+struct Rows<'d> {
+    design: &'d Design,
+    entries: Entries<'d>,
+    active: Vec<bool>,
+    targets: Vec<Vec<f64>>,
+}
+
+impl<'d> Rows<'d> {
+    fn of(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
+        let mut active = vec![false; design.features()];
+        // Centering leaves nothing of a bias.
+        let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
+        columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
+        let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
+        Rows { design, entries: design.columns().into(), active, targets }
+    }
+
+    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<Inner>>) -> Result<Data<'d>> {
+        let Rows { design, entries, active, targets } = self;
+        Data::sharing(Level::best(), entries, active, &slices(&targets), weights, intercept, inner)
+            .map_err(|error| explain(error, design.names()))
+    }
+}
+
+fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
+    vectors.iter().map(Vec::as_slice).collect()
+}
+
+/// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
+fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inner>> {
+    if design.weights().is_some() {
+        return None;
+    }
+    let targets = slices(&rows.targets);
+    if let Some(labels) = design.parts() {
+        let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
+        let parts = Arc::new(parts);
+        design.keep(Arc::clone(&parts));
+        return Inner::of_parts(&parts, &rows.entries, &rows.active, &targets);
+    }
+    let (whole, own) = design.whole()?;
+    whole.parts().filter(|_| whole.weights().is_none())?;
+    let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
+        own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
+    };
+    let are_stored = rows.entries.are_stored_with(&whole.columns().into());
+    if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
+        return None;
+    }
+    let of_whole = || whole.kept::<Parts>().filter(|parts| parts.has_intercept() == intercept);
+    let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
+    Inner::of_parts(&parts, &rows.entries, &rows.active, &targets)
+}
+
+fn explain(error: DataError, names: &[String]) -> Error {
+    let name = |column: usize| names.get(column).map_or("?", String::as_str);
+    Error::Numerical(match error {
+        DataError::Overflow { column } => {
+            format!("column `{}`: its sum of squares overflows; rescale or standardize it", name(column))
+        }
+        DataError::Underflow { column } => {
+            format!("column `{}`: its squares underflow; rescale or standardize it", name(column))
+        }
+        DataError::TargetOverflow => "the target's sum of squares overflows; rescale it".into(),
+    })
+}
+
+/// The mean of a loss over rows, or over units where the design decides by these, for residuals in the order of
+/// `targets`: row j of these is row `order[j]` of the design.
+pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
+    let scorer = Scorer::new(targets, measure(design, loss));
+    let Some(decisions) = design.decisions() else { return scorer };
+    let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
+    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();
+    let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares()[j]).collect();
+    let of_units: Vec<Vec<f64>> = decisions.targets().rows().into_iter().map(|y| y.to_vec()).collect();
+    scorer.deciding(&of_row, &shares, &of_units, decisions.weights())
+}
+
+/// The lowest of the losses that belong to each λ; the first among equals.
+///
+/// # Errors
+/// [`Error::Numerical`] for NaN.
+pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> {
+    let mut best = Score::WORST;
+    for (lambda, loss) in losses {
+        let score = Score { loss, lambda: Some(lambda) }.checked()?;
+        if loss < best.loss {
+            best = score;
+        }
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loo;
+    use vaglio_core::{Outline, Path, Problem, Readout, SearchContext, SearchStrategy, Silent, Subset};
+    use vaglio_search::Greedy;
+    use vaglio_testkit::data;
+
+    fn path(design: &Design) -> Path {
+        let criterion = Loo::default();
+        let subset = Subset::open(&criterion, design, &Outline::forward(design.features(), 6)).unwrap();
+        let mut observer = Silent;
+        Greedy::new(6).search(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
+    }
+
+    #[test]
+    fn a_search_on_a_fold_is_the_same_whether_or_not_others_are_searched() {
+        let problem = data::regression(2700, 12, 3).problem();
+        let folds: Vec<usize> = (0..2700).map(|row| (7 * row + row / 5) % 5).collect();
+        for intercept in [false, true] {
+            let readout = Readout::new(vec![0.5], intercept).unwrap();
+            let design = |problem: &Problem| Design::identity(problem, readout.clone());
+            let whole = design(&problem).parted(std::slice::from_ref(&folds));
+            for fold in 0..5 {
+                let rows: Vec<usize> = (0..2700).filter(|&row| folds[row] != fold).collect();
+                let part = design(&problem.view_rows(&rows)).part_of(&whole, &rows);
+                let alone = design(&problem.select_rows(&rows));
+                let (found, expected) = (path(&part), path(&alone));
+                assert_eq!(found.steps.len(), expected.steps.len());
+                for (a, b) in found.steps.iter().zip(&expected.steps) {
+                    assert_eq!(a.feature, b.feature);
+                    assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
+                }
+                assert!(whole.kept::<Parts>().is_some() && part.kept::<Parts>().is_none());
+            }
+            assert_eq!(path(&whole), path(&design(&problem)));
+        }
+    }
+}

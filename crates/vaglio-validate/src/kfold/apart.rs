@@ -1,0 +1,49 @@
+//! Folds that are rounds by themselves, where maps make the columns anew of the training rows of each.
+
+use super::KFold;
+use crate::fits::Fits;
+use crate::round::Round;
+use crate::rounds::Apart;
+use rayon::prelude::*;
+use vaglio_core::{Design, Loss, Result};
+
+/// Rounds with the designs that they are of, and what makes them one where each is a fold.
+pub(super) type OfDesigns<'d> = (Vec<(&'d Design, Round)>, Option<Apart<'d>>);
+
+/// Every round of the design, or every fold of each with the design that its training rows make; `None` where the loss
+/// of all rows is not a mean of those of folds.
+///
+/// # Errors
+/// Those of the maps; [`vaglio_core::Error::Numerical`] when squares over- or underflow.
+pub(super) fn of_designs<'d>(
+    criterion: &KFold,
+    design: &'d Design,
+    rounds: Vec<Round>,
+) -> Result<Option<OfDesigns<'d>>> {
+    if !design.is_mapped_in_folds() {
+        return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
+    }
+    if !is_mean_of_folds(&*criterion.loss, design) {
+        return Ok(None);
+    }
+    let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
+    // On all threads; then they are there.
+    trainings.par_iter().try_for_each(|training| design.made_of(training).map(drop))?;
+    let Some(designs) = design.made_of_each(&trainings)? else { return Ok(None) };
+    let weight = |row: &usize| design.weights().map_or(1.0, |weights| weights[*row]);
+    let weights: Vec<f64> = rounds
+        .iter()
+        .flat_map(|round| (0..round.held_out).map(|fold| round.folds.held_out(fold).iter().map(weight).sum()))
+        .collect();
+    let total: f64 = weights.iter().sum();
+    let shares = weights.iter().map(|weight| weight / total).collect();
+    let each = designs.iter().zip(rounds.iter().flat_map(Round::each_fold)).collect();
+    let whole = |round: Round| Fits::of_folds(design, &criterion.loss, round, Vec::new());
+    let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
+    Ok(Some((each, Some(Apart { shares, rounds }))))
+}
+
+/// Whether the loss of all rows is the mean of the losses of folds.
+pub(super) fn is_mean_of_folds(loss: &dyn Loss, design: &Design) -> bool {
+    loss.measure().is_of_rows() && design.decisions().is_none()
+}

@@ -1,0 +1,228 @@
+//! Moments of parts of the rows from cells that they have in common: a cell lies in one fold of every part, or outside.
+
+use super::{By, KFold};
+use crate::balance;
+use crate::fits::failed_or_stopped;
+use crate::splits::dealt::renumbered;
+use std::sync::Arc;
+use vaglio_core::{Column, Criterion, Design, Feature, Result};
+use vaglio_kernels::Folds;
+use vaglio_kernels::kfold::{Cells, Moments, Rows};
+
+/// Bytes beyond which cells are not made.
+const MOST: usize = 1 << 30;
+/// Rows that a cell has at least, on average: products are added up for eight rows at a time.
+const LEAST_ROWS: usize = 8;
+
+/// The cells of a design, kept for its parts.
+struct Kept {
+    cells: Cells,
+    of_row: Vec<u32>,
+}
+
+/// The moments of a design that is a part of another, or that has parts; `None` where its folds are not made of cells.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] when products overflow.
+pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Result<Option<Moments>> {
+    if design.gaps().is_some() {
+        // What stands in the gaps of a part is not what stands in those of the whole.
+        return Ok(None);
+    }
+    let every: Vec<usize>;
+    let (whole, own) = match design.whole() {
+        Some(part) => part,
+        None => {
+            every = (0..design.rows()).collect();
+            (design, &every[..])
+        }
+    };
+    let Some(of_row) = criterion.cells(whole) else { return Ok(None) };
+    let Some(folds) = folds(&of_row, own, rows.folds()).filter(|_| rows.folds().is_of_others()) else {
+        return Ok(None);
+    };
+    if !are_alike(design, whole, own) {
+        return Ok(None);
+    }
+    let kept = match whole.kept::<Kept>().filter(|kept| kept.of_row == of_row) {
+        Some(kept) => kept,
+        None => {
+            let rows = balance::rows_of(whole, Folds::new(&of_row))?.stopping_at(balance::halt(design));
+            let cells = Cells::new(&rows).map_err(|e| failed_or_stopped(design, e))?;
+            let kept = Arc::new(Kept { cells, of_row });
+            whole.keep(Arc::clone(&kept));
+            kept
+        }
+    };
+    Moments::of_cells(rows, &kept.cells, &folds).map_err(|e| failed_or_stopped(design, e))
+}
+
+impl KFold {
+    /// The cell of each row of a design that has parts, counted from 0: rows that are in the same parts, and there in the
+    /// same fold by what the user gave. `None` where folds are dealt anew in every part.
+    fn cells(&self, design: &Design) -> Option<Vec<u32>> {
+        let given = match (self.assignment().is_some(), self.by) {
+            (true, _) => design.assignment()?,
+            (false, Some(By::Groups)) => design.groups()?,
+            (false, None) => return None,
+        };
+        let (of_row, count) = renumbered(design.parts()?.iter().zip(given));
+        let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
+        let bytes = Cells::bytes(count, classes, design.candidates().len(), design.targets().nrows());
+        (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
+    }
+}
+
+/// The fold of each cell in a part; `None` for a cell that lies in several folds, or of which the part has some rows alone.
+fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usize>>> {
+    let count = of_row.iter().max().map_or(0, |&cell| cell as usize + 1);
+    let (mut out, mut missing) = (vec![None; count], vec![0_usize; count]);
+    of_row.iter().for_each(|&cell| missing[cell as usize] += 1);
+    for fold in 0..folds.count() {
+        for &row in folds.held_out(fold) {
+            let cell = of_row[own[row]] as usize;
+            missing[cell] -= 1;
+            if *out[cell].get_or_insert(fold) != fold {
+                return None;
+            }
+        }
+    }
+    out.iter().zip(missing).all(|(fold, missing)| fold.is_none() || missing == 0).then_some(out)
+}
+
+/// Whether the columns, targets and weights of a part are those of the whole in its rows. Cost O(m·n).
+fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
+    if std::ptr::eq(part, whole) {
+        return true;
+    }
+    let column = |feature: Feature| match (part.column(feature), whole.column(feature)) {
+        (Column::Double(x), Column::Double(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (Column::Byte(x), Column::Byte(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (x, all) => own.iter().enumerate().all(|(at, &row)| x.get(at) == all.get(row)),
+    };
+    let (targets, all) = (part.targets(), whole.targets());
+    let mut same = targets.rows().into_iter().zip(all.rows());
+    let weight = |design: &Design, row: usize| design.weights().map_or(1.0, |w| w[row]);
+    part.features() == whole.features()
+        && targets.nrows() == all.nrows()
+        && same.all(|(y, all)| own.iter().enumerate().all(|(at, &row)| y[at] == all[row]))
+        && own.iter().enumerate().all(|(at, &row)| weight(part, at) == weight(whole, row))
+        && part.candidates().into_iter().all(column)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::kfold::Engine;
+    use crate::round::Round;
+    use crate::splits::Given;
+    use vaglio_core::{Outline, Problem, Readout, Score, Subset};
+    use vaglio_testkit::data::{binary, regression};
+
+    fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
+        let readout = Readout::new(vec![1e-3, 1.0], intercept).unwrap();
+        Design::identity(problem, if is_balanced { readout.balanced() } else { readout })
+    }
+
+    /// Every addition to a column, on each of three parts by groups, against refitting; whether each part had cells.
+    fn have_cells(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) -> Vec<bool> {
+        let of_row: Vec<usize> = whole.groups().unwrap().iter().map(|group| *group as usize % 3).collect();
+        let whole = &whole.clone().parted(std::slice::from_ref(&of_row));
+        let criterion = &KFold { engine: Engine::Primal, ..criterion.clone() };
+        let one = |fold: usize| {
+            let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
+            let part = part(&rows).part_of(whole, &rows);
+            let round = Round::new(&criterion.rounds_of(&part).unwrap()[0]);
+            let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
+            let mut subset = Subset::open(criterion, &part, &Outline::forward(part.features(), 3)).unwrap();
+            assert_eq!(subset.engine().name, "primal");
+            subset.add(2).unwrap();
+            let candidates: Vec<Feature> = part.candidates().into_iter().filter(|&f| f != 2).collect();
+            let mut scores = vec![Score::WORST; candidates.len()];
+            subset.score_additions(&candidates, &mut scores).unwrap();
+            for (feature, score) in candidates.iter().zip(scores) {
+                let expected = criterion.evaluate(&part, &[2, *feature]).unwrap();
+                let error = (score.loss / expected.loss - 1.0).abs();
+                assert!(error < 1e-10 && score.lambda == expected.lambda, "{feature}: {score:?}, not {expected:?}");
+            }
+            found.is_some()
+        };
+        (0..3).map(one).collect()
+    }
+
+    #[test]
+    fn parts_have_the_moments_of_their_own_rows() {
+        let by_groups = KFold { by: Some(By::Groups), ..KFold::default() };
+        let few = KFold { folds: Some(3), ..by_groups.clone() };
+        let given = KFold { assignment: Some("part".into()), ..KFold::default() };
+        let validation = KFold { splits: Some(Given { column: "part".into() }.into()), ..KFold::default() };
+        let recipe = regression(200, 7, 3).groups(8).outputs(2).duplicates(2).constants(1).bytes();
+        let folds: Vec<u32> = (0..200).map(|row| row % 5).collect();
+        for (weighted, intercept, anew) in (0..8).map(|k| (k & 1 > 0, k & 2 > 0, k & 4 > 0)) {
+            let recipe = if weighted { recipe.clone().weighted() } else { recipe.clone() };
+            let problem = recipe.problem().with_assignment(folds.clone()).unwrap();
+            let of = |problem: &Problem| {
+                let design = design(problem, intercept, false);
+                if anew { design.standardizing_in_folds() } else { design }
+            };
+            for criterion in [&by_groups, &few, &given, &validation] {
+                let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));
+                assert_eq!(found, [true; 3], "{criterion:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn classes_that_count_alike_do_in_cells() {
+        let criterion = KFold { by: Some(By::Groups), ..KFold::default() };
+        let problem = binary(200, 6, 5).groups(7).problem();
+        let of = |problem: &Problem| design(problem, true, true);
+        assert_eq!(have_cells(&criterion, &of(&problem), |rows| of(&problem.select_rows(rows))), [true; 3]);
+    }
+
+    #[test]
+    fn parts_that_are_not_made_of_cells_read_their_rows() {
+        let of = |problem: &Problem| design(problem, true, false);
+        let by_groups = KFold { by: Some(By::Groups), ..KFold::default() };
+        let problem = regression(120, 6, 7).groups(6).problem();
+        // Folds are dealt anew in every part.
+        let anew = have_cells(&KFold::default(), &of(&problem), |rows| of(&problem.select_rows(rows)));
+        assert_eq!(anew, [false; 3]);
+        // Targets are scaled in every part.
+        let scaled = |rows: &[usize]| {
+            let part = problem.select_rows(rows);
+            of(&part.with_targets(part.targets().mapv(|y| 3.0 * y)).unwrap())
+        };
+        assert_eq!(have_cells(&by_groups, &of(&problem), scaled), [false; 3]);
+        // A part of a part lacks rows of a cell.
+        let fewer = |rows: &[usize]| of(&problem.select_rows(&rows[1..]));
+        assert_eq!(have_cells(&by_groups, &of(&problem), fewer), [false; 3]);
+    }
+
+    #[test]
+    fn columns_equal_in_a_part_alone_tie() {
+        let problem = regression(120, 5, 9).groups(6).problem();
+        let groups = problem.groups().unwrap().clone();
+        let mut columns = problem.columns().as_ref().clone();
+        // Like the first column but where the last part is.
+        let own = |row: usize| problem.columns().column(0).get(row) + if groups[row] % 3 == 2 { 7.3 } else { 0.0 };
+        columns.push((0..120).map(own).collect::<Vec<f64>>());
+        let names = (0..6).map(|k| format!("x{k}")).collect();
+        let targets = problem.targets().as_ref().clone();
+        let problem = Problem::new(columns, names, targets, vec!["y".into()], problem.task().clone()).unwrap();
+        let problem = problem.with_groups(groups.to_vec()).unwrap();
+        let rows: Vec<usize> = (0..120).filter(|&row| groups[row] % 3 != 2).collect();
+        let parts: Vec<usize> = groups.iter().map(|group| *group as usize % 3).collect();
+        let whole = design(&problem, true, false).parted(&[parts]);
+        let part = design(&problem.select_rows(&rows), true, false).part_of(&whole, &rows);
+        let criterion = KFold { by: Some(By::Groups), engine: Engine::Primal, ..KFold::default() };
+        let mut subset = Subset::open(&criterion, &part, &Outline::forward(6, 3)).unwrap();
+        let mut scores = [Score::WORST; 2];
+        subset.score_additions(&[0, 5], &mut scores).unwrap();
+        assert_eq!(scores[0], scores[1]);
+        subset.add(3).unwrap();
+        subset.score_additions(&[0, 5], &mut scores).unwrap();
+        assert_eq!(scores[0], scores[1]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Which engine is the cheapest.
+
+use super::engine::Kind;
+use super::{Engine, KFold, moments};
+use crate::balance;
+use crate::fits::are_decomposed;
+use crate::round::Round;
+use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
+use vaglio_kernels::kfold::{Backward, Moments};
+
+/// What a search works on.
+struct Extent {
+    rows: f64,
+    columns: f64,
+    folds: f64,
+    lambdas: f64,
+    outputs: f64,
+    /// Parts of the folds that have training weights in common, and pairs of a fold and a class with weights of its own.
+    parts: f64,
+    pairs: f64,
+    /// Rows that the smallest training part has.
+    training: usize,
+    /// Columns that each fold imputes.
+    gaps: f64,
+    /// Whether each fold standardizes columns.
+    is_standardized: bool,
+    /// Whether the rows of a subset are decomposed once for several folds, or each fold is refitted.
+    is_decomposed: bool,
+    /// Flops that take as long as the loss of a row and output.
+    loss: f64,
+    /// The part of a pass over the rows that this search pays, since moments are kept for others.
+    pass: f64,
+}
+
+/// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
+const FORWARD: f64 = 6.0;
+const BACKWARD: f64 = 12.0;
+/// Flops of a trial for each fold and λ; in a tree of all subsets with what its node costs.
+const TRIAL: f64 = 20.0;
+/// Decompositions of all rows cost so many times the triangle of one fold.
+const DECOMPOSED: f64 = 4.0;
+/// Flops that take as long as gathering a row, or telling what it loses.
+const GATHERED: f64 = 16.0;
+/// Bytes of states that stay near the processor, and the flops of moments that one on states takes as long as where they are
+/// far from it: these are passes over memory, moments are arithmetic.
+const NEAR: f64 = (1u64 << 22) as f64;
+const FAR: f64 = 8.0;
+/// Flops that making a double of these states takes as long as, for each time that they are slower.
+const MADE: f64 = 60.0;
+/// Doubles beyond which the states of several parts are not made.
+const MOST: f64 = (1u64 << 28) as f64;
+
+/// Flops that take as long as the loss of a row: comparisons are not done eight at a time, and AUC sorts.
+fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
+    match loss.measure() {
+        Measure::Squared => 0.0,
+        Measure::Absolute => 3.0,
+        Measure::ZeroOne | Measure::BalancedError => 8.0,
+        Measure::Rows => 16.0,
+        Measure::Auc | Measure::Whole => 16.0 * rows.max(2.0).log2(),
+    }
+}
+
+/// The engine that a search takes, with its cost; `parts` is how many there are.
+pub(super) fn choose(
+    criterion: &KFold,
+    design: &Design,
+    round: &Round,
+    parts: Option<usize>,
+    outline: &Outline,
+) -> (Kind, Estimate) {
+    let folds = &round.folds;
+    let classes = balance::classes_of(design);
+    let is_balanced = classes.is_some();
+    let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
+    let is_light = is_light(design, round);
+    let extent = Extent {
+        rows: design.planned_rows() as f64,
+        columns: design.candidates().len() as f64,
+        folds: round.held_out as f64,
+        lambdas: design.lambdas().len() as f64,
+        outputs: design.targets().nrows() as f64,
+        // Of a sample, its share.
+        training: round.least_training() * design.planned_rows() / design.rows().max(1),
+        parts: parts.unwrap_or(round.held_out) as f64,
+        pairs: pairs as f64,
+        gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
+        is_standardized: design.is_standardized_in_folds(),
+        is_decomposed: !is_light
+            && !design.is_made_in_folds()
+            && folds.is_of_others()
+            && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
+        loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
+        pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
+    };
+    if design.readout().is_some_and(|readout| readout.refine) {
+        return extent.decomposition(
+            outline,
+            "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
+        );
+    }
+    if is_light {
+        return extent.decomposition(
+            outline,
+            "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
+        );
+    }
+    let (primal, dual) = (extent.primal(outline), extent.dual(outline));
+    let of_primal =
+        |reason: &str| (Kind::Moments, Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() });
+    // Moments know the squared errors of rows alone.
+    let squared = criterion.loss.measure() == Measure::Squared && design.decisions().is_none();
+    if is_balanced && extent.is_standardized {
+        return extent.decomposition(
+            outline,
+            "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
+        );
+    }
+    if extent.gaps > 0.0 {
+        // Rows held out would need states of each fold.
+        let has_moments =
+            squared && !is_balanced && criterion.engine != Engine::Dual && outline.start < extent.training;
+        let decomposed = extent.decomposition(
+            outline,
+            "columns are imputed in each fold, so the folds of every subset are decomposed; `scope: train` would be faster",
+        );
+        return match has_moments && (criterion.engine == Engine::Primal || primal.flops <= decomposed.1.flops) {
+            true => of_primal("columns imputed in each fold"),
+            false => decomposed,
+        };
+    }
+    let parts = parts.filter(|_| folds.is_of_others());
+    let of_dual = |reason: &str| {
+        match extent.has_states(parts, outline) {
+        true => (Kind::HoldOut, Estimate { reason: format!("{}, {reason}", dual.reason), ..dual.clone() }),
+        false => extent.decomposition(
+            outline,
+            match folds.is_of_others() {
+                true => "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
+                false => "the folds of every subset are refitted, since each is trained on rows of its own",
+            },
+        ),
+    }
+    };
+    let dual_flops = of_dual("").1.flops;
+    match criterion.engine {
+        Engine::Primal => of_primal("as `engine: primal` says"),
+        Engine::Dual => of_dual("as `engine: dual` says"),
+        Engine::Auto if !squared => of_dual("which any loss can be taken of"),
+        // More columns than rows to train on: cancellation would make moments unreliable from the start.
+        Engine::Auto if outline.start >= extent.training => {
+            of_dual("since there are no more rows to train on than columns to start from")
+        }
+        Engine::Auto if primal.flops <= dual_flops => {
+            of_primal(&format!("at {} of the work of holding rows out", share(primal.flops, dual_flops)))
+        }
+        Engine::Auto => of_dual(&format!("at {} of the work of moments", share(dual_flops, primal.flops))),
+    }
+}
+
+/// The part of the weight of all rows, or of those of a class that counts like the others, that a fold is trained on, below
+/// which differences of sums over all rows and over those held out have too few digits.
+const LIGHT: f64 = 1e-4;
+
+/// Whether a fold is trained on next to none of the weight.
+pub(super) fn is_light(design: &Design, round: &Round) -> bool {
+    if design.weights().is_none() {
+        return false;
+    }
+    let classes = balance::classes_of(design);
+    let all = balance::totals(design, classes.as_ref(), 0..design.rows());
+    (0..round.held_out).any(|fold| {
+        let of_others = round.folds.is_of_others();
+        let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
+        let some = balance::totals(design, classes.as_ref(), some.into_iter());
+        let left = |all: f64, some: f64| if of_others { all - some } else { some };
+        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT * all)
+    })
+}
+
+fn share(part: f64, whole: f64) -> String {
+    let percent = 100.0 * part / whole;
+    if percent < 1.0 { format!("{percent:.1e} %") } else { format!("{percent:.0} %") }
+}
+
+impl Extent {
+    /// Subsets that differ by one column are compared in `steps` steps; sizes run between the start and the largest.
+    fn primal(&self, outline: &Outline) -> Estimate {
+        let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
+        let pairs = folds * lambdas;
+        let pass = self.pass * (rows + self.pairs) * (columns + self.gaps).powi(2);
+        let start = outline.start as f64;
+        let (steps, size) = (outline.steps as f64, outline.largest as f64);
+        let moments = Moments::bytes(folds as usize, self.pairs as usize, columns as usize) as f64;
+        if outline.start > 0 {
+            let decompositions = folds * 4.0 * start.powi(3);
+            let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
+            let state = Backward::bytes(folds as usize, lambdas as usize, outline.start) as f64;
+            let spectrum = folds * 5.0 * 8.0 * start * start;
+            return Estimate {
+                engine: Kind::Moments.name(),
+                reason: if outline.steps == 0 {
+                    "moments of the folds, one tridiagonal form of each for every lambda".into()
+                } else {
+                    "moments of the folds, backward in O(1) a trial".into()
+                },
+                flops: pass + decompositions + removals,
+                bytes: moments + if outline.steps == 0 { spectrum } else { state },
+            };
+        }
+        // The average over a walk that grows to `size` columns and may go to and fro.
+        let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
+        Estimate {
+            engine: Kind::Moments.name(),
+            reason: "moments of the folds, forward in O(1) a trial".into(),
+            flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
+            bytes: moments + state,
+        }
+    }
+
+    /// Whether states of rows held out are made: one part has few, unless each fold standardizes.
+    fn has_states(&self, parts: Option<usize>, outline: &Outline) -> bool {
+        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns;
+        let doubles = if parts == Some(1) { 0.0 } else { of_parts } + self.apart(outline);
+        parts.is_some() && doubles <= MOST
+    }
+
+    /// Doubles of the residuals that columns have in the training rows of each fold, where each standardizes.
+    fn apart(&self, outline: &Outline) -> f64 {
+        if !self.is_standardized {
+            return 0.0;
+        }
+        self.parts * self.lambdas * self.folds * self.rows * outline.largest as f64
+    }
+
+    fn dual(&self, outline: &Outline) -> Estimate {
+        let Extent { rows, columns, outputs, parts, .. } = *self;
+        // A state for each λ and part of the folds.
+        let lambdas = self.lambdas * parts;
+        let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
+        // Products over the training rows of each fold, of which four share the reading of a column.
+        let apart = if self.is_standardized { self.folds } else { 0.0 };
+        let step = rows * (4.0 + 3.0 * apart) * size;
+        let trial = rows * (6.0 + apart + (2.0 + self.loss) * outputs) + TRIAL * self.folds;
+        let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
+        // After a removal a candidate follows the columns behind it again.
+        let forward = Outline::forward(columns as usize, outline.largest).trials;
+        let again = if outline.start == 0 && steps > size { (outline.trials - forward).max(0.0) } else { 0.0 };
+        let follow = again * rows * 2.0 * size;
+        let far = (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR);
+        let made = (far - 1.0) * MADE * rows * columns;
+        Estimate {
+            engine: Kind::HoldOut.name(),
+            reason: match self.is_standardized {
+                true => "rows held out, columns standardized in each fold".into(),
+                false => "rows held out".into(),
+            },
+            flops: lambdas * (made + far * (trial * outline.trials + follow + step * steps + set_up)),
+            // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
+            bytes: 8.0
+                * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })
+                    + self.apart(outline)),
+        }
+    }
+
+    fn decomposition(&self, outline: &Outline, reason: &str) -> (Kind, Estimate) {
+        let Extent { rows, folds, lambdas, outputs, .. } = *self;
+        let size = outline.largest as f64;
+        // Sizes grow to the largest, or stay near it.
+        let (square, cube) = if outline.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };
+        let (square, cube) = (square * size * size, cube * size * size * size);
+        let of_lambda = rows * (2.0 * size + GATHERED) * outputs;
+        let subset = if self.is_decomposed {
+            let wide = (rows / folds).min(size);
+            self.parts * (DECOMPOSED * 2.0 * rows * square + lambdas * (2.0 * rows * wide * size + of_lambda))
+        } else {
+            let gathered = rows * (4.0 * size + GATHERED);
+            folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)
+        };
+        let estimate = Estimate {
+            engine: Kind::Decomposition.name(),
+            reason: reason.into(),
+            flops: outline.trials * subset,
+            bytes: 8.0 * rows * size * folds,
+        };
+        (Kind::Decomposition, estimate)
+    }
+}

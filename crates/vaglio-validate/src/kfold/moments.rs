@@ -1,0 +1,200 @@
+//! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
+
+use super::engine::{FoldEngine, Kind, Node, Spread};
+use super::{KFold, cells};
+use crate::fits::{failed, failed_or_stopped};
+use crate::settle::Outcome;
+use std::sync::Arc;
+use vaglio_core::{Design, Feature, Result};
+use vaglio_kernels::Folds;
+use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
+
+/// Moments of each round with the folds that they are of.
+#[derive(Clone, Default)]
+struct Kept(Vec<(Folds, Arc<Moments>)>);
+
+impl Kept {
+    fn of(&self, folds: &Folds) -> Option<&Arc<Moments>> {
+        self.0.iter().find(|(own, _)| own == folds).map(|(_, moments)| moments)
+    }
+}
+
+/// Whether a design has kept its moments in folds.
+pub(super) fn are_kept(design: &Design, folds: &Folds) -> bool {
+    design.kept::<Kept>().is_some_and(|kept| kept.of(folds).is_some())
+}
+
+/// Whether searches by an engine keep moments.
+pub fn is_of_moments(engine: &str) -> bool {
+    engine == Kind::Moments.name()
+}
+
+/// The moments of the first round that a search by `engine` has made and kept.
+pub fn moments_of_search(design: &Design, engine: &str) -> Option<Arc<Moments>> {
+    let kept = design.kept::<Kept>().filter(|_| is_of_moments(engine))?;
+    kept.0.first().map(|(_, moments)| Arc::clone(moments))
+}
+
+/// The moments of a design in folds, of which the first are held out, which the design keeps for other λ; from cells of rows where it is one of several
+/// parts that have these in common.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] when products overflow.
+pub(super) fn of(criterion: &KFold, design: &Design, rows: &Rows<'_>, held_out: usize) -> Result<Arc<Moments>> {
+    let kept = design.kept::<Kept>();
+    if let Some(moments) = kept.as_ref().and_then(|kept| kept.of(rows.folds())) {
+        return Ok(Arc::clone(moments));
+    }
+    let moments = match cells::moments(criterion, design, rows)? {
+        Some(moments) => moments,
+        None => Moments::new(rows).map_err(|e| failed_or_stopped(design, e))?,
+    };
+    let moments = Arc::new(moments.holding_out(rows, held_out));
+    let mut all = kept.map_or_else(Kept::default, |kept| Kept::clone(&kept));
+    all.0.push((rows.folds().clone(), Arc::clone(&moments)));
+    design.keep(Arc::new(all));
+    Ok(moments)
+}
+
+/// Moments, with the states that additions and removals need.
+pub(super) struct MomentEngine {
+    moments: Arc<Moments>,
+    lambdas: Vec<f64>,
+    forward: Option<Forward>,
+    backward: Option<Backward>,
+    /// Of the current subset, where there is no other state of it.
+    spectrum: Option<Spectrum>,
+}
+
+impl MomentEngine {
+    pub fn new(moments: Arc<Moments>, lambdas: &[f64]) -> Self {
+        MomentEngine { moments, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
+    }
+
+    fn outcomes(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+        let of_lambda = |l: usize| {
+            let trial = |candidate: &Feature| match trials.features.binary_search(candidate) {
+                Ok(k) => outcome(&self.moments, trials.losses[l][k], trials.conditioning[l][k]),
+                Err(_) => Outcome::UNKNOWN,
+            };
+            candidates.iter().map(trial).collect()
+        };
+        (0..self.lambdas.len()).map(of_lambda).collect()
+    }
+
+    fn spectrum(&mut self, subset: &[Feature]) -> Result<&Spectrum> {
+        let spectrum = match self.spectrum.take() {
+            Some(spectrum) => spectrum,
+            None => Spectrum::new(&self.moments, subset).map_err(failed)?,
+        };
+        Ok(self.spectrum.insert(spectrum))
+    }
+}
+
+fn outcome(moments: &Moments, sum: f64, conditioning: f64) -> Outcome {
+    Outcome::of_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
+}
+
+fn outcomes(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<Outcome> {
+    sums.into_iter().zip(conditioning).map(|(sum, conditioning)| outcome(moments, sum, conditioning)).collect()
+}
+
+impl FoldEngine for MomentEngine {
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Outcome>>> {
+        let (sums, conditioning) = match (&self.forward, &self.backward) {
+            (Some(forward), _) => (forward.losses(), forward.conditioning()),
+            (None, Some(backward)) => (backward.losses(), backward.conditioning()),
+            (None, None) => {
+                let lambdas = self.lambdas.clone();
+                let spectrum = self.spectrum(subset)?;
+                (spectrum.losses(&lambdas), lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect())
+            }
+        };
+        Ok(Some(outcomes(&self.moments, sums, conditioning)))
+    }
+
+    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+        let start = || Forward::new(&self.moments, &self.lambdas, subset);
+        let trials = self.forward.get_or_insert_with(start).trials();
+        self.outcomes(&trials, candidates)
+    }
+
+    fn can_skip_additions(&self) -> bool {
+        true
+    }
+
+    fn skip_additions(&mut self, subset: &[Feature], _: &[Feature]) {
+        let start = || Forward::new(&self.moments, &self.lambdas, subset);
+        self.forward.get_or_insert_with(start);
+    }
+
+    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+        let start = || Backward::new(&self.moments, &self.lambdas, subset);
+        let trials = self.backward.get_or_insert_with(start).trials();
+        self.outcomes(&trials, candidates)
+    }
+
+    fn add(&mut self, feature: Feature) {
+        (self.backward, self.spectrum) = (None, None);
+        if let Some(forward) = &mut self.forward {
+            forward.add(feature);
+        }
+    }
+
+    fn remove(&mut self, feature: Feature) -> bool {
+        self.spectrum = None;
+        if let Some(forward) = &mut self.forward {
+            forward.remove(feature);
+        }
+        self.backward.as_mut().is_some_and(|backward| backward.remove(feature))
+    }
+
+    fn reset(&mut self) {
+        (self.forward, self.backward, self.spectrum) = (None, None, None);
+    }
+
+    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
+        Ok(vec![Spread::Folds(match (&self.forward, &self.backward) {
+            (Some(forward), _) => forward.of_folds(lambda),
+            (None, Some(backward)) => backward.of_folds(lambda),
+            (None, None) => {
+                let lambda = self.lambdas[lambda];
+                self.spectrum(subset)?.of_folds(lambda)
+            }
+        })])
+    }
+
+    /// Columns that were selected before come first in the tree.
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {
+        let columns: Vec<Feature> = subset.iter().chain(later).copied().collect();
+        let mut tree = Tree::new(&self.moments, &self.lambdas, &columns);
+        for _ in subset {
+            tree = tree.child(0);
+        }
+        Box::new(TreeNode { moments: &self.moments, tree, lambdas: self.lambdas.len() })
+    }
+}
+
+/// A node of the tree of subsets.
+struct TreeNode<'m> {
+    moments: &'m Moments,
+    tree: Tree,
+    lambdas: usize,
+}
+
+impl Node for TreeNode<'_> {
+    fn current(&mut self) -> Option<Vec<Outcome>> {
+        Some(outcomes(self.moments, self.tree.losses(), self.tree.conditioning()))
+    }
+
+    fn additions(&mut self, places: &[usize]) -> Vec<Vec<Outcome>> {
+        let (losses, conditioning) = self.tree.trials();
+        let count = losses.len() / self.lambdas.max(1);
+        let trial = |at: usize| outcome(self.moments, losses[at], conditioning[at]);
+        (0..self.lambdas).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
+    }
+
+    fn child(&mut self, place: usize) -> Box<dyn Node + '_> {
+        Box::new(TreeNode { moments: self.moments, tree: self.tree.child(place), lambdas: self.lambdas })
+    }
+}

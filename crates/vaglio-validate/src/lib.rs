@@ -1,0 +1,22 @@
+//! Cross-validation without refitting: leave-one-out and k-fold as criteria, and how rows are held out.
+//!
+//! [`Loo`] and [`KFold`] score subsets of columns by rows that the readout was not trained on; [`splits`] says which rows
+//! these are where it is not each once. Both are exact: their definition retrains, and every engine is checked against it.
+
+mod balance;
+mod decomposed;
+mod fits;
+mod kernel;
+mod kfold;
+mod linear;
+mod loo;
+mod penalty;
+mod round;
+mod rounds;
+mod settle;
+pub mod splits;
+mod units;
+
+pub use kernel::chosen_data;
+pub use kfold::{By, Engine, KFold, is_of_moments, moments_of_search};
+pub use loo::{Loo, predicted_left_out};

@@ -1,0 +1,363 @@
+//! The evaluator of leave-one-out.
+
+use super::branch::LooNode;
+use super::common::Common;
+use super::settle::{Settled, residuals_after, settle, settled};
+use crate::fits::Scored;
+use crate::settle::in_order_of_bounds;
+use std::sync::Arc;
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, walked};
+use vaglio_kernels::loo::{Basis, Change, Possible, State};
+use vaglio_kernels::{Trial, is_unreliable};
+
+/// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
+pub(super) struct LooEvaluator<'d> {
+    common: Arc<Common<'d>>,
+    /// None yet of a subset that was set and not changed.
+    states: Option<Vec<State<'d>>>,
+    /// That subset from one decomposition, once it was scored; `None` inside where that is unreliable.
+    at_once: Option<Option<Scored>>,
+    /// The fit of the last bound, with the subset whose weights it has: the next one often has a column less.
+    fit: Option<(Vec<Feature>, Possible)>,
+    /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
+    /// tried at once share the reading of the state.
+    needed: usize,
+    /// Whether bounds left so many in the last step that all are tried from here on.
+    is_full: bool,
+}
+
+/// What was tried of some candidates, each with its conditioning.
+#[derive(Default)]
+struct Tried {
+    scored: Vec<(Feature, Score, f64)>,
+    remade: usize,
+    rows_kept_out: usize,
+}
+
+/// Lower bounds of the candidates, for each state.
+#[derive(Default, Clone)]
+struct Bounded {
+    features: Vec<Feature>,
+    bounds: Vec<Vec<f64>>,
+}
+
+impl Bounded {
+    /// Takes those of one more state; false where it has none.
+    fn take(&mut self, of_state: Option<(&[Feature], Vec<f64>)>) -> bool {
+        of_state.is_some_and(|(features, bounds)| {
+            self.features = features.to_vec();
+            self.bounds.push(bounds);
+            true
+        })
+    }
+
+    /// The lowest bound of each of some candidates with its place among the features, which increase.
+    fn lowest(&self, candidates: &[Feature]) -> impl Iterator<Item = (f64, usize)> {
+        let places = candidates.iter().filter_map(|candidate| self.features.binary_search(candidate).ok());
+        places.map(|place| (self.bounds.iter().map(|bounds| bounds[place]).fold(f64::INFINITY, f64::min), place))
+    }
+}
+
+/// Candidates that bounds may leave to be tried in any case, before all are.
+const LEAST_BOUNDED: usize = 32;
+/// Candidates that are tried by bounds that read nothing, at least, before the others are made; of many, one in so many,
+/// since a pass over all of them costs as much as to try these.
+const MOST_NEAR: usize = 15;
+const NEAR_OF: usize = 8;
+/// Of the candidates, one in so many that bounds leave to be tried makes steps that follow try all.
+const FULL_OF: usize = 2;
+/// Penalties from which on one decomposition for all of them costs less than a state for each.
+const MANY: usize = 4;
+/// Doubles beyond which a branch does not keep the columns that may follow.
+const MOST: usize = 1 << 27;
+
+impl<'d> LooEvaluator<'d> {
+    /// The empty subset.
+    pub fn new(common: Arc<Common<'d>>) -> Self {
+        LooEvaluator { common, states: None, at_once: None, fit: None, needed: 1, is_full: false }
+    }
+
+    /// The states, made where there are none yet.
+    fn states(&mut self, subset: &[Feature]) -> &mut [State<'d>] {
+        self.at_once = None;
+        let made = || self.common.bases(subset).into_iter().map(State::new).collect();
+        self.states.get_or_insert_with(made)
+    }
+
+    fn bases(&mut self, subset: &[Feature]) -> Vec<&Basis<'d>> {
+        self.states(subset).iter().map(|state| state.basis()).collect()
+    }
+
+    /// The subset for all λ, where there is no state of it and one decomposition is reliable for them.
+    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<&Scored>> {
+        if self.states.is_some() {
+            return Ok(None);
+        }
+        let found = match self.at_once.take() {
+            Some(found) => found,
+            None => self.decomposed(subset)?,
+        };
+        Ok(self.at_once.insert(found).as_ref())
+    }
+
+    fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+        let is_worth_it = self.common.lambdas.len() >= MANY && !subset.is_empty();
+        if is_worth_it { self.common.fits.decomposed(subset) } else { Ok(None) }
+    }
+
+    /// The score of a subset that was just built.
+    fn score_of(common: &Common<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
+        let trials: Vec<Vec<Trial>> =
+            bases.iter().zip(common.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
+        Ok(settle(common, bases, &trials, &[Change::None])?[0])
+    }
+
+    /// The best addition by bounds; `None` where they told too few candidates apart in the step before.
+    ///
+    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried. What earlier
+    /// trials told makes them sharper, which a run that goes on from a journal does not know: so nothing that is kept or
+    /// noted depends on which candidates were tried beside the winner, and steps in which trials are unreliable, whose
+    /// remedy they share, are settled by bounds of the state alone.
+    fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
+        if self.is_full {
+            return Ok(None);
+        }
+        let common = Arc::clone(&self.common);
+        let mut near = Bounded::default();
+        let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(&common.scorer)));
+        let by_near = match all_near {
+            true => self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?,
+            false => None,
+        };
+        let (plain, scored) = match by_near {
+            Some(scored) => (near, scored),
+            None => {
+                let mut bounded = Bounded::default();
+                if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(&common.scorer))) {
+                    return Ok(None);
+                }
+                let Some(scored) = self.tried(subset, candidates, &bounded, |_| usize::MAX)? else { return Ok(None) };
+                (if all_near { near } else { bounded }, scored)
+            }
+        };
+        let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
+        let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
+        Ok(Some(scored))
+    }
+
+    /// Candidates in the order of their bounds with exact scores, those of the winner and its equals noted; `None` where more
+    /// than `most` would have to be tried.
+    fn tried(
+        &mut self,
+        subset: &[Feature],
+        candidates: &[Feature],
+        bounded: &Bounded,
+        most: impl Fn(usize) -> usize,
+    ) -> Result<Option<Vec<(Feature, Score)>>> {
+        let common = Arc::clone(&self.common);
+        let mut sharper = bounded.clone();
+        for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
+            bounds.iter_mut().zip(state.sharper(&common.scorer)).for_each(|(bound, by)| *bound += by);
+        }
+        let first = self.needed;
+        let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
+            return Ok(None);
+        };
+        if found.remade > 0 {
+            let Some(again) = self.in_rounds(subset, candidates, bounded, usize::MAX, 1)? else { return Ok(None) };
+            found = again;
+        }
+        let best = found.scored.iter().map(|(_, score, _)| score.loss).fold(f64::INFINITY, f64::min);
+        let left: Vec<(f64, usize)> = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).collect();
+        self.needed = left.len();
+        let of_best =
+            found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
+        let least = of_best.fold(1.0, f64::min);
+        common.watch.met(least);
+        if is_unreliable(least) {
+            common.watch.remade(found.remade, found.rows_kept_out);
+        }
+        tracing::trace!(tried = found.scored.len(), of = candidates.len(), "bounded step");
+        Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
+    }
+
+    /// Candidates settled in the order of their bounds, in rounds of `first` and more.
+    fn in_rounds(
+        &mut self,
+        subset: &[Feature],
+        candidates: &[Feature],
+        bounded: &Bounded,
+        most: usize,
+        first: usize,
+    ) -> Result<Option<Tried>> {
+        let mut tried = Tried::default();
+        let order: Vec<(f64, usize)> = bounded.lowest(candidates).collect();
+        let exact = |batch: &[usize], best: f64| {
+            let settled = self.exact(subset, &bounded.bounds, batch, best, &bounded.features)?;
+            tried.remade += settled.remade;
+            tried.rows_kept_out = tried.rows_kept_out.max(settled.rows_kept_out);
+            let features = batch.iter().map(|&place| bounded.features[place]);
+            let of_batch = features.zip(&settled.scores).zip(&settled.conditioning);
+            tried.scored.extend(of_batch.map(|((feature, score), conditioning)| (feature, *score, *conditioning)));
+            Ok(settled.scores)
+        };
+        let is_within = in_order_of_bounds(order, most, first, exact)?.is_some();
+        Ok(is_within.then_some(tried))
+    }
+
+    /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
+    fn exact(
+        &mut self,
+        subset: &[Feature],
+        bounds: &[Vec<f64>],
+        batch: &[usize],
+        best: f64,
+        features: &[Feature],
+    ) -> Result<Settled> {
+        let common = Arc::clone(&self.common);
+        let states = self.states(subset);
+        let skipped = Trial::of(f64::INFINITY, 1.0);
+        let mut trials = vec![vec![skipped; batch.len()]; states.len()];
+        for (index, state) in states.iter_mut().enumerate() {
+            let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
+            let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
+            for (k, trial) in able.into_iter().zip(state.bounded_trials(&common.scorer, &positions)) {
+                trials[index][k] = trial;
+            }
+        }
+        let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
+        settled(&common, &self.bases(subset), &trials, &changes)
+    }
+}
+
+impl Evaluator for LooEvaluator<'_> {
+    fn watch(&self) -> Watch {
+        self.common.watch.clone()
+    }
+
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        if let Some(at_once) = self.at_once(subset)? {
+            return Ok(at_once.score);
+        }
+        Self::score_of(&Arc::clone(&self.common), &self.bases(subset))
+    }
+
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
+        (self.states, self.at_once, self.is_full) = (None, None, false);
+        Ok(())
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let common = Arc::clone(&self.common);
+        let states = self.states(subset).iter_mut().zip(common.scorers());
+        let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.trials(scorer, candidates)).collect();
+        let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
+        scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
+        // A constant column has no state of its own.
+        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !common.data().is_active(**c)) {
+            let bases = common.bases(&larger(subset, *candidate));
+            *score = Self::score_of(&common, &bases.iter().collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let common = Arc::clone(&self.common);
+        // What is asked for nothing else is not kept.
+        let mut alone: Option<Vec<State<'_>>> = (self.states.is_none() && common.changes_once)
+            .then(|| common.each(|data, lambda| State::of_removals(data, lambda, subset.to_vec())));
+        let states = match &mut alone {
+            Some(states) => &mut states[..],
+            None => self.states(subset),
+        };
+        let tried = states.iter_mut().zip(common.scorers());
+        let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
+        let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
+        let bases: Vec<&Basis<'_>> = states.iter().map(State::basis).collect();
+        scores.copy_from_slice(&settle(&common, &bases, &trials, &changes)?);
+        Ok(())
+    }
+
+    fn can_skip(&self, trials: Trials<'_>) -> bool {
+        // Exact trials by bounds leave nothing behind that later ones would not compute alike.
+        let are_bounded = self.states.as_ref().is_some_and(|states| states.iter().all(State::is_bounded));
+        let are_bounded = are_bounded && !self.is_full;
+        matches!(trials, Trials::BestAddition(_)) && are_bounded
+    }
+
+    fn skip(&mut self, subset: &[Feature], _: Trials<'_>) -> Result<()> {
+        self.states(subset).iter_mut().for_each(State::follow);
+        Ok(())
+    }
+
+    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        if self.states(subset).iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)) {
+            self.common.watch.rebuilt();
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
+        if !goes_on {
+            (self.states, self.is_full) = (None, false);
+            self.common.watch.rebuilt();
+        }
+        Ok(())
+    }
+
+    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        if self.common.bounded
+            && let Some(scored) = self.best_by_bounds(subset, candidates)?
+        {
+            let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
+            return Ok(Winner::among(&tried, &scores));
+        }
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.score_additions(subset, candidates, &mut scores)?;
+        Ok(Winner::among(candidates, &scores))
+    }
+
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        let common = Arc::clone(&self.common);
+        if let Some(at_once) = self.at_once(subset)? {
+            return Ok(common.scorer.standard_error(&at_once.residuals));
+        }
+        let score = self.score(subset)?;
+        let bases = self.bases(subset);
+        let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
+        let (residuals, _) = residuals_after(&common, &bases[first..], &[Change::None]);
+        Ok(residuals.first().and_then(|residuals| common.scorer.standard_error(residuals)))
+    }
+
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        let size = self.common.data().rows().saturating_mul(later.len()).saturating_mul(self.common.lambdas.len());
+        if !self.common.is_whole || size > MOST {
+            return Ok(walked(self, subset, later));
+        }
+        let bases = self.common.bases(subset);
+        Ok(Box::new(LooNode::root(&self.common, &bases, subset, later)))
+    }
+
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
+        if !self.common.is_whole {
+            return Ok(f64::NEG_INFINITY);
+        }
+        let members: Vec<Feature> = subset.iter().chain(later).copied().collect();
+        let is_larger = |of: &[Feature]| of.iter().all(|feature| subset.contains(feature));
+        if !self.fit.as_ref().is_some_and(|(of, fit)| is_larger(of) && fit.covers(&members)) {
+            let mut weights = vec![f64::INFINITY; self.common.data().rows()];
+            self.bases(subset).iter().for_each(|basis| basis.lower_weights(&mut weights));
+            self.fit = Possible::new(self.common.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
+        }
+        let Some((_, fit)) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
+        fit.keep(&members);
+        Ok(fit.bound(&self.common.scorer, subset, most))
+    }
+
+    /// What the least squares fit of all columns leaves over, with what is left of 1 − leverage.
+    fn bound_by(&self) -> Option<&'static str> {
+        Some("least_squares")
+    }
+}

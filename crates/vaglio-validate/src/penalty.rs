@@ -1,0 +1,127 @@
+//! Penalties that are nothing beside the columns.
+
+use super::round::Round;
+use ndarray::{Array1, Array2, Axis};
+use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
+
+/// The part of the largest sum of squares of a column below which λ tells nothing of columns that depend on each other: its
+/// root is what is left of nine digits.
+const SMALL: f64 = 1e-18;
+/// What is left of a column of length 1 beside the others, below which it depends on them.
+const DEPENDENT: f64 = 1e-8;
+
+/// Refuses a λ that is nothing beside columns which depend on each other, or are more than rows to train on: what such
+/// subsets predict has no digits.
+///
+/// Cost O(columns) for every λ that is not as small, else O(rows · columns²).
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<()> {
+    let Some(readout) = design.readout() else { return Ok(()) };
+    let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
+    if lambda.log2() >= SMALL.log2() + design.log_squares() {
+        return Ok(());
+    }
+    let (scaled, lambda) = match design.in_units() {
+        Some((units, scaled)) => (scaled, units.lambda(lambda)),
+        None => (design, lambda),
+    };
+    let columns = weighed(scaled, readout.intercept);
+    let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
+    let squares = if design.is_standardized_in_folds() { weights(scaled).iter().sum() } else { squares };
+    if lambda >= SMALL * squares {
+        return Ok(());
+    }
+    let free = least_training(criterion, design)?.saturating_sub(usize::from(readout.intercept));
+    let why = match outline.largest > free.max(1) {
+        true => "of which more are selected than there are rows to train on",
+        false if are_dependent(columns) => "which depend on each other",
+        false => return Ok(()),
+    };
+    Err(Error::Numerical(format!(
+        "lambda {:e} is too small for these columns, {why}: nothing would be left of the digits of a score; take a larger lambda",
+        readout.lambdas.iter().copied().fold(f64::INFINITY, f64::min)
+    )))
+}
+
+/// The least number of rows that are trained on.
+fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
+    let HeldOut::Folds(rounds) = criterion.folds(design)? else { return Ok(design.rows().saturating_sub(1)) };
+    Ok(rounds.iter().map(|round| Round::new(round).least_training()).min().unwrap_or(0))
+}
+
+/// The weight of each row where all are trained on.
+fn weights(design: &Design) -> Vec<f64> {
+    let every: Vec<usize> = (0..design.rows()).collect();
+    design.training_weights(&every).unwrap_or_else(|| vec![1.0; design.rows()])
+}
+
+/// The candidates, centered where there is an intercept, each row times the root of its weight: columns × rows.
+fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
+    let candidates = design.candidates();
+    let every: Vec<usize> = (0..design.rows()).collect();
+    let mut columns = design.gather(&candidates, &every);
+    let weights = weights(design);
+    let all: f64 = weights.iter().sum();
+    for mut column in columns.rows_mut() {
+        let mean =
+            if intercept { column.iter().zip(&weights).map(|(x, weight)| weight * x).sum::<f64>() / all } else { 0.0 };
+        column.iter_mut().zip(&weights).for_each(|(x, weight)| *x = weight.sqrt() * (*x - mean));
+    }
+    columns
+}
+
+/// Whether next to nothing is left of a column beside the others, by orthogonalizing them, the longest first.
+fn are_dependent(mut columns: Array2<f64>) -> bool {
+    for mut column in columns.rows_mut() {
+        let length = column.dot(&column).sqrt();
+        column /= if length > 0.0 { length } else { 1.0 };
+    }
+    if columns.nrows() > columns.ncols() {
+        return true;
+    }
+    let mut left: Vec<usize> = (0..columns.nrows()).collect();
+    while !left.is_empty() {
+        let length = |&k: &usize| columns.row(k).dot(&columns.row(k)).sqrt();
+        let lengths: Vec<f64> = left.iter().map(length).collect();
+        let Some(at) = (0..left.len()).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b])) else { return false };
+        if lengths[at] < DEPENDENT {
+            return true;
+        }
+        let pivot: Array1<f64> = &columns.row(left.swap_remove(at)) / lengths[at];
+        for &k in &left {
+            // Twice, which takes off what rounding left.
+            for _ in 0..2 {
+                let share = columns.row(k).dot(&pivot);
+                columns.index_axis_mut(Axis(0), k).scaled_add(-share, &pivot);
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loo;
+    use vaglio_testkit::data;
+
+    fn checked(design: &Design, largest: usize) -> Result<()> {
+        check(&Loo::default(), design, &Outline::forward(design.features(), largest))
+    }
+
+    #[test]
+    fn a_penalty_that_is_nothing_is_refused_where_columns_need_one() {
+        for (lambda, fits) in [(1e-12, true), (1e-25, false), (1e-290, false)] {
+            for intercept in [false, true] {
+                let dependent = data::regression(20, 5, 1).duplicates(1).design(&[1.0, lambda], intercept);
+                assert_eq!(checked(&dependent, 3).is_ok(), fits, "{lambda}");
+                let plain = data::regression(20, 5, 1).weighted().design(&[lambda], intercept);
+                assert!(checked(&plain, 5).is_ok(), "{lambda}");
+                let wide = data::regression(6, 9, 1).design(&[lambda], intercept);
+                assert_eq!(checked(&wide, 6).is_ok(), fits, "{lambda}");
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A random part of the rows, many times.
+
+use super::dealt::{members, renumbered};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_search::shuffle::{shuffled, stream};
+
+/// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
+/// have groups it is a part of the groups.
+///
+/// # Reference
+/// R. Picard, R. Cook, *Cross-validation of regression models*, Journal of the American Statistical Association 79, 1984.
+#[part(
+    Resampling,
+    "monte_carlo",
+    summary = "a random part of the rows, many times",
+    example = "criterion: {kind: kfold, splits: {kind: monte_carlo, repeats: 20, fraction: 0.2}}"
+)]
+#[derive(PartialEq)]
+pub struct MonteCarlo {
+    /// How many times.
+    #[schemars(extend("minimum" = 1))]
+    #[default(20)]
+    pub repeats: usize,
+    /// The part of the rows, or groups, that is held out.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[default(0.2)]
+    pub fraction: f64,
+}
+
+vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64;; });
+
+impl MonteCarlo {
+    /// A fifth of the rows, so many times.
+    pub fn new(repeats: usize) -> Self {
+        MonteCarlo { repeats, ..MonteCarlo::default() }
+    }
+}
+
+/// What the seeds of repeats are apart by.
+const REPEAT: u64 = 5;
+
+impl MonteCarlo {
+    /// The first of some units in an order: their share, to the nearest one.
+    fn first<'u>(&self, units: &'u [usize]) -> &'u [usize] {
+        &units[..(self.fraction * units.len() as f64).round() as usize]
+    }
+}
+
+impl Resampling for MonteCarlo {
+    fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
+        // Rows are units of one row.
+        let units = design.groups().map(|groups| members(&renumbered(groups).0));
+        let (count, what) = units.as_ref().map_or((design.rows(), "rows"), |units| (units.len(), "groups"));
+        let split = |repeat: usize| -> Result<Split> {
+            let order = shuffled(count, stream(design.seed(), REPEAT, repeat as u64));
+            let held_out: Vec<usize> = match (&units, classes) {
+                (Some(units), _) => self.first(&order).iter().flat_map(|&unit| &units[unit]).copied().collect(),
+                (None, Some(classes)) => (0..classes.names.len())
+                    .flat_map(|class| {
+                        let of_class: Vec<usize> =
+                            order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
+                        self.first(&of_class).to_vec()
+                    })
+                    .collect(),
+                (None, None) => self.first(&order).to_vec(),
+            };
+            match held_out.len() {
+                0 => Err(Error::setting("fraction", format!("{} of {count} {what} is none", self.fraction))),
+                all if all == design.rows() => {
+                    Err(Error::setting("fraction", format!("{} of {count} {what} is all of them", self.fraction)))
+                }
+                _ => Ok(Split::holding_out(held_out)),
+            }
+        };
+        (0..self.repeats).map(split).collect()
+    }
+
+    fn can_stratify(&self) -> bool {
+        true
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        match self {
+            MonteCarlo { repeats: 0, .. } => Err(Error::setting("repeats", "0 repeats; 1 is the least")),
+            MonteCarlo { fraction, .. } if !(*fraction > 0.0 && *fraction < 1.0) => {
+                Err(Error::setting("fraction", format!("expected a number between 0 and 1, found {fraction}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

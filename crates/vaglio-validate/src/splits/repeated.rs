@@ -1,0 +1,67 @@
+//! Shuffled folds, several times.
+
+use super::dealt;
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_search::shuffle::{shuffled, stream};
+
+/// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
+/// groups.
+#[part(
+    Resampling,
+    "repeated",
+    summary = "shuffled folds, several times",
+    example = "criterion: {kind: kfold, splits: {kind: repeated, folds: 5, repeats: 3}}"
+)]
+#[derive(PartialEq, Eq)]
+pub struct Repeated {
+    /// How many folds.
+    #[schemars(extend("minimum" = 2))]
+    #[default(5)]
+    pub folds: usize,
+    /// How many times.
+    #[schemars(extend("minimum" = 1))]
+    #[default(3)]
+    pub repeats: usize,
+}
+
+vaglio_core::setters!(Repeated { folds: usize, repeats: usize;; });
+
+impl Repeated {
+    /// So many folds, three times.
+    pub fn new(folds: usize) -> Self {
+        Repeated { folds, ..Repeated::default() }
+    }
+}
+
+/// What the seeds of repeats are apart by.
+const REPEAT: u64 = 4;
+
+impl Resampling for Repeated {
+    fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
+        let mut splits = Vec::new();
+        for repeat in 0..self.repeats {
+            let seed = if repeat == 0 { design.seed() } else { stream(design.seed(), REPEAT, repeat as u64) };
+            let order = |count: usize| shuffled(count, seed);
+            let folds = match design.groups() {
+                Some(groups) => dealt::groups(groups, Some(self.folds), order)?,
+                None => dealt::rows(design.rows(), classes, self.folds, order)?,
+            };
+            splits.extend(dealt::members(&folds).into_iter().map(Split::holding_out));
+        }
+        Ok(splits)
+    }
+
+    fn can_stratify(&self) -> bool {
+        true
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        match self {
+            Repeated { repeats: 0, .. } => Err(Error::setting("repeats", "0 repeats; 1 is the least")),
+            Repeated { folds: 0 | 1, .. } => {
+                Err(Error::setting("folds", "at least 2 folds are needed, so that there are rows to train on"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

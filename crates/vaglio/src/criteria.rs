@@ -1,0 +1,7 @@
+//! Criteria that come with vaglio: cross-validation, and dependence on the target.
+
+pub use vaglio_dependence::{
+    Approximation, Hsic, Kernel, Mrmr, MrmrInformation, Nhsic, Output, OutputApproximation, Qpfs,
+};
+pub use vaglio_validate::{By, Engine, KFold, Loo};
+pub(crate) use vaglio_validate::{chosen_data, is_of_moments, moments_of_search, predicted_left_out};

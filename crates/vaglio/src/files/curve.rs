@@ -1,0 +1,57 @@
+//! Losses of the models along a path, on training and on test rows.
+
+use super::Prepared;
+use crate::resample::{Held, predictions_along};
+use ndarray::Array2;
+use vaglio_core::{Design, Loss, Measure, Model, Path, Result, Task, ZeroOne};
+use vaglio_report::record::{EntryRecord, SizePoint};
+
+/// Multiply-adds that predicting training rows by every model may take.
+const MOST_WORK: f64 = 1e11;
+
+/// Fills in the losses of the model of each entry, `chosen` being that of the result; gives error rates where targets are
+/// classes and the loss is another.
+///
+/// # Errors
+/// Those of the fits.
+pub(super) fn curve(
+    design: &Design,
+    prepared: &Prepared,
+    path: &Path,
+    chosen: &Model,
+    loss: &dyn Loss,
+    records: &mut [EntryRecord],
+) -> Result<Vec<SizePoint>> {
+    let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
+    let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
+    let mut points = vec![SizePoint::default(); path.entries.len()];
+    let train = super::data::in_users_units(&prepared.train, prepared.target_scales.as_deref())?;
+    let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
+    for (problem, is_test) in problems {
+        let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
+        let scales = prepared.target_scales.as_deref();
+        let held = if is_test { Held::new(problem, scales) } else { Held::trained_on(design, problem, scales) };
+        let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
+            let Some(index) = index else { return Ok(()) };
+            let of = |loss: &dyn Loss| {
+                let mean = held.compare(model, &predictions, |c| loss.mean(c.targets, c.predictions, c.weights));
+                mean.is_finite().then_some(mean)
+            };
+            let size = path.entries[index].subset.len();
+            let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
+            points[index].size = size;
+            let rate = if classes { of(&ZeroOne) } else { None };
+            match is_test {
+                true => (record.test, points[index].test_error) = (of(loss), rate),
+                false => (record.train, points[index].train_error) = (of(loss), rate),
+            }
+            Ok(())
+        };
+        match (&path.entries[..], path.chosen) {
+            ([one], Some(0)) => each(Some(0), chosen, held.predicted_by(chosen, one)?)?,
+            _ => predictions_along(design, &path.entries, path.empty, &held, each)?,
+        }
+    }
+    points.retain(|point| point.train_error.is_some() || point.test_error.is_some());
+    Ok(points)
+}

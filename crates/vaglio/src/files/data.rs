@@ -1,0 +1,285 @@
+//! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
+
+use super::intervals;
+use super::roles::{Roles, check_weights};
+use super::series::{numbers_of, places_of};
+use super::set_aside::set_aside;
+use super::taken;
+use super::targets::{encode, task};
+use crate::pipeline::Reading;
+use crate::pipeline::{DataSpec, Files, ValidPipeline};
+use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
+use vaglio_report::record::TakenColumns;
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::{ColumnFilter, Digest, Source, Survey, Taken, Wanted};
+
+/// Everything that a run needs of its data.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Training rows.
+    pub train: Problem,
+    /// Test rows with the same candidate columns, if any; targets in the user's units.
+    pub test: Option<Problem>,
+    /// The maps, fitted on the training rows.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How each target was scaled, if it was.
+    pub target_scales: Option<Vec<TargetScale>>,
+    /// Rows as read, those of weight 0 included, without test rows.
+    pub rows: usize,
+    /// SHA-256 of the training file, which may be made while the search is under way.
+    pub sha256: Digest,
+    /// Names of the target columns.
+    pub targets: Vec<String>,
+    /// Rows of the training file that were set aside as test rows, from 1 and increasing.
+    pub test_rows: Option<Vec<usize>>,
+    /// What the columns of the training file are taken for.
+    pub columns: Vec<TakenColumns>,
+    /// How other files with these columns are read.
+    pub(crate) reading: Reading,
+    /// How many training and test rows there are for each that was read, by and by, where these are a sample.
+    pub(crate) times: Option<[f64; 2]>,
+    /// The training rows before the maps.
+    pub(crate) sample: Sample,
+    /// The test rows before the maps, where intervals are to be tried on them.
+    pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
+}
+
+/// Reads, codes, splits and preprocesses the data of a pipeline.
+///
+/// # Errors
+/// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
+/// columns that no map takes.
+pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
+    prepared(pipeline, folder, false)
+}
+
+/// The same of the beginning of large files. What would be refused by it, since a class or a value is not among the first
+/// rows, is read as a whole.
+///
+/// # Errors
+/// Those of [`prepare`].
+pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
+    prepared(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
+}
+
+fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
+    let settings = &pipeline.0;
+    let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let criterion = &settings.criterion;
+    let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
+    let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
+    let opened = |files: &Files| open(folder, files, spec, pipeline.budget(), is_sample);
+    let source = opened(&spec.train)?;
+    let header = source.names().to_vec();
+    roles.check_names(&header)?;
+    let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
+    let (mut table, survey, sha256) = match is_sample {
+        true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
+        false => source.read_and_hash(&wanted)?,
+    };
+    let reading = Reading::of(spec, &source, &survey);
+    for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
+        tracing::warn!("the column `{name}` is left out: {why}");
+    }
+    let columns = taken::taken(&roles, &survey, &header, source.aside());
+    columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
+    let of_train = source.times(&survey);
+    let mut of_test_rows = of_train;
+    drop(source);
+    roles.check_complete(&table, &survey)?;
+    taken::check(&roles, &mut table, &survey)?;
+    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    let rows = table.rows();
+    let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
+    let mut test_survey = survey.clone();
+    // The last rows follow the training rows, which are their past where maps look back.
+    let looks_back = spec.test_last.is_some() && settings.preprocess.iter().any(|map| map.needs_order());
+    let whole = looks_back.then(|| table.clone());
+    let (train, test) = match &spec.test {
+        Some(test) => {
+            let test_source = opened(test)?;
+            let (test, of_test) = read_test(&roles, &test_source, &header, &survey)?;
+            of_test_rows = test_source.times(&of_test);
+            test_survey = of_test;
+            (table, Some(test))
+        }
+        None => set_aside(spec, table, settings.seed)?,
+    };
+    let rows = if spec.test.is_none() { train.rows() } else { rows };
+    let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(|test| {
+        let mut rows: Vec<usize> = (0..test.rows()).map(|row| test.origin(row) + 1).collect();
+        rows.sort_unstable();
+        rows
+    });
+    let train = weighing(spec, train);
+    let (test, counted) = match whole {
+        Some(whole) => with_past(test, &train, &whole),
+        None => (test, None),
+    };
+    let parts = Parts::take(&roles, train)?;
+    let task = task(spec, &parts.targets)?;
+    let target_names = match &task {
+        Task::Multiclass { labels } => labels.clone(),
+        _ => spec.target.names().to_vec(),
+    };
+    let recipe = Arc::new(pipeline.recipe(task, target_names)?);
+    let ordered = spec.time.is_some() || settings.learner.needs_order();
+    let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
+        .map_err(|error| survey.located(error))?;
+    let fitted = sample.fitted().map_err(|error| survey.located(error))?;
+    if fitted.problem.names().is_empty() {
+        return Err(Error::setting("data", "no column is left to select from"));
+    }
+    intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
+    let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
+    let mut test_source = None;
+    let test = match test {
+        Some(table) => {
+            // What gives rows their fold says nothing of test rows.
+            let roles = Roles { words: &[], ..roles };
+            let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
+            let alone =
+                |rows: Rows| Rows { groups: None, assignment: None, time: None, counted: counted.clone(), ..rows };
+            let problem = rows.and_then(|rows| {
+                let rows = alone(rows);
+                test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
+                recipe.apply(rows, &fitted.maps, fitted.problem.names())
+            });
+            let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+            Some(problem.map_err(|error| test_survey.located(error).in_file(&folder.join(path)))?)
+        }
+        None => None,
+    };
+    let Fitted { problem: train, maps, scales } = fitted;
+    let targets = spec.target.names().to_vec();
+    Ok(Prepared {
+        train,
+        test,
+        maps,
+        target_scales: scales,
+        rows,
+        sha256,
+        targets,
+        test_rows,
+        columns,
+        reading,
+        times: (of_train.is_some() || of_test_rows.is_some())
+            .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),
+        sample,
+        test_source,
+    })
+}
+
+/// Opens the files of a setting.
+fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget, is_sample: bool) -> Result<Source> {
+    let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
+    match is_sample {
+        true => Source::open_sample(&paths, &spec.read, budget),
+        false => Source::open_within(&paths, &spec.read, budget),
+    }
+}
+
+/// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may
+/// be missing, but for what puts them in order.
+fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
+    let header = source.names();
+    let unused = roles.unused();
+    let read = train.columns.iter().filter(|column| column.taken != Taken::Empty);
+    let read: HashSet<&str> = read.map(|column| column.name.as_str()).collect();
+    let is_read = |name: &&String| read.contains(name.as_str()) && !unused.contains(name);
+    let wanted: Vec<String> = train_header.iter().filter(is_read).cloned().collect();
+    let there: HashSet<&String> = header.iter().collect();
+    let ordered = [&roles.spec.series, &roles.spec.time];
+    let optional = |name: &String| {
+        roles.of_rows().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
+    };
+    if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
+        return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
+    }
+    let hints = taken::hints_like(roles, train);
+    let (table, survey) = source.read(&Wanted { filter: ColumnFilter::only(wanted), hints })?;
+    roles.check_complete(&table, &survey)?;
+    let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
+    Ok((arranged.map_err(|error| error.in_file(&path))?, survey))
+}
+
+/// The problem with targets in the units that they had before they were scaled.
+pub(super) fn in_users_units(problem: &Problem, scales: Option<&[TargetScale]>) -> Result<Problem> {
+    let mut targets = problem.targets().as_ref().clone();
+    unscale(&mut targets, scales);
+    problem.with_targets(targets)
+}
+
+/// A table with the columns of special meaning taken out.
+struct Parts {
+    targets: Vec<(String, Cells)>,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    assignment: Option<Vec<u32>>,
+    time: Option<Vec<u32>>,
+    rest: Table,
+}
+
+impl Parts {
+    fn take(roles: &Roles<'_>, mut table: Table) -> Result<Self> {
+        let spec = roles.spec;
+        // A column may give the series, the groups and the folds alike.
+        let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
+        let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
+        let time = spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of);
+        let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
+        let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
+            Some((name, cells)) => match cells.numbers() {
+                Some(numbers) => Some(numbers.values().into_owned()),
+                None => {
+                    return Err(Error::setting(
+                        "data.weights",
+                        format!("the column `{name}` holds text; weights are numbers"),
+                    ));
+                }
+            },
+            None => None,
+        };
+        for (_, name) in roles.of_rows() {
+            table.take(name);
+        }
+        let mut targets = Vec::new();
+        for name in spec.target.names() {
+            targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
+        }
+        Ok(Parts { targets, weights, groups, assignment, time, rest: table })
+    }
+
+    /// The rows with coded targets.
+    fn rows(self, task: &Task, field: &str) -> Result<Rows> {
+        let Parts { targets, weights, groups, assignment, time, rest: table } = self;
+        let targets = encode(task, &targets, field, |row| table.origin(row))?;
+        Ok(Rows { table, targets, weights, groups, assignment, time, counted: None })
+    }
+}
+
+/// Test rows with the training rows among the whole, in the order of their series, and where those of the test stood.
+fn with_past(test: Option<Table>, train: &Table, whole: &Table) -> (Option<Table>, Option<Arc<HashSet<usize>>>) {
+    let Some(test) = test else { return (None, None) };
+    let origins = |table: &Table| (0..table.rows()).map(|row| table.origin(row)).collect::<HashSet<usize>>();
+    let (counted, past) = (origins(&test), origins(train));
+    let is_there = |row: &usize| counted.contains(&whole.origin(*row)) || past.contains(&whole.origin(*row));
+    let rows: Vec<usize> = (0..whole.rows()).filter(is_there).collect();
+    (Some(whole.select_rows(&rows)), Some(Arc::new(counted)))
+}
+
+/// The rows that weigh something: a weight of 0 is the absence of its row.
+fn weighing(spec: &DataSpec, table: Table) -> Table {
+    let weights = spec.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+    let Some(weights) = weights.map(|numbers| numbers.values()) else { return table };
+    let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
+    if kept.len() == weights.len() {
+        return table;
+    }
+    table.select_rows(&kept)
+}

@@ -1,0 +1,211 @@
+//! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
+
+use super::Prepared;
+use super::repetition::{nested, permutations, stability};
+use super::verified::verified;
+use crate::pipeline::SavedIntervals;
+use crate::pipeline::{Calibration, HeldOutBy};
+use crate::pipeline::{Evaluate, ValidPipeline};
+use crate::resample::{self, Held, Outer, Pooled, Watcher, Whole};
+use crate::selector::{Selection, ValidSelector};
+use ndarray::ArrayView2;
+use std::time::Instant;
+use vaglio_core::{Design, Loss, Model, Observer, Result};
+use vaglio_report::record::{
+    Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
+};
+
+/// What was computed beside the selection.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub nested: Option<Nested>,
+    pub permutations: Option<Permutations>,
+    pub stability: Option<Stability>,
+    /// Predictions of all training rows by models that had not seen them.
+    held_out: Option<(PredictedOn, Pooled)>,
+    pub calibration: Option<Calibration>,
+    pub intervals: Option<SavedIntervals>,
+    pub verified: Option<Verified>,
+    pub seconds: f64,
+}
+
+/// Rows whose predictions a record holds, at most.
+const SHOWN: usize = 2000;
+
+impl Evaluated {
+    /// Repeats the selection as often as the settings ask; what a stop leaves undone is absent, with a warning.
+    ///
+    /// # Errors
+    /// Those of the selection on parts of the rows.
+    pub fn new(
+        pipeline: &ValidPipeline,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        design: &Design,
+        selection: &mut Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<Self> {
+        let mut evaluated = Evaluated::default();
+        if selection.path.stop_reason.is_partial() {
+            return Ok(evaluated);
+        }
+        let start = Instant::now();
+        let watcher = Watcher::new(observer);
+        let mut outer = Vec::new();
+        if let Some(settings) = &pipeline.0.evaluate {
+            let untuned = pipeline.selector();
+            let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
+            outer = evaluated.repeat(settings, whole, selector, prepared, selection, &watcher)?;
+        }
+        evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        let level = pipeline.0.evaluate.as_ref().and_then(|settings| settings.intervals);
+        if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
+            let (intervals, figures) = SavedIntervals::new(level, outer, prepared)?;
+            (evaluated.intervals, nested.intervals) = (Some(intervals), Some(figures));
+        }
+        if let Some(reason) = watcher.was_stopped() {
+            selection.path.stop_reason = reason;
+            let message =
+                "the run was stopped before all figures of `evaluate` were computed; those that are null are missing";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        evaluated.seconds = start.elapsed().as_secs_f64();
+        Ok(evaluated)
+    }
+
+    /// Recomputes the scores of so many steps by plain retraining.
+    ///
+    /// # Errors
+    /// Those of [`verified`].
+    pub fn verify(
+        &mut self,
+        count: Option<usize>,
+        selector: &ValidSelector,
+        design: &Design,
+        selection: &mut Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let Some(count) = count else { return Ok(()) };
+        let start = Instant::now();
+        let watcher = Watcher::new(observer);
+        self.verified = verified(count, selector, design, selection, &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message = "the run was stopped before its steps were recomputed; `verify` is null";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Figures of the whole selection; gives the outer folds.
+    fn repeat(
+        &mut self,
+        settings: &Evaluate,
+        whole: Whole<'_>,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        selection: &Selection,
+        watcher: &Watcher<'_>,
+    ) -> Result<Vec<Outer>> {
+        let sample = &prepared.sample;
+        let mut outer = Vec::new();
+        if let Some(how) = settings.outer_folds() {
+            outer = resample::outer(whole, sample, how.folds, how.repeats, watcher)?.unwrap_or_default();
+        }
+        if !outer.is_empty() {
+            self.nested = Some(nested(whole, sample, &outer, &selection.names)?);
+        }
+        if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
+            self.permutations = permutations(whole, sample, selection, count, watcher)?;
+        }
+        if let Some(how) = settings.stability.filter(|_| watcher.stopped().is_none()) {
+            self.stability = stability(selector, sample, selection, how.pairs, watcher)?;
+        }
+        Ok(outer)
+    }
+
+    /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search. From these, else
+    /// from leaving out one row of the final subset, come the probabilities of classes.
+    fn hold_out(
+        &mut self,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        design: &Design,
+        selection: &Selection,
+        outer: &[Outer],
+        watcher: &Watcher<'_>,
+    ) -> Result<()> {
+        if watcher.stopped().is_some() {
+            return Ok(());
+        }
+        let classes = !prepared.is_regression();
+        let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
+        self.held_out = if !first.is_empty() {
+            let parts = first.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref()));
+            Some((PredictedOn::Nested, Pooled::new(parts)?))
+        } else if classes || prepared.test.is_none() {
+            let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+            pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
+        } else {
+            None
+        };
+        if !classes || watcher.stopped().is_some() {
+            return Ok(());
+        }
+        self.calibration = match &self.held_out {
+            Some((from, pooled)) => {
+                let nested = *from == PredictedOn::Nested;
+                let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
+                Calibration::of_held_out(from, pooled)
+            }
+            None => Calibration::left_out(&prepared.sample, design, selection),
+        };
+        Ok(())
+    }
+
+    /// Observed and predicted targets of rows that the models had not seen: of outer folds, else of test rows, else of the
+    /// folds of the cross-validated search.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn shown(&self, prepared: &Prepared, model: &Model) -> Result<Option<ShownPredictions>> {
+        let held_out = self.held_out.as_ref();
+        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
+            let held = Held::new(test, prepared.target_scales.as_deref());
+            let predictions = held.predicted(model)?;
+            return Ok(Some(shown(PredictedOn::Test, prepared, test.targets().view(), predictions.view())));
+        }
+        let of = |(from, pooled): &(PredictedOn, Pooled)| {
+            shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
+        };
+        Ok(held_out.map(of))
+    }
+
+    /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
+    pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
+        let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
+        let (targets, predictions) = (pooled.targets.view(), pooled.predictions.view());
+        Some(Figures::of(prepared.train.task(), loss, targets, predictions, Some(&pooled.weights)))
+    }
+}
+
+/// Every row, or as many as are shown at even distances.
+fn shown(
+    from: PredictedOn,
+    prepared: &Prepared,
+    targets: ArrayView2<'_, f64>,
+    predictions: ArrayView2<'_, f64>,
+) -> ShownPredictions {
+    let rows = targets.ncols();
+    let every = rows.div_ceil(SHOWN).max(1);
+    let kept: Vec<usize> = (0..rows).step_by(every).collect();
+    let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
+        of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
+    };
+    let observed = match prepared.is_regression() {
+        true => lists(targets),
+        false => vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()],
+    };
+    ShownPredictions { from, rows, observed, predicted: lists(predictions) }
+}

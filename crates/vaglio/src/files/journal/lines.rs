@@ -1,0 +1,136 @@
+//! The lines of a journal: what they hold, their checksums, and what is read of them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::Path;
+use vaglio_core::{Error, Result};
+
+/// The version of the format.
+const FORMAT: &str = "vaglio.journal/1";
+/// Digits of the checksum of a line.
+const DIGITS: usize = 16;
+
+/// What a journal is of, its first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct Header {
+    format: String,
+    version: String,
+    /// SHA-256 of the data.
+    data: String,
+    configuration: serde_json::Value,
+}
+
+impl Header {
+    pub fn new(data: &str, configuration: serde_json::Value) -> Self {
+        let version = env!("CARGO_PKG_VERSION").into();
+        Header { format: FORMAT.into(), version, data: data.into(), configuration }
+    }
+
+    /// What is not alike in the header of another run.
+    fn differs(&self, other: &Header) -> Option<String> {
+        if self.format != other.format || self.version != other.version {
+            let (theirs, ours) = (&other.version, &self.version);
+            return Some(format!("it was written by version {theirs} ({}), and this is {ours}", other.format));
+        }
+        if self.data != other.data {
+            return Some("the data have changed since it was written".into());
+        }
+        let path = different(&self.configuration, &other.configuration, String::new())?;
+        Some(format!("it is of a run with other settings: `{path}` differs"))
+    }
+}
+
+/// The path of the first value that is not alike.
+fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Option<String> {
+    let (serde_json::Value::Object(of_a), serde_json::Value::Object(of_b)) = (a, b) else {
+        return (a != b).then_some(path);
+    };
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let missing = of_b.keys().find(|key| !of_a.contains_key(*key)).map(|key| below(key));
+    let null = serde_json::Value::Null;
+    of_a.iter().find_map(|(key, value)| different(value, of_b.get(key).unwrap_or(&null), below(key))).or(missing)
+}
+
+#[derive(Serialize)]
+pub(super) struct Piece<'p> {
+    pub key: &'p str,
+    pub value: &'p RawValue,
+}
+
+#[derive(Deserialize)]
+struct ReadPiece<'p> {
+    #[serde(borrow)]
+    key: std::borrow::Cow<'p, str>,
+    #[serde(borrow)]
+    value: &'p RawValue,
+}
+
+/// A line of a JSON object, with a checksum of it and of all before.
+pub(super) fn sealed(body: &str, sum: &mut String) -> String {
+    let open = &body[..body.len() - 1];
+    *sum = checksum(sum, open);
+    format!("{open},\"sum\":\"{sum}\"}}\n")
+}
+
+fn checksum(before: &str, open: &str) -> String {
+    let mut digest = Sha256::new();
+    digest.update(before);
+    digest.update(open);
+    let mut sum = format!("{:x}", digest.finalize());
+    sum.truncate(DIGITS);
+    sum
+}
+
+/// The object of a line whose checksum is right.
+fn unsealed(line: &str, sum: &mut String) -> Option<String> {
+    let at = line.len().checked_sub(DIGITS + ",\"sum\":\"\"}".len())?;
+    let (open, seal) = (line.get(..at)?, line.get(at..)?);
+    *sum = checksum(sum, open);
+    (seal == format!(",\"sum\":\"{sum}\"}}")).then(|| format!("{open}}}"))
+}
+
+/// What was read of a journal.
+pub(super) struct Known {
+    pub pieces: HashMap<String, String>,
+    /// Bytes of its whole lines.
+    pub length: u64,
+    pub sum: String,
+}
+
+/// Reads a journal of the run of a header, up to its last whole line; `None` where there is not even a first.
+pub(super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
+    let begin = "to begin anew, leave `--resume` out, which sets this journal aside";
+    let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(vaglio_tables::disk::system(path, &error)),
+    };
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let (mut sum, mut pieces, mut is_first) = (String::new(), HashMap::new(), true);
+    for (number, line) in
+        (1..).zip(bytes[..whole].split(|byte| *byte == b'\n')).take_while(|(_, line)| !line.is_empty())
+    {
+        let altered = || refused(format!("line {number} was altered after it was written"));
+        let line = std::str::from_utf8(line).map_err(|_| altered())?;
+        let body = unsealed(line, &mut sum).ok_or_else(altered)?;
+        if std::mem::take(&mut is_first) {
+            let found: Header =
+                serde_json::from_str(&body).map_err(|_| refused("it is no journal that this version knows".into()))?;
+            if let Some(what) = header.differs(&found) {
+                return Err(refused(what));
+            }
+            continue;
+        }
+        let piece: ReadPiece<'_> = serde_json::from_str(&body).map_err(|_| altered())?;
+        pieces.insert(piece.key.into_owned(), piece.value.get().to_owned());
+    }
+    let is_plain = bytes[..whole].windows(2).all(|pair| pair != b"\n\n") && bytes.first() != Some(&b'\n');
+    if !is_plain {
+        return Err(refused("a line was emptied after it was written".into()));
+    }
+    Ok((!is_first).then_some(Known { pieces, length: whole as u64, sum }))
+}

@@ -1,0 +1,84 @@
+//! The memory that a run takes, as far as that is known before its search.
+
+use super::Prepared;
+use super::plan::forecast::Walks;
+use crate::pipeline::Evaluate;
+use crate::selector::ValidSelector;
+use std::fmt;
+use vaglio_core::{Design, Estimate, Outline, Result};
+use vaglio_tables::budget::{Budget, shown};
+
+/// Bytes at the peak of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Memory {
+    /// Columns, those that a learner's map makes included, and test rows.
+    pub data: f64,
+    /// What the criterion's engine keeps, if that is known. What the search gives back, the system may not.
+    pub search: Option<f64>,
+    /// The chosen columns and the targets, while the final fit reduces them to a triangle.
+    pub fit: f64,
+}
+
+impl Memory {
+    /// That of a run whose search is outlined, and whose engine says what it takes.
+    pub fn of(prepared: &Prepared, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
+        let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
+        let mapped = if design.is_of(train) { 0 } else { design.columns().bytes() };
+        let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
+        let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+        let rows = design.planned_rows() as f64;
+        let largest = outline.largest as f64;
+        Memory {
+            data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
+            search: estimate.is_known().then_some(estimate.bytes),
+            fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + 64.0 * largest.powi(2),
+        }
+    }
+
+    /// That of a run on this design.
+    ///
+    /// # Errors
+    /// Those of the search's outline.
+    pub fn before(
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        design: &Design,
+        evaluate: Option<&Evaluate>,
+    ) -> Result<Self> {
+        let walks = Walks::of(selector, design, prepared.sample.dealing().most(), evaluate);
+        let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
+        let design = design.at_lambda(one_lambda).shared_by(walks.lambdas);
+        let outline = selector.search().outline(&design).map_err(|error| error.under("search"))?;
+        let estimate = selector.criterion().estimate(&design, &outline);
+        Ok(Memory::of(prepared, &design, &outline, &estimate))
+    }
+
+    fn peak(&self) -> f64 {
+        self.data + self.search.unwrap_or(0.0) + self.fit
+    }
+
+    fn parts(&self) -> String {
+        let (data, fit) = (shown(self.data), shown(self.fit));
+        match self.search.map(shown) {
+            Some(search) => format!("{data} for the data, {search} for the search and {fit} for the final fit"),
+            None => format!("{data} for the data and {fit} for the final fit; what the search takes is unknown"),
+        }
+    }
+
+    /// Refuses a run that would take more than it may.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] of `limits.memory`.
+    pub fn check(&self, budget: Budget) -> Result<()> {
+        let what = format!("this run ({})", self.parts());
+        let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
+        budget.in_all(self.peak(), what, remedy)
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.search.is_some() { "at its peak" } else { "at least" };
+        write!(f, "{} {at}: {}", shown(self.peak()), self.parts())
+    }
+}

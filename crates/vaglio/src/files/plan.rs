@@ -1,0 +1,231 @@
+//! What a run would do, before it is run.
+
+pub(super) mod forecast;
+mod pace;
+
+use super::memory::Memory;
+use super::{Prepared, prepare_sample};
+use crate::pipeline::ValidPipeline;
+use crate::tune::Tuning;
+use forecast::{Span, Walk, Walks};
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
+
+/// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
+///
+/// The data are read, so that every refusal is found here already.
+///
+/// # Errors
+/// Those that `run` would give before its search starts.
+pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
+    let begun = Instant::now();
+    let prepared = prepare_sample(pipeline, folder)?;
+    let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+    let read = begun.elapsed().as_secs_f64() * times;
+    let selector = pipeline.selector();
+    let begun = Instant::now();
+    let design = selector.design(&prepared.train)?;
+    let planned = (design.rows() as f64 * times).round() as usize;
+    let design = if times > 1.0 { design.sampled_from(planned) } else { design };
+    let made = begun.elapsed().as_secs_f64() * times;
+    let constant = design.constant();
+    let settings = &pipeline.0;
+    let walks = Walks::of(&selector, &design, prepared.sample.dealing().most(), settings.evaluate.as_ref());
+    let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
+    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas))?;
+    let (outline, estimate) = (walk.outline, &walk.estimate);
+    let tuned = settings.tune.as_ref().map_or(0.0, |tune| tune.flops(&*settings.criterion, &design, estimate.flops));
+    let budget = settings.tune.as_ref().map_or(0, |tune| tune.budget);
+    let train = &prepared.train;
+
+    let mut out = String::new();
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "{name:<12}{}", shown(&text));
+    };
+    let outputs = train.targets().nrows();
+    let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
+    line(
+        "data",
+        format!(
+            "{} rows, {} candidate columns, {}{several}",
+            about(prepared.rows as f64, times),
+            design.features(),
+            train.task().name()
+        ),
+    );
+    if prepared.times.is_some() {
+        line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
+    }
+    if !constant.is_empty() {
+        let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
+        let more = if constant.len() > 5 { ", …" } else { "" };
+        let columns = if constant.len() == 1 { "column is" } else { "columns are" };
+        line("", format!("{} constant {columns} never selected ({}{more})", constant.len(), names.join(", ")));
+    }
+    for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
+        let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
+        line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
+    }
+    if let Some(test) = &prepared.test {
+        line("test", format!("{} rows", about(test.rows() as f64, of_test)));
+    }
+    line(
+        "pipeline",
+        format!(
+            "{} on {} with {}",
+            settings.search.typetag_name(),
+            settings.criterion.typetag_name(),
+            settings.learner.typetag_name()
+        ),
+    );
+    if let Some(tune) = &settings.tune {
+        line("tune", tune.to_string());
+    }
+    line("engine", format!("{}: {}", estimate.engine, estimate.reason));
+    if let Some(times) = design.spared() {
+        let text = "columns are standardized by all training rows; anew in each fold would take";
+        line("", format!("{text} {times:.0} times as long"));
+    }
+    line(
+        "search",
+        format!(
+            "at most {} steps to {} columns; {} subset{} compared",
+            outline.steps,
+            outline.largest,
+            count(outline.trials),
+            if outline.trials == 1.0 { "" } else { "s" }
+        ),
+    );
+    if walks.count() > 1 {
+        line("walks", walks.to_string());
+    }
+    let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
+    line(
+        "lambda",
+        match lambdas {
+            [] => "none".into(),
+            [one] => format!("{one}"),
+            [first, .., last] if design.readout().is_some_and(|r| r.refine) => {
+                format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
+            }
+            [first, .., last] => {
+                let what = match (walks.lambdas > 1, design.of_outputs().is_some()) {
+                    (true, _) => "one for the whole walk",
+                    (false, false) => "the best for every subset",
+                    (false, true) => "the best for every subset and output",
+                };
+                format!("{} values from {first} to {last}, {what}", lambdas.len())
+            }
+        },
+    );
+    let avoided = (estimate.engine != "refit").then_some(outline.trials);
+    for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
+        line(if number == 0 { "folds" } else { "" }, text);
+    }
+    let work = estimate.flops * walks.count() as f64 + tuned;
+    let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
+    let operations = format!("{} floating-point operations", count(work));
+    line("work", if work.is_nan() { unknown() } else { operations });
+    let memory = Memory::of(&prepared, &design, &outline, estimate);
+    memory.check(pipeline.budget())?;
+    let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
+    line("memory", format!("{memory}{limit}"));
+    let threads = rayon::current_num_threads();
+    let tuning = (budget as f64 * made + tuned / walk.pace) * walks.repetitions();
+    let seconds = time(&walk, walks, &design, &prepared, threads)
+        .and(Span::exactly(tuning).give_or_take(SURE).shared(threads))
+        .and(Span::exactly(read + made + STARTING).give_or_take(SURE));
+    let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
+    line("time", if work.is_nan() { "unknown, as the work is".into() } else { time });
+    Ok(out)
+}
+
+/// Folds, or columns, of which each gets a line; of more folds the smallest and largest are told.
+const LISTED: usize = 25;
+
+/// The table of folds: rows held out and trained on, and the rows of each class; with the fits that so many trials avoid,
+/// unless each is made of fits.
+fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Result<Vec<String>> {
+    let avoided = |fits: f64| match trials {
+        Some(trials) => format!("fits avoided: {}", count(trials * fits)),
+        None => "each is refitted".into(),
+    };
+    let rounds = match criterion.folds(design)? {
+        HeldOut::Nothing => return Ok(vec!["none".into()]),
+        HeldOut::EachRow => {
+            let rows = design.planned_rows();
+            return Ok(vec![format!("every one of {rows} rows is left out once; {}", avoided(rows as f64))]);
+        }
+        HeldOut::Folds(rounds) => rounds,
+    };
+    let Some(first) = rounds.first() else { return Ok(vec!["none".into()]) };
+    let folds = first.count();
+    let sizes: Vec<usize> = (0..folds).map(|fold| first.held_out(fold).count()).collect();
+    let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
+    let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
+    let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
+    let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };
+    let mut lines = vec![format!("{times}{folds} of {rows} each; {avoided}")];
+    if folds > LISTED || rounds.len() > 1 {
+        return Ok(lines);
+    }
+    let classes = design.classes();
+    for (fold, size) in sizes.iter().enumerate() {
+        let mut text = format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, first.training(fold).len());
+        for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
+            let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
+            let members = first.held_out(fold).filter(|&row| is_member(row)).count();
+            let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
+        }
+        lines.push(text);
+    }
+    Ok(lines)
+}
+
+/// What is known is known but for this factor.
+const SURE: f64 = 1.5;
+/// Seconds to start, and to write the files of a run.
+const STARTING: f64 = 0.05;
+/// Flops a second of one thread where columns are reduced to a triangle.
+const REDUCING: f64 = 1.5e9;
+
+/// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
+const RESULT: usize = 10;
+
+/// Seconds of all walks, of what they lose on rows held out, of the curve of the report, and of the substitutes of each
+/// column, whose states are made anew.
+fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads: usize) -> Span {
+    // Substitutes are scored by all λ of the design.
+    let own = if walks.lambdas > 1 { 1.0 } else { design.lambdas().len() as f64 };
+    let outputs = design.targets().nrows() as f64;
+    let rows = design.planned_rows() as f64;
+    let test =
+        prepared.test.as_ref().map_or(0, |test| test.rows()) as f64 * prepared.times.map_or(1.0, |times| times[1]);
+    let trail = |size: f64| {
+        let triangle = 2.0 * rows * size * size + size.powi(3);
+        (triangle + outputs * (rows + test) * size * size) / REDUCING
+    };
+    let largest = walk.outline.largest as f64;
+    let shortest = largest * (walk.seconds.low / walk.seconds.high.max(f64::MIN_POSITIVE)).min(1.0);
+    let trails = Span { low: trail(shortest), high: trail(largest) };
+    let curve = trails.times(2.0).give_or_take(SURE);
+    let result = walk.outline.largest.min(RESULT) as f64;
+    let exchanges = walk.outline.trials.min(result * design.features() as f64) * (1.0 + 0.2 * result);
+    let of_trial = walk.seconds.high / walk.outline.trials.max(1.0);
+    let worth = Span { low: 0.0, high: exchanges * of_trial * design.lambdas().len() as f64 / own };
+    walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
+}
+
+/// A number of rows, of which a sample was read.
+fn about(rows: f64, times: f64) -> String {
+    match times > 1.0 {
+        true => format!("about {:.0}", rows * times),
+        false => format!("{rows:.0}"),
+    }
+}
+
+fn count(value: f64) -> String {
+    if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
+}

@@ -1,0 +1,24 @@
+//! What a run found of how its files are read.
+
+use crate::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec, Reading};
+use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, MONTH_FIRST, Source, Survey, Taken};
+
+impl Reading {
+    /// How other files are read alike: the mark before decimals and the order of dates are those that were found.
+    pub(super) fn of(spec: &DataSpec, source: &Source, survey: &Survey) -> Self {
+        let decimal = source.settled().decimal;
+        let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
+        let dates = match spec.read.dates {
+            DateOrder::Auto if noted(DAY_FIRST) => DateOrder::DayFirst,
+            DateOrder::Auto if noted(MONTH_FIRST) => DateOrder::MonthFirst,
+            known => known,
+        };
+        let kind = |column: &ColumnSurvey| match column.taken {
+            Taken::Date => Some(ColumnType::Date),
+            _ if column.levels > 0 => Some(ColumnType::Class),
+            _ => None,
+        };
+        let found = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?)));
+        Reading { read: ReadSpec { decimal, dates, ..spec.read.clone() }, types: found.collect() }
+    }
+}

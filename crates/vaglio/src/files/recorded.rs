@@ -1,0 +1,258 @@
+//! What `selection.json` says of a run.
+
+use super::Prepared;
+use super::correlations::Correlations;
+use super::curve::curve;
+use super::evaluated::Evaluated;
+use super::worth::{Worth, worth};
+use crate::pipeline::{ValidPipeline, scaled};
+use crate::resample::Held;
+use crate::selector::{Selection, ValidSelector};
+use crate::train::train;
+use crate::tune::Tuned;
+use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
+use vaglio_report::record::{
+    Cell, ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, LossName, Parts, PerOutput, Record, SCHEMA,
+    Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning, WarningKind,
+    recorded,
+};
+use vaglio_tables::budget;
+
+/// The record of a selection; the seconds are left to be filled in.
+pub(super) fn record(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    evaluated: &Evaluated,
+    tuned: Option<Tuned>,
+) -> Result<Record> {
+    let Selection { path, names, model, chosen, .. } = selection;
+    let loss = selector.loss(prepared.train.task());
+    let subset = path.result().map_or(&[][..], |entry| &entry.subset);
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let (steps, mut entries) = recorded(path, name);
+    let points = curve(design, prepared, path, model, &*loss, &mut entries)?;
+    let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
+    entries.iter_mut().for_each(|entry| cross_validated(entry, table));
+    let correlations = Correlations::new(design, subset, &selection.engine);
+    let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
+    let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
+        index,
+        name: name(index),
+        reason: "constant".into(),
+    });
+    let result = path.result().map_or(path.empty, |entry| entry.score);
+    let lambdas = path.result().and_then(|entry| entry.lambdas()).map(<[f64]>::to_vec);
+    let status = if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete };
+    Ok(Record {
+        schema: SCHEMA.into(),
+        status,
+        stop_reason: path.stop_reason,
+        version: env!("CARGO_PKG_VERSION").into(),
+        seed: pipeline.0.seed,
+        warnings: warnings(pipeline, design, selection, &steps, &*loss),
+        pipeline: parts(pipeline, selection)?,
+        tuned: tuned.as_ref().map(TunedSettings::new),
+        candidates: names.clone(),
+        empty_score: path.empty.loss,
+        steps,
+        path: entries,
+        stages: path.stages.iter().map(stage).collect(),
+        chosen: ChosenRecord {
+            by: chosen.by,
+            rule: chosen.rule,
+            size: chosen.size,
+            lambda: chosen.lambda,
+            cross_validated: chosen.cell.map(|cell| cell.loss),
+            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
+            empty_loss: chosen.empty.map(|cell| cell.loss),
+            folds: chosen.folds.map(|how| how.folds),
+            repeats: chosen.folds.map(|how| how.repeats),
+        },
+        selected: selected(selector, prepared, design, selection, subset)?,
+        score: result.loss,
+        lambda: result.lambda.or(model.lambda()).filter(|_| lambdas.is_none()),
+        lambdas,
+        intercept: model.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
+        excluded: excluded.collect(),
+        redundancy: correlations.redundancy().filter(|_| is_geometric),
+        certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
+        numerics: path.health,
+        test: test(prepared, design, selection, &*loss)?,
+        nested: evaluated.nested.clone(),
+        permutations: evaluated.permutations.clone(),
+        stability: evaluated.stability.clone(),
+        verify: evaluated.verified,
+        seconds: Seconds::default(),
+        peak_memory_bytes: budget::peak(),
+        report: Shown {
+            curve: points,
+            table: chosen.table.clone(),
+            predictions: evaluated.shown(prepared, model)?,
+            figures: evaluated.figures(prepared, &*loss).filter(|_| prepared.test.is_none()),
+            correlations: correlations.shown(),
+            tuning: tuned,
+        },
+        // Last, since the hash of the data may still be on its way.
+        data: data(prepared, design)?,
+    })
+}
+
+/// The cross-validated loss of an entry's size, where walks were cut at it.
+fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
+    if let Ok(at) = cells.binary_search_by_key(&entry.size, |cell| cell.size) {
+        (entry.cross_validated, entry.cross_validated_error) = (Some(cells[at].loss), cells[at].standard_error);
+    }
+}
+
+fn data(prepared: &Prepared, design: &Design) -> Result<Data> {
+    Ok(Data {
+        rows: prepared.rows,
+        features: design.features(),
+        outputs: prepared.train.targets().nrows(),
+        targets: prepared.targets.clone(),
+        classes: design.classes().map(|classes| classes.names),
+        sha256: prepared.sha256.digits()?,
+        test_rows: prepared.test_rows.clone(),
+        columns: prepared.columns.clone(),
+    })
+}
+
+fn stage(stage: &Stage) -> StageRecord {
+    let Stage { kind, taken, score, stop_reason } = stage.clone();
+    StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
+}
+
+fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<Parts> {
+    let settings = &pipeline.0;
+    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    Ok(Parts {
+        learner: settings.learner.typetag_name().into(),
+        criterion: settings.criterion.typetag_name().into(),
+        search: settings.search.typetag_name().into(),
+        loss: settings.criterion.loss().map(|loss| LossName::from(&*loss)),
+        engine: selection.engine.clone().into_owned(),
+        approximation: selection.approximation.clone().map(Into::into),
+        settings: serde_json::json!({
+            "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
+            "learner": serde_json::to_value(&settings.learner).map_err(written)?,
+            "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
+            "search": serde_json::to_value(&settings.search).map_err(written)?,
+            "tune": serde_json::to_value(&settings.tune).map_err(written)?,
+            "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
+        }),
+    })
+}
+
+fn selected(
+    selector: &ValidSelector,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    subset: &[Feature],
+) -> Result<Vec<SelectedRecord>> {
+    let worths = match selection.path.stop_reason.is_partial() {
+        true => vec![Worth::default(); subset.len()],
+        false => worth(selector, design, subset)?,
+    };
+    let names = &selection.names;
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let coefficients = selection.model.coefficients();
+    let is_own = design.is_of(&prepared.train);
+    let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
+        let weights = coefficients.map(|c| c.weights.row(k).to_vec());
+        let divisor = if is_own { scaled(&prepared.maps, &name(index)).ok().map(|s| s.divisor) } else { None };
+        let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
+            let scale = |output: usize| prepared.target_scales.as_ref().map_or(1.0, |scales| scales[output].scale);
+            PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
+        });
+        SelectedRecord {
+            index,
+            name: name(index),
+            weight: weights.map(PerOutput::new),
+            original_weight: original,
+            without: worth.without,
+            substitutes: worth.substitutes.map(|found| {
+                let substitute = |(index, score): (Feature, f64)| Substitute { index, name: name(index), score };
+                found.into_iter().map(substitute).collect()
+            }),
+            alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
+        }
+    };
+    Ok(subset.iter().zip(worths).enumerate().map(record).collect())
+}
+
+/// Those of the selection, and what the steps and the settings say.
+fn warnings(
+    pipeline: &ValidPipeline,
+    design: &Design,
+    selection: &Selection,
+    steps: &[StepRecord],
+    loss: &dyn Loss,
+) -> Vec<Warning> {
+    let mut warnings = selection.warnings.clone();
+    if let Some(times) = design.spared() {
+        let message = format!(
+            "columns were standardized by all training rows, since anew in each fold would have taken {times:.0} times as \
+             long; `scope: fold` does so"
+        );
+        warnings.push(Warning::new(WarningKind::StandardizedOnce, message));
+    }
+    if pipeline.0.criterion.loss().is_some() && loss.needs_classes() {
+        // The last step that changed what was known to be lowest; after it columns differ by their index alone.
+        let mut lowest = selection.path.empty.loss;
+        let mut last = 0;
+        for step in steps {
+            if step.score < lowest {
+                (lowest, last) = (step.score, step.step);
+            }
+        }
+        if let Some(first) = steps.iter().find(|step| step.step > last && !step.tied.is_empty()) {
+            let message = format!(
+                "from step {} on no column lowered the score, and {} columns gave the same one; the lowest index was taken",
+                first.step,
+                first.tied.len() + 1
+            );
+            warnings.push(Warning::new(WarningKind::Indistinguishable, message));
+        }
+    }
+    if pipeline.0.tune.is_some() && selection.chosen.cell.is_some() {
+        let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
+                       repeats tuning in every outer fold";
+        warnings.push(Warning::new(WarningKind::Tuned, message));
+    }
+    warnings
+}
+
+impl Prepared {
+    /// The figures of a model on the test rows, in the target's units; `None` without test rows.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
+    pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
+        let Some(test) = &self.test else { return Ok(None) };
+        let held = Held::new(test, self.target_scales.as_deref());
+        let predictions = held.predicted(model)?;
+        held.compare(model, &predictions, |c| {
+            if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
+                return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
+            }
+            Ok(Some(Figures::of(test.task(), loss, c.targets, c.predictions, c.weights)))
+        })
+    }
+
+    /// Whether targets are numbers.
+    pub(super) fn is_regression(&self) -> bool {
+        *self.train.task() == Task::Regression
+    }
+}
+
+/// The figures on test rows, beside the loss without columns.
+fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
+    let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, None)?, loss)?;
+    let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
+    Ok(Some(Figures { empty_loss, ..figures }))
+}

@@ -1,0 +1,287 @@
+//! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
+
+use super::paired::paired;
+use crate::resample::{Outer, Pooled, Sample, Taken, Tally, Watcher, Whole, cut, in_turn, said_of};
+use crate::selector::{Selection, ValidSelector};
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+use vaglio_core::{Design, Result};
+use vaglio_report::record::{
+    Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound,
+};
+use vaglio_search::shuffle::{shuffled, stream};
+
+const SHUFFLE: u64 = 3;
+const HALVES: u64 = 4;
+
+/// The figures of outer folds. `names` are the candidates of the run on all rows.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: &[String]) -> Result<Nested> {
+    let loss = &*whole.selector.loss(sample.task());
+    let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(loss)).collect();
+    let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
+    let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>())?;
+    let (empty_loss, _) = Tally::pooled(loss, &empties.iter().collect::<Vec<_>>())?;
+    let pooled = Pooled::new(outer.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref())))?;
+    let figures =
+        Figures::of(sample.task(), loss, pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
+    let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
+        // AUC and balanced error of a fold without one of the classes are none.
+        let of = |tally: &Tally| Tally::pooled(loss, &[tally]).map_or(f64::INFINITY, |(loss, _)| loss);
+        OuterFold {
+            fold: fold.fold + 1,
+            repeat: fold.repeat + 1,
+            rows: fold.targets.ncols(),
+            loss: of(tally),
+            empty_loss: of(empty),
+            size: fold.taken.size,
+            lambda: fold.model.lambda(),
+            score: fold.taken.score,
+            cross_validated: fold.taken.cross_validated.map(|cell| cell.loss),
+            selected: fold.taken.selected.clone(),
+        }
+    });
+    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
+    Ok(Nested {
+        folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
+        repeats: outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0),
+        loss: value,
+        standard_error,
+        empty_loss,
+        figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
+        per_fold: per_fold.collect(),
+        frequency: frequency(&sets, names),
+        jaccard: jaccard(&sets),
+        intervals: None,
+        paired: Some(paired(outer, loss)),
+    })
+}
+
+/// How often each name is in the sets, the most frequent first, of equals the first candidate.
+fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
+    let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
+    let mut counts: HashMap<&String, usize> = HashMap::new();
+    sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counted: Vec<(usize, Option<usize>, &String)> =
+        counts.into_iter().map(|(name, count)| (count, places.get(name).copied(), name)).collect();
+    counted.sort_by(|a, b| {
+        b.0.cmp(&a.0).then(a.1.unwrap_or(usize::MAX).cmp(&b.1.unwrap_or(usize::MAX))).then(a.2.cmp(b.2))
+    });
+    let frequency = |(count, index, name): (usize, Option<usize>, &String)| Frequency {
+        index,
+        name: name.clone(),
+        share: count as f64 / sets.len() as f64,
+    };
+    counted.into_iter().map(frequency).collect()
+}
+
+/// Mean over pairs of |A ∩ B| / |A ∪ B|; two empty sets are equal.
+fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
+    let pairs = sets.iter().enumerate().flat_map(|(k, a)| sets[..k].iter().map(move |b| (a, b)));
+    let likeness = pairs.map(|(a, b)| {
+        let either = a.union(b).count();
+        if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
+    });
+    let (sum, count) = likeness.fold((0.0, 0usize), |(sum, count), likeness| (sum + likeness, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The procedure on shuffled targets, beside the selection on the data; `None` when it was stopped.
+///
+/// Targets are shuffled inside groups. Where the rows of every group have one target, groups exchange theirs; rows in an
+/// order of time are shifted in a circle.
+///
+/// # Errors
+/// Those of the procedure.
+pub(super) fn permutations(
+    whole: Whole<'_>,
+    sample: &Sample,
+    selection: &Selection,
+    count: usize,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Permutations>> {
+    watcher.stage("permutations", count);
+    let nulls = in_turn(count, |number| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let key = format!("permutations/{number}");
+        let null = watcher.journal().once(&key, || {
+            let order = shuffled_targets(sample, stream(whole.selector.seed, SHUFFLE, number as u64));
+            let at = (watcher, watcher.journal().within(&key));
+            let repeated = whole.on(&sample.with_targets_of(&order)?, at);
+            let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
+            Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
+        });
+        watcher.piece();
+        null
+    })?;
+    if watcher.stopped().is_some() {
+        return Ok(None);
+    }
+    let nulls: Vec<Taken> = nulls.into_iter().flatten().collect();
+    let figure = |observed: f64, values: Vec<f64>| {
+        let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
+        let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
+        NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
+    };
+    let Taken { score, cross_validated, .. } = Taken::of(selection);
+    let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
+    Ok(Some(Permutations {
+        count,
+        score: figure(score, nulls.iter().map(|null| null.score).collect()),
+        cross_validated: cross_validated.filter(|_| of_folds.len() == count).map(|cell| figure(cell.loss, of_folds)),
+    }))
+}
+
+/// For each row the row whose target it is given.
+fn shuffled_targets(sample: &Sample, seed: u64) -> Vec<usize> {
+    let rows = sample.rows();
+    let Some(labels) = sample.labels() else {
+        if sample.is_ordered() {
+            let shift = 1 + (stream(seed, SHUFFLE, 0) % (rows.max(2) as u64 - 1)) as usize;
+            return (0..rows).map(|row| (row + shift) % rows).collect();
+        }
+        return shuffled(rows, seed);
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut numbers = HashMap::new();
+    for (row, label) in labels.iter().enumerate() {
+        let next = groups.len();
+        let group = *numbers.entry(*label).or_insert(next);
+        if group == next {
+            groups.push(Vec::new());
+        }
+        groups[group].push(row);
+    }
+    let targets = sample.targets();
+    let is_one = |group: &Vec<usize>| group.iter().all(|&row| targets.column(row) == targets.column(group[0]));
+    let mut order: Vec<usize> = (0..rows).collect();
+    if groups.iter().all(is_one) {
+        let others = shuffled(groups.len(), seed);
+        for (group, &other) in groups.iter().zip(&others) {
+            group.iter().for_each(|&row| order[row] = groups[other][0]);
+        }
+        return order;
+    }
+    for (number, group) in groups.iter().enumerate() {
+        let inside = shuffled(group.len(), stream(seed, SHUFFLE, number as u64));
+        group.iter().zip(inside).for_each(|(&row, place)| order[row] = group[place]);
+    }
+    order
+}
+
+/// Thresholds at which columns are counted.
+const THRESHOLDS: [f64; 4] = [0.6, 0.7, 0.8, 0.9];
+
+/// Selections of as many columns on complementary halves of the rows; `None` when it was stopped.
+///
+/// Each half is searched at the λ that was chosen on all rows, and its walk is cut at the size chosen there. With q
+/// columns selected of p on average, the expected number of columns selected with probability at most q/p that reach a
+/// threshold τ is at most q²/((2τ − 1)p), and C(τ, B)·q²/p where their frequencies are unimodal.
+///
+/// # Errors
+/// Those of the search.
+///
+/// # Reference
+/// R. D. Shah, R. J. Samworth, *Variable selection with error control: another look at stability selection*, Journal of the
+/// Royal Statistical Society B 75 (2013), theorems 1 and 2.
+pub(super) fn stability(
+    selector: &ValidSelector,
+    sample: &Sample,
+    selection: &Selection,
+    pairs: usize,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Stability>> {
+    watcher.stage("stability", 2 * pairs);
+    let dealing = sample.dealing();
+    let size = selection.chosen.size.max(1);
+    let sets = in_turn(2 * pairs, |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let key = format!("stability/{job}");
+        let half = dealing.half(stream(selector.seed, HALVES, (job / 2) as u64))?;
+        let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
+        let walked = || -> Result<Option<Vec<String>>> {
+            let fitted = sample.select(&rows)?.fitted()?;
+            let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
+            let mut observer = watcher.member(watcher.journal().within(&key));
+            let path = selector.search_on(&design, Instant::now(), &mut observer)?.path;
+            if path.stop_reason.is_partial() {
+                return Ok(None);
+            }
+            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
+            Ok(Some(subset.iter().map(|&feature| design.names()[feature].clone()).collect()))
+        };
+        let set = watcher.journal().once(&key, walked).map_err(|error| said_of(error, "a half"));
+        watcher.piece();
+        set
+    })?;
+    if watcher.stopped().is_some() {
+        return Ok(None);
+    }
+    let sets: Vec<HashSet<String>> = sets.into_iter().flatten().map(|names| names.into_iter().collect()).collect();
+    let frequency = frequency(&sets, &selection.names);
+    let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
+    let columns = selection.names.len() as f64;
+    let bound = |threshold: f64| StabilityBound {
+        threshold,
+        columns: frequency.iter().filter(|of_column| of_column.share >= threshold).count(),
+        expected_false: mean * mean / ((2.0 * threshold - 1.0) * columns),
+        unimodal: unimodal(threshold, pairs as f64, mean / columns).map(|factor| factor * mean * mean / columns),
+    };
+    let bounds = THRESHOLDS.map(bound).into();
+    Ok(Some(Stability { pairs, size: mean, frequency, bounds }))
+}
+
+/// C(τ, B) of the bound for unimodal frequencies, where it is proven: θ ≤ 1/√3 and τ above min(½ + θ², ½ + 1/(2B) + ¾θ²).
+fn unimodal(threshold: f64, pairs: f64, theta: f64) -> Option<f64> {
+    let least = (0.5 + theta * theta).min(0.5 + 0.5 / pairs + 0.75 * theta * theta);
+    if theta > 1.0 / 3.0_f64.sqrt() || threshold <= least || 2.0 * threshold - 1.0 - 0.5 / pairs <= 0.0 {
+        return None;
+    }
+    Some(match threshold <= 0.75 {
+        true => 1.0 / (2.0 * (2.0 * threshold - 1.0 - 0.5 / pairs)),
+        false => 4.0 * (1.0 - threshold + 0.5 / pairs) / (1.0 + 1.0 / pairs),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> HashSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn likeness_is_the_mean_over_pairs() {
+        assert_eq!(
+            jaccard(&[set(&["a", "b"]), set(&["b", "c"]), set(&["a", "b"])]),
+            Some((1.0 / 3.0 + 1.0 + 1.0 / 3.0) / 3.0)
+        );
+        assert_eq!(jaccard(&[set(&[]), set(&[])]), Some(1.0));
+        assert_eq!(jaccard(&[set(&["a"])]), None);
+    }
+
+    #[test]
+    fn columns_are_counted_the_most_frequent_first() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let counted = frequency(&[set(&["c", "b"]), set(&["b", "a"])], &names);
+        let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
+        assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
+        assert_eq!(counted[0].index, Some(1));
+    }
+
+    #[test]
+    fn the_unimodal_bound_is_the_papers() {
+        // B = 50: C(0.9) = 4·(0.1 + 0.01)/1.02, C(0.6) = 1/(2·(0.2 − 0.01)).
+        assert!((unimodal(0.9, 50.0, 0.1).unwrap() - 0.44 / 1.02).abs() < 1e-12);
+        assert!((unimodal(0.6, 50.0, 0.1).unwrap() - 1.0 / 0.38).abs() < 1e-12);
+        assert_eq!(unimodal(0.6, 50.0, 0.6), None);
+        assert_eq!(unimodal(0.52, 50.0, 0.3), None);
+    }
+}

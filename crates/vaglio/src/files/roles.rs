@@ -1,0 +1,140 @@
+//! What the columns of a table mean beside features.
+
+use super::series::{Order, numbers_of};
+use crate::pipeline::{ColumnType, DataSpec, Names};
+use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_tables::read::Survey;
+
+/// What the columns of a table mean.
+#[derive(Clone, Copy)]
+pub(super) struct Roles<'p> {
+    pub spec: &'p DataSpec,
+    /// The column that gives every row its fold.
+    pub assignment: Option<&'p str>,
+    /// The words that it may have, if it has words.
+    pub words: &'static [&'static str],
+}
+
+impl Roles<'_> {
+    /// The columns that say something of the rows and are no features, with the setting that names each.
+    pub fn of_rows(&self) -> Vec<(&'static str, &str)> {
+        let DataSpec { weights, groups, series, time, .. } = self.spec;
+        let named = [
+            ("data.weights", weights.as_deref()),
+            ("data.groups", groups.as_deref()),
+            ("data.series", series.as_deref()),
+            ("data.time", time.as_deref()),
+            (self.assigning(), self.assignment),
+        ];
+        named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
+    }
+
+    /// The column whose values are the groups.
+    pub fn groups(&self) -> Option<&str> {
+        self.spec.groups.as_deref().or(self.spec.series.as_deref())
+    }
+
+    /// The setting that names the column of folds.
+    fn assigning(&self) -> &'static str {
+        if self.words.is_empty() { "criterion.assignment" } else { "criterion.splits.column" }
+    }
+
+    /// The number of each row in the column that gives it its fold.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a word that is none of those that it may have, with its row.
+    pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+        let Some((name, cells)) = self.assignment.and_then(|name| Some((name, table.get(name)?))) else {
+            return Ok(None);
+        };
+        if self.words.is_empty() {
+            return Ok(Some(numbers_of(cells)));
+        }
+        let number = |row: usize| {
+            let found = cells.label(row);
+            self.words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
+                let words = self.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+                let row = table.origin(row) + 1;
+                Error::setting(
+                    self.assigning(),
+                    format!("row {row} of the column `{name}` reads `{found}`; it is {words}"),
+                )
+            })
+        };
+        (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
+    }
+
+    pub fn order(&self) -> Order<'_> {
+        Order { series: self.spec.series.as_deref(), time: self.spec.time.as_deref() }
+    }
+
+    pub fn check_names(&self, header: &[String]) -> Result<()> {
+        let spec = self.spec;
+        let known = |field: String, name: &str| {
+            if header.iter().any(|h| h == name) {
+                return Ok(());
+            }
+            Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
+        };
+        let single = matches!(spec.target, Names::One(_));
+        for (index, name) in spec.target.names().iter().enumerate() {
+            known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
+            if spec.target.names()[..index].contains(name) {
+                return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` is listed twice")));
+            }
+            for (field, other) in self.of_rows() {
+                if other == name {
+                    return Err(Error::setting(field, format!("`{name}` is the target")));
+                }
+            }
+            if spec.exclude.contains(name) {
+                return Err(Error::setting("data.exclude", format!("`{name}` is the target")));
+            }
+        }
+        for (field, name) in self.of_rows() {
+            known(field.to_owned(), name)?;
+        }
+        for (index, name) in spec.exclude.iter().enumerate() {
+            known(format!("data.exclude[{index}]"), name)?;
+        }
+        for (name, kind) in &spec.types {
+            known("data.types".to_owned(), name)?;
+            if *kind == ColumnType::Drop && spec.target.names().contains(name) {
+                return Err(Error::setting("data.types", format!("`{name}` is the target")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns that are excluded or dropped, unless they have another meaning.
+    pub fn unused(&self) -> Vec<String> {
+        let used = |name: &&String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
+        let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
+        self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
+    }
+
+    /// Refuses cells that are missing in targets and in columns that say something of the rows.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] with file, row and column.
+    pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
+        let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
+        survey.check_complete(table, self.spec.target.names().iter().map(String::as_str).chain(of_rows))
+    }
+}
+
+/// Refuses weights that are negative or all 0.
+pub(super) fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
+    let Some(name) = &spec.weights else { return Ok(()) };
+    let Some(weights) = table.get(name).and_then(Cells::numbers).map(|numbers| numbers.values().into_owned()) else {
+        return Ok(());
+    };
+    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
+        let message = format!("row {}, column `{name}`: the weight {} is negative", row + 1, weights[row]);
+        return Err(Error::Shape(message));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
+    }
+    Ok(())
+}

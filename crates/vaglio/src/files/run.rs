@@ -1,0 +1,169 @@
+//! A run: prepare, select, fit, evaluate, write.
+
+use super::claim::Claim;
+use super::evaluated::Evaluated;
+use super::folder::relative;
+use super::journal::{Book, Header};
+use super::memory::Memory;
+use super::recorded::record;
+use super::watched::Watched;
+use super::{Prepared, prepare};
+use crate::document::to_yaml;
+use crate::pipeline::ValidPipeline;
+use crate::pipeline::{Observed, SavedModel};
+use crate::resample;
+use crate::selector::{Selection, ValidSelector};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::{Observer, Result};
+use vaglio_report::record::{Record, Seconds};
+use vaglio_report::report::{heading, render};
+
+/// Where a run reads and writes.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// The folder that paths in the pipeline are relative to.
+    pub folder: PathBuf,
+    /// The folder that the files are written to; made when absent.
+    pub out: PathBuf,
+    /// Whether to go on from the journal in that folder.
+    pub resume: bool,
+    /// How many steps, drawn at random, are recomputed by plain retraining.
+    pub verify: Option<usize>,
+}
+
+/// What a run found; everything is on disk already.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The content of `selection.json`.
+    pub record: Record,
+    /// The trained model.
+    pub model: SavedModel,
+}
+
+/// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`, which come
+/// into place together, and while it runs `journal.jsonl`.
+///
+/// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
+/// fails. Runs on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
+/// resumed.
+///
+/// # Errors
+/// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
+/// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`].
+pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Observer) -> Result<Outcome> {
+    let mut claim = Claim::existing(&options.out)?;
+    let done = run_in(&mut claim, pipeline, options, observer);
+    if let (Err(_), Some(claim)) = (&done, &claim) {
+        // What failed is told, and not that this fails as well.
+        let _ = claim.set_aside();
+    }
+    done
+}
+
+fn run_in(
+    claim: &mut Option<Claim>,
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let start = Instant::now();
+    let prepared = {
+        let _entered = tracing::info_span!("read").entered();
+        prepare(pipeline, &options.folder)?
+    };
+    let read = start.elapsed().as_secs_f64();
+    // Refusals come before anything is written or computed.
+    let search_start = Instant::now();
+    let mut design = pipeline.selector().design(&prepared.train)?;
+    let evaluate = pipeline.0.evaluate.as_ref();
+    Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?.check(pipeline.budget())?;
+    let claim = match claim {
+        Some(claim) => claim,
+        None => claim.insert(Claim::new(&options.out)?),
+    };
+    claim.make_ready()?;
+    let book = Arc::new(begun(pipeline, options, &prepared)?);
+    let observer = &mut Watched::new(observer, &book, start, pipeline.most_time());
+    let (selector, tuned) = pipeline.tuned(&prepared.train, observer)?;
+    if tuned.is_some() {
+        design = selector.design(&prepared.train)?;
+    }
+    let picked = resample::select(&selector, &prepared.sample, &design, search_start, observer)?;
+    let mut selection = selector.fit_on(&design, picked)?;
+    let design = design.at_lambda(selection.chosen.walk_lambda());
+    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, observer)?;
+    evaluated.verify(options.verify, &selector, &design, &mut selection, observer)?;
+    let fit_start = Instant::now();
+    let written = pipeline.resolved(&selection.chosen)?;
+    let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;
+    record.seconds = Seconds {
+        read,
+        search: selection.search_seconds,
+        choose: selection.choose_seconds,
+        evaluate: evaluated.seconds,
+        fit: selection.fit_seconds + fit_start.elapsed().as_secs_f64(),
+        total: start.elapsed().as_secs_f64(),
+    };
+
+    let model = saved(pipeline, &selector, prepared, &selection, evaluated);
+    let resolved = resolved(&written, options)?;
+    book.finish()?;
+    let texts = [
+        ("model.json", &*model.to_text()?),
+        ("resolved.yaml", &resolved),
+        ("report.html", &render(&record, &heading(&options.out), &resolved)?),
+        ("selection.json", &record.to_text()?),
+    ];
+    claim.put(&texts, book.is_resumed())?;
+    Ok(Outcome { record, model })
+}
+
+/// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.
+fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) -> Result<Book> {
+    let (data, configuration) = (&prepared.sha256, pipeline.configuration()?);
+    if !options.resume && !data.is_known() {
+        return Ok(Book::begin_behind(&options.out, data.clone(), configuration));
+    }
+    let header = Header::new(&data.digits()?, configuration);
+    if options.resume { Book::resume(&options.out, &header) } else { Book::begin(&options.out, &header) }
+}
+
+/// The model file of a run.
+fn saved(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    prepared: Prepared,
+    selection: &Selection,
+    evaluated: Evaluated,
+) -> SavedModel {
+    let model = selection.model.clone();
+    let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
+    let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());
+    let data = pipeline.0.data.as_ref();
+    let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
+    let observed = Observed {
+        targets: prepared.targets,
+        weights: data.and_then(|data| data.weights.clone()),
+        loss: selector.loss(&task),
+    };
+    let reading = prepared.reading;
+    let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model)
+        .selecting(selection)
+        .made_by(selector);
+    let Evaluated { calibration, intervals, .. } = evaluated;
+    let reading = Some(reading);
+    SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) }
+}
+
+/// The configuration with every default written out and paths relative to the folder it is written to.
+fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
+    let mut copy = pipeline.clone();
+    if let Some(data) = &mut copy.0.data {
+        for path in std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()) {
+            *path = relative(&options.folder.join(&*path), &options.out);
+        }
+    }
+    to_yaml(&copy)
+}

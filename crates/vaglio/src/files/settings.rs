@@ -1,0 +1,77 @@
+//! What runs from files ask of a pipeline's settings.
+
+use crate::pipeline::{ColumnType, Names, ValidPipeline};
+use crate::resample::Chosen;
+use vaglio_core::{Error, Per, Result};
+use vaglio_tables::read::Hint;
+
+impl ValidPipeline {
+    /// The same with what was left to a default by data written out: how the result was chosen, and λ for what.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when settings cannot be written.
+    pub(crate) fn resolved(&self, chosen: &Chosen) -> Result<Self> {
+        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+        let mut copy = self.clone();
+        let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
+        if let Some(choose) = search.get_mut("choose").filter(|choose| **choose == "auto") {
+            *choose = match chosen.folds {
+                Some(how) => serde_json::to_value(how).map_err(failed)?,
+                None => "best".into(),
+            };
+            copy.0.search = serde_json::from_value(search).map_err(failed)?;
+        }
+        let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
+        let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
+        if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
+            let per = if chosen.of_path { Per::Path } else { Per::Subset };
+            lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
+            copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
+        }
+        Ok(copy)
+    }
+
+    /// The time that a run may take.
+    pub(crate) fn most_time(&self) -> Option<std::time::Duration> {
+        self.0.limits.time.map(|span| span.0)
+    }
+
+    /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads
+    /// and limits.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when settings cannot be written.
+    pub(crate) fn configuration(&self) -> Result<serde_json::Value> {
+        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+        let mut settings = serde_json::to_value(self).map_err(failed)?;
+        if let Some(settings) = settings.as_object_mut() {
+            settings.retain(|key, _| key != "limits" && key != "engine");
+            if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
+                data.retain(|key, _| key != "train" && key != "test");
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl ColumnType {
+    /// What is known of the column before it is read.
+    pub(crate) fn hint(self) -> Hint {
+        match self {
+            ColumnType::Number => Hint::Number,
+            ColumnType::Class => Hint::Class,
+            ColumnType::Text | ColumnType::Drop => Hint::Text,
+            ColumnType::Date => Hint::Date,
+        }
+    }
+}
+
+impl Names {
+    /// The names, to be changed.
+    pub(crate) fn names_mut(&mut self) -> &mut [String] {
+        match self {
+            Names::One(name) => std::slice::from_mut(name),
+            Names::Several(names) => names,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! mRMR by correlations.
+
+use super::evaluator::Pairs;
+use super::{Dependence, Scheme, check};
+use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, part, standardized};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "correlation";
+
+/// Minimum redundancy, maximum relevance, in its form for numbers: correlations take the place of mutual information.
+///
+/// With ρ the weighted Pearson correlation, relevance rᵢ = mean over outputs of |ρ(xᵢ, yₒ)|,
+/// D(S) = (1/|S|) Σᵢ rᵢ and R(S) = (1/|S|²) Σᵢⱼ |ρ(xᵢ, xⱼ)| for i, j ∈ S (i = j included), the score is −(D − R) or
+/// −D/R. Lower is better; it is a function of the set alone, so every search can walk on it.
+///
+/// Classes count through their ±1 codings: of two classes |ρ| grows with the F statistic, of several the mean over the
+/// classes of one against the rest is taken. A constant column has correlation 0 with everything, itself included. The
+/// empty subset, and one of constant columns alone, scores 0. The learner and λ play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::Mrmr;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// let score = Mrmr::default().evaluate(&design, &[0, 3])?;
+/// assert!(score.loss.abs() < 1.0);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// H. Peng, F. Long and C. Ding, *Feature selection based on mutual information: criteria of max-dependency,
+/// max-relevance, and min-redundancy*, IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8), 2005,
+/// equations 4 to 6; with correlations: C. Ding and H. Peng, *Minimum redundancy feature selection from microarray gene
+/// expression data*, Journal of Bioinformatics and Computational Biology 3(2), 2005.
+#[part(
+    Criterion,
+    "mrmr",
+    summary = "relevance to the targets against redundancy among the columns, by correlation",
+    example = "criterion: {kind: mrmr, scheme: difference}",
+    title = "mRMR"
+)]
+#[derive(Copy, PartialEq, Eq)]
+pub struct Mrmr {
+    /// How relevance and redundancy are weighed.
+    pub scheme: Scheme,
+}
+
+vaglio_core::setters!(Mrmr { scheme: Scheme;; });
+
+/// Standardized columns and outputs.
+struct Correlations {
+    columns: Vec<Vec<f64>>,
+    outputs: Vec<Vec<f64>>,
+}
+
+impl Correlations {
+    /// Of these columns. Cost O(m) each.
+    fn new(design: &Design, features: &[Feature]) -> Self {
+        let unit = |values: &[f64]| standardized(values, design.weights());
+        let columns = features.iter().map(|&feature| unit(&design.column(feature).values())).collect();
+        let outputs = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
+        Correlations { columns, outputs }
+    }
+}
+
+impl Dependence for Correlations {
+    /// Each column that is not constant brings at least its own |ρᵢᵢ| = 1, whatever was rounded.
+    const NOTHING: f64 = 0.5;
+
+    fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn relevance(&self, i: usize) -> f64 {
+        let of_outputs = self.outputs.iter().map(|y| correlation(&self.columns[i], y));
+        of_outputs.sum::<f64>() / self.outputs.len() as f64
+    }
+
+    fn between(&self, i: usize, j: usize) -> f64 {
+        correlation(&self.columns[i], &self.columns[j])
+    }
+}
+
+impl Criterion for Mrmr {
+    /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        Ok(Correlations::new(design, subset).objective(self.scheme))
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let all: Vec<Feature> = (0..design.features()).collect();
+        Ok(Some(Shortcut::new(ENGINE, Pairs::new(self.scheme, Correlations::new(design, &all)))))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        check(design)
+    }
+
+    /// Relevance once, then one pass over all columns for each column that is selected the first time.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
+        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
+        // A search that tries every column at each step takes trials / features steps.
+        let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
+        let once = (8.0 + 2.0 * design.targets().nrows() as f64) * rows * features;
+        Estimate {
+            engine: ENGINE,
+            reason: "correlations with the selected columns are kept".into(),
+            flops: once + 2.0 * rows * features * passes + trials * largest as f64,
+            bytes: 8.0 * features * (rows + passes),
+        }
+    }
+}
+
+/// |ρ| of standardized columns, which only rounding can carry above 1; 0 where one is constant. Cost O(m).
+fn correlation(x: &[f64], z: &[f64]) -> f64 {
+    x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0)
+}

@@ -1,0 +1,117 @@
+//! mRMR by mutual information.
+
+use super::evaluator::Pairs;
+use super::{Dependence, Scheme, check};
+use crate::bins::{Binned, Binning, Bins};
+use rayon::prelude::*;
+use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, part};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "information";
+
+/// Minimum redundancy, maximum relevance, by mutual information of columns in bins.
+///
+/// With I(xᵢ, xⱼ) the mutual information of two columns in bins, in nats, and y the target, D(S) = (1/|S|) Σᵢ I(xᵢ, y) and
+/// R(S) = (1/|S|²) Σᵢⱼ I(xᵢ, xⱼ) for i, j ∈ S (i = j, the entropy, included); the score is −(D − R) or −D/R. Lower is better;
+/// it is a function of the set alone, so every search can walk on it. The criterion `mrmr` is the same
+/// objective with correlations, which need no bins and do not see what is not monotone.
+///
+/// Bins are those of the paper by default: below, within and above one standard deviation about the mean. Classes are bins of
+/// their own; of several numeric outputs the mean relevance counts. A row of weight 2 equals that row twice. A constant column has
+/// no information. The empty subset, and one of constant columns alone, scores 0. The learner and λ play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::MrmrInformation;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// assert!(MrmrInformation::default().evaluate(&design, &[0, 3])?.loss.is_finite());
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// H. Peng, F. Long and C. Ding, *Feature selection based on mutual information: criteria of max-dependency,
+/// max-relevance, and min-redundancy*, IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8), 2005,
+/// equations 4 to 6.
+#[part(
+    Criterion,
+    "mrmr_information",
+    summary = "relevance to the targets against redundancy among the columns, by mutual information of columns in bins",
+    example = "criterion: {kind: mrmr_information, scheme: difference, bins: deviation}",
+    title = "mRMR (MI)"
+)]
+#[derive(Copy, PartialEq, Eq)]
+pub struct MrmrInformation {
+    /// How relevance and redundancy are weighed.
+    pub scheme: Scheme,
+    /// How columns are put into bins.
+    pub bins: Bins,
+}
+
+vaglio_core::setters!(MrmrInformation { scheme: Scheme, bins: Bins;; });
+
+/// Columns and outputs in bins.
+struct Informations {
+    rows: Binning,
+    columns: Vec<Binned>,
+    targets: Vec<Binned>,
+}
+
+impl Informations {
+    /// Of these columns. Cost O(m) each.
+    fn new(bins: Bins, design: &Design, features: &[Feature]) -> Self {
+        let rows = Binning::new(bins, design);
+        let columns = features.par_iter().map(|&feature| rows.column(design, feature)).collect();
+        Informations { targets: rows.targets(design), columns, rows }
+    }
+}
+
+impl Dependence for Informations {
+    /// A sum of entropies below this is rounding.
+    const NOTHING: f64 = 1e-12;
+
+    fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn relevance(&self, i: usize) -> f64 {
+        self.rows.relevance(&self.columns[i], &self.targets)
+    }
+
+    fn between(&self, i: usize, j: usize) -> f64 {
+        self.rows.information(&self.columns[i], &self.columns[j])
+    }
+}
+
+impl Criterion for MrmrInformation {
+    /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        Ok(Informations::new(self.bins, design, subset).objective(self.scheme))
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let all: Vec<Feature> = (0..design.features()).collect();
+        Ok(Some(Shortcut::new(ENGINE, Pairs::new(self.scheme, Informations::new(self.bins, design, &all)))))
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.bins.check()?;
+        check(design)
+    }
+
+    /// Relevance once, then one pass over all columns for each column that is selected the first time.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
+        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
+        // A search that tries every column at each step takes trials / features steps.
+        let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
+        let once = (20.0 + 8.0 * design.targets().nrows() as f64) * rows * features;
+        Estimate {
+            engine: ENGINE,
+            reason: "informations with the selected columns are kept".into(),
+            flops: once + 8.0 * rows * features * passes + trials * largest as f64,
+            bytes: features * (4.0 * rows + 8.0 * passes),
+        }
+    }
+}

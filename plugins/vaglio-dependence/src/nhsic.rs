@@ -1,0 +1,261 @@
+//! Normalized Hilbert–Schmidt independence.
+
+mod definition;
+mod evaluator;
+mod geometry;
+mod relations;
+
+use crate::target::{self, Output, Target};
+use evaluator::NhsicEvaluator;
+use geometry::{Unmade, Walk};
+use relations::Relations;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
+};
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::{Factor, Landmarks};
+
+/// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
+///
+/// min over α ≥ 0 of ‖L̃ − Σ_k α_k K̃_k‖²_F, where K̃_k = HKH/‖HKH‖_F is the centered and normalized kernel matrix of
+/// column k and L̃ that of the target. It is low when the columns depend on the target in whatever way, and each in a
+/// way of its own. The empty subset scores ‖L̃‖² = 1. Nothing is trained: the learner and λ play no part.
+///
+/// Columns, and numeric targets, are standardized and have the kernel exp(−(u − u')²/2σ²); several targets are one
+/// vector. Classes have a kernel that is 0 between them. A row of weight 2 equals that row twice. A constant column
+/// takes no part.
+///
+/// # Reference
+/// M. Yamada, J. Tang, J. Lugo-Martinez, E. Hodzic, R. Shrestha, A. Saha, H. Ouyang, D. Yin, H. Mamitsuka, C. Sahinalp,
+/// P. Radivojac, F. Menczer, Y. Chang, *Ultra high-dimensional nonlinear feature selection for big biological data*,
+/// IEEE Transactions on Knowledge and Data Engineering 30(7), 2018.
+#[part(
+    Criterion,
+    "nhsic",
+    summary = "dependence of any form between columns and target, by kernels, without redundancy among the columns",
+    example = "criterion: {kind: nhsic, kernel: {approximation: auto}}",
+    title = "NHSIC"
+)]
+#[derive(PartialEq)]
+#[schemars(transform = with_both_spellings)]
+pub struct Nhsic {
+    /// The kernels of columns and target.
+    pub kernel: Kernel,
+    /// Whether kernel matrices are scaled to norm 1; without it they are HKH over the number of rows (HSIC Lasso).
+    #[serde(alias = "normalise")]
+    #[default(true)]
+    pub normalize: bool,
+}
+
+/// `normalise` is taken for `normalize`.
+fn with_both_spellings(schema: &mut schemars::Schema) {
+    if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut())
+        && let Some(normalize) = properties.get("normalize").cloned()
+    {
+        properties.insert("normalise".into(), normalize);
+    }
+}
+
+/// The kernels of columns and target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kernel {
+    /// How the kernel matrices of the columns are computed.
+    pub approximation: Approximation,
+    /// How that of the target is computed.
+    pub output_approximation: OutputApproximation,
+    /// The kernel of the target.
+    pub output: Output,
+    /// σ of the Gaussian kernels, in standard deviations.
+    pub bandwidth: f64,
+    /// Points of the Nyström approximation, from −5 to 5 standard deviations.
+    pub points: usize,
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Kernel {
+            approximation: Approximation::Auto,
+            output_approximation: OutputApproximation::Exact,
+            output: Output::Auto,
+            bandwidth: 1.0,
+            points: 20,
+        }
+    }
+}
+
+/// How kernel matrices are computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Approximation {
+    /// `exact` for at most `points`² rows, else `nystrom`.
+    #[default]
+    Auto,
+    /// Exact to rounding, by pivoted Cholesky decomposition.
+    Exact,
+    /// From the kernel between rows and a few points, which is off by about 1e-5 where entries lie within them.
+    Nystrom,
+    /// By a table of the values of columns with few levels, which the factors of the others stand in for; refused.
+    Binned,
+}
+
+/// How the kernel matrix of the target is computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputApproximation {
+    /// Exact to rounding, by pivoted Cholesky decomposition; of classes by a column for each.
+    #[default]
+    Exact,
+    /// From the kernel between rows and `points` points, for one numeric target.
+    Nystrom,
+}
+
+vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool;; });
+
+/// The part of the weight that rows have beside the heaviest, from which down nothing is left of them in sums of all.
+const OUTWEIGHED: f64 = 1e-9;
+
+/// The row that has next to all the weight.
+fn outweighing(weights: &[f64]) -> Option<usize> {
+    let row = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
+    let others: f64 = (0..weights.len()).filter(|other| *other != row).map(|other| weights[other] / weights[row]).sum();
+    (others < OUTWEIGHED).then_some(row)
+}
+
+/// The identifier of the engine in `selection.json` and in plans.
+const ENGINE: &str = "gram";
+/// A kernel so wide is constant to rounding.
+const WIDEST: f64 = 1e3;
+
+impl Nhsic {
+    /// The points that kernels are sampled at.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when their kernel matrix cannot be decomposed.
+    fn landmarks(&self) -> Result<Landmarks> {
+        let made = Landmarks::new(self.kernel.points, self.kernel.bandwidth);
+        made.map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
+    }
+
+    fn target(&self, design: &Design, shares: &[f64]) -> Target {
+        Target::by_appearance(self.kernel.output, self.kernel.bandwidth, design, shares)
+    }
+
+    /// The factor of the centered kernel matrix of the target.
+    ///
+    /// # Errors
+    /// Those of [`Nhsic::landmarks`].
+    fn factor(&self, target: &Target, level: Level, shares: &[f64]) -> Result<Factor> {
+        match target {
+            Target::Numbers(targets, _)
+                if self.kernel.output_approximation == OutputApproximation::Nystrom && !targets.is_empty() =>
+            {
+                Ok(self.landmarks()?.factor(level, shares, &targets[0]))
+            }
+            target => Ok(target.factor(level, shares)),
+        }
+    }
+
+    /// Whether the columns' kernel matrices are approximated on a design with so many rows.
+    fn is_sampled(&self, rows: usize) -> bool {
+        match self.kernel.approximation {
+            Approximation::Auto => rows > self.kernel.points.saturating_mul(self.kernel.points),
+            Approximation::Exact | Approximation::Binned => false,
+            Approximation::Nystrom => true,
+        }
+    }
+
+    /// The word in `selection.json`.
+    fn approximation(&self, rows: usize) -> &'static str {
+        if self.is_sampled(rows) { "nystrom" } else { "exact" }
+    }
+}
+
+impl Criterion for Nhsic {
+    /// The definition: centered m × m matrices, and the lowest value over supports or by coordinate descent. Cost
+    /// O(|S|²·m²), memory O(|S|·m²).
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        definition::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        let relations = Arc::new(Relations::new(self, design)?);
+        let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
+        let shortcut = Shortcut::new(ENGINE, evaluator).approximation(self.approximation(design.rows()));
+        Ok(Some(shortcut.geometry(move || Box::new(Walk(Arc::clone(&relations))))))
+    }
+
+    fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
+        Ok(Box::new(Unmade::new(self, design)))
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        if self.kernel.approximation == Approximation::Binned {
+            return Err(Error::NotAvailable {
+                what: "`kernel.approximation: binned`".into(),
+                instead: "use `auto`, `exact` or `nystrom`, whose thin factors keep m × rank numbers a column and compare two in \
+                          O(m·rank²), where a table of rounded values takes m² look-ups"
+                    .into(),
+                place: None,
+            });
+        }
+        if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
+            let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);
+            return Err(Error::setting("kernel.bandwidth", message));
+        }
+        if self.kernel.points < 2 {
+            return Err(Error::setting("kernel.points", "at least 2 points are needed"));
+        }
+        Ok(())
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.check_settings()?;
+        if design.rows() < 2 {
+            return Err(Error::setting("kind", "independence cannot be measured on one row; give more rows"));
+        }
+        if let Some(row) = design.weights().and_then(outweighing) {
+            return Err(Error::Numerical(format!(
+                "row {} has next to all the weight, and beside it no dependence of the others can be measured; give weights that are nearer to each other",
+                row + 1
+            )));
+        }
+        let is_sampled = self.kernel.output_approximation == OutputApproximation::Nystrom;
+        let is_numeric = self.kernel.output == Output::Gaussian || *design.task() == Task::Regression;
+        if is_sampled && !(is_numeric && design.targets().nrows() == 1) {
+            let message = "the points of `nystrom` lie along one numeric target; use `exact`, which for classes takes a \
+                           column for each";
+            return Err(Error::setting("kernel.output_approximation", message));
+        }
+        target::check(self.kernel.output, design)
+    }
+
+    /// One factor a column, then one pass over all factors for each column that enters.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let Outline { largest, trials, .. } = *outline;
+        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
+        let points = self.kernel.points as f64;
+        let (rank, reason) = if self.is_sampled(design.planned_rows()) {
+            (
+                points.min(rows),
+                "kernel matrices are sampled at `kernel.points` points, as there are many rows or as set",
+            )
+        } else {
+            // About 26 for one standardized variable and σ = 1.
+            let rank = (8.0 + 18.0 / self.kernel.bandwidth).min(rows);
+            (rank, "kernel matrices are kept as thin factors that are exact to rounding")
+        };
+        let pass = 2.0 * features * rows * rank * rank;
+        let size = largest as f64;
+        // One pass for the factors, one for the relevance and one for each column that enters.
+        Estimate {
+            engine: ENGINE,
+            reason: format!("{}: {reason}", self.approximation(design.planned_rows())),
+            flops: pass * (2.0 + size) + trials * size * size * size.max(1.0),
+            bytes: 8.0 * features * (rows * rank + size),
+        }
+    }
+}

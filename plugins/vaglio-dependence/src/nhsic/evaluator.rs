@@ -1,0 +1,214 @@
+//! The evaluator: a small non-negative quadratic program for each subset, started from the current coefficients.
+
+use super::relations::Relations;
+use rayon::prelude::*;
+use std::sync::Arc;
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score};
+use vaglio_kernels::hsic::Quadratic;
+
+/// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
+/// pass over all columns once.
+#[derive(Clone)]
+pub(super) struct NhsicEvaluator {
+    relations: Arc<Relations>,
+    /// The current subset, in the order of the quadratic program.
+    selected: Vec<Feature>,
+    quadratic: Quadratic,
+    /// The minimizer on the current subset, in order of entry.
+    alpha: Vec<f64>,
+}
+
+/// Candidates that one thread takes at a time.
+const TOGETHER: usize = 16;
+/// What rounding may add to a minimum, relative to the score of the empty subset.
+const SLACK: f64 = 1e-12;
+
+impl NhsicEvaluator {
+    /// Starts at the empty subset.
+    pub(super) fn new(relations: Arc<Relations>) -> Self {
+        let quadratic = Quadratic::new(relations.total());
+        NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new() }
+    }
+
+    /// Appends columns without a look at the minimum. Cost O(k·s) beside the Gram columns.
+    fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) {
+        for &feature in features {
+            let with = |&k: &Feature| self.relations.entry(k, feature);
+            let row = selected.iter().map(with).chain([self.relations.own(feature)]).collect();
+            quadratic.push(self.relations.relevance(feature), row);
+            selected.push(feature);
+        }
+    }
+
+    /// The subset with more columns, at its minimum.
+    fn larger(&self, features: &[Feature]) -> NhsicEvaluator {
+        let mut larger = self.clone();
+        self.append(&mut larger.quadratic, &mut larger.selected, features);
+        larger.alpha.resize(larger.selected.len(), 0.0);
+        larger.alpha = larger.quadratic.minimizer(&larger.alpha);
+        larger
+    }
+
+    /// The minimizer on a subset, in its order.
+    pub(super) fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Vec<f64> {
+        NhsicEvaluator::new(relations).larger(subset).alpha
+    }
+
+    fn value(&self) -> f64 {
+        self.quadratic.value(&self.alpha)
+    }
+
+    /// The score with a column more, `entries` being those of Q with the selected ones.
+    fn addition(&self, current: f64, entries: impl Iterator<Item = f64>, feature: Feature) -> f64 {
+        let mut slope = self.relations.relevance(feature);
+        let mut row = Vec::with_capacity(self.selected.len() + 1);
+        for (entry, alpha) in entries.zip(&self.alpha) {
+            slope -= entry * alpha;
+            row.push(entry);
+        }
+        let own = self.relations.own(feature);
+        if self.quadratic.is_flat(slope, own) {
+            return current;
+        }
+        row.push(own);
+        let mut larger = self.quadratic.clone();
+        larger.push(self.relations.relevance(feature), row);
+        let start: Vec<f64> = self.alpha.iter().copied().chain([0.0]).collect();
+        larger.value(&larger.minimizer(&start))
+    }
+
+    /// The subset without one column, before its minimum is sought; whether the minimum has changed.
+    fn without(&self, place: usize) -> (Quadratic, Vec<f64>, bool) {
+        let (mut smaller, mut start) = (self.quadratic.clone(), self.alpha.clone());
+        smaller.remove(place);
+        let changed = start.remove(place) != 0.0;
+        (smaller, start, changed)
+    }
+
+    fn place(&self, feature: Feature) -> Option<usize> {
+        self.selected.iter().position(|f| *f == feature)
+    }
+}
+
+impl Evaluator for NhsicEvaluator {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
+        Score::of(self.value()).checked()
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        *self = NhsicEvaluator::new(Arc::clone(&self.relations)).larger(subset);
+        Ok(())
+    }
+
+    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let current = self.value();
+        let state = &*self;
+        if candidates.len() * TOGETHER < self.relations.features() {
+            for (score, &candidate) in scores.iter_mut().zip(candidates) {
+                let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
+                *score = Score::of(state.addition(current, entries, candidate)).checked()?;
+            }
+            return Ok(());
+        }
+        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect();
+        scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
+            let entries = columns.iter().map(|column| column.get(candidate).copied().unwrap_or(0.0));
+            *score = Score::of(state.addition(current, entries, candidate)).checked()?;
+            Ok(())
+        })
+    }
+
+    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        let current = self.value();
+        let state = &*self;
+        scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
+            let trial = state.place(candidate).map(|place| state.without(place));
+            *score = Score::of(match trial {
+                Some((smaller, start, true)) => smaller.value(&smaller.minimizer(&start)),
+                _ => current,
+            })
+            .checked()?;
+            Ok(())
+        })
+    }
+
+    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
+        *self = self.larger(&[feature]);
+        Ok(())
+    }
+
+    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
+        let Some(place) = self.place(feature) else { return Ok(()) };
+        let (smaller, start, changed) = self.without(place);
+        self.alpha = if changed { smaller.minimizer(&start) } else { start };
+        self.quadratic = smaller;
+        self.selected.remove(place);
+        Ok(())
+    }
+
+    fn tree(&mut self, _: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        Ok(Box::new(Node { at: self.clone(), later: later.to_vec() }))
+    }
+}
+
+/// A node of a depth-first search: an evaluator of its own.
+struct Node {
+    at: NhsicEvaluator,
+    later: Vec<Feature>,
+}
+
+impl Branch for Node {
+    fn score(&mut self) -> Result<Score> {
+        self.at.score(&[])
+    }
+
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
+        self.at.score_additions(&[], &candidates, scores)
+    }
+
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
+        let later = self.later[place + 1..].to_vec();
+        Ok(Box::new(Node { at: self.at.larger(&self.later[place..=place]), later }))
+    }
+
+    /// The score of the current and all later columns together: no subset of them is below it.
+    fn bound(&mut self, place: usize, _: usize) -> Result<f64> {
+        Ok(self.at.larger(&self.later[place..]).value() - SLACK * self.at.relations.total())
+    }
+
+    fn bound_by(&self) -> Option<&'static str> {
+        Some("all_columns")
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::relations::NARROW;
+    use crate::Nhsic;
+    use vaglio_core::{Criterion, Outline, Score, Subset};
+    use vaglio_testkit::data;
+
+    /// A few candidates of many are tried by single entries of Q, with the bits that whole columns give.
+    #[test]
+    fn few_of_many_columns_are_tried_as_all_are() {
+        let design = data::regression(20, NARROW + 88, 3).design(&[1.0], true);
+        let nhsic = Nhsic::default();
+        let open = || Subset::open(&nhsic, &design, &Outline::forward(design.features(), 4)).unwrap();
+        let (mut few, mut all) = (open(), open());
+        let every: Vec<usize> = (0..design.features()).collect();
+        for feature in [7, 300, 599] {
+            let mut scores = [Score::WORST; 2];
+            few.score_additions(&[11, 580], &mut scores).unwrap();
+            let mut of_all = vec![Score::WORST; every.len()];
+            all.score_additions(&every, &mut of_all).unwrap();
+            assert_eq!(scores, [of_all[11], of_all[580]]);
+            few.add(feature).unwrap();
+            all.add(feature).unwrap();
+            assert_eq!(few.score().unwrap(), all.score().unwrap());
+        }
+        let expected = nhsic.evaluate(&design, &[7, 300, 599]).unwrap().loss;
+        assert!((few.score().unwrap().loss - expected).abs() < 1e-12 * expected);
+    }
+}

@@ -1,0 +1,110 @@
+//! mRMR by correlations has the values that are worked out by hand.
+
+use crate::{design, holds};
+use vaglio_core::{Criterion, Feature, Problem, Task};
+use vaglio_dependence::{Mrmr, Scheme};
+use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+
+const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
+
+fn score(mrmr: Mrmr, problem: &Problem, subset: &[Feature]) -> f64 {
+    mrmr.evaluate(&design(problem), subset).unwrap().loss
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    Near { tolerance: 1e-14, least: 1.0 }.assert(expected, found, "a score");
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for mrmr in SCHEMES {
+        holds(check_criterion_on_standard_data(&mrmr, 1e-11));
+    }
+}
+
+#[test]
+fn every_law_holds_on_columns_of_very_unlike_scale() {
+    let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
+    for mrmr in SCHEMES {
+        holds(check_criterion(&mrmr, &design, 1e-11));
+    }
+}
+
+#[test]
+fn long_walks_stay_on_the_definition() {
+    let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
+    for mrmr in SCHEMES {
+        holds(criterion::walk(&mrmr, &design, 1000, 3, 1e-11));
+    }
+}
+
+/// With y = (3, 1, −1, −3): ρ(x₀, y) = 4/√80, ρ(x₁, y) = 8/√80 and ρ(x₀, x₁) = 0; x₂ = 7 − 2x₁, so |ρ(x₁, x₂)| = 1.
+fn by_hand() -> Problem {
+    let columns: [&[f64]; 4] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[5., 5., 9., 9.], &[4., 4., 4., 4.]];
+    data::given(&columns, &[&[3., 1., -1., -3.]], Task::Regression).unwrap()
+}
+
+#[test]
+fn the_values_are_those_worked_out_by_hand() {
+    let (problem, root) = (by_hand(), 80f64.sqrt());
+    let [difference, quotient] = SCHEMES;
+    for (subset, relevance, redundancy) in [
+        (&[0][..], 4.0 / root, 1.0),
+        (&[1], 8.0 / root, 1.0),
+        (&[0, 1], 6.0 / root, 0.5),
+        (&[1, 2], 8.0 / root, 1.0),
+        (&[2, 0, 1], 20.0 / (3.0 * root), 5.0 / 9.0),
+        // The constant column has correlation 0 with everything, itself included.
+        (&[1, 3], 4.0 / root, 0.25),
+    ] {
+        near(score(difference, &problem, subset), redundancy - relevance);
+        near(score(quotient, &problem, subset), -relevance / redundancy);
+    }
+    for mrmr in SCHEMES {
+        near(score(mrmr, &problem, &[]), 0.0);
+        near(score(mrmr, &problem, &[3]), 0.0);
+    }
+}
+
+#[test]
+fn outputs_count_by_their_mean() {
+    let (y, opposite) = ([3., 1., -1., -3.], [-3., 3., 3., -3.]);
+    let x = [1., 1., -1., -1.];
+    let problem = data::given(&[&x], &[&y, &opposite], Task::Regression).unwrap();
+    // ρ(x, y) = 8/√80 and the other is 0.
+    near(score(Mrmr::default(), &problem, &[0]), 1.0 - 4.0 / 80f64.sqrt());
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for mrmr in SCHEMES {
+            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
+                near(score(mrmr, &weighted, subset), score(mrmr, &repeated, subset));
+            }
+        }
+    }
+}
+
+#[test]
+fn huge_and_tiny_columns_count_like_any_other() {
+    let scaled = |factor: f64| {
+        let columns: Vec<Vec<f64>> =
+            [[1., 5., 2., 8.], [4., 1., 3., 3.]].iter().map(|c| c.iter().map(|v| factor * v).collect()).collect();
+        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        data::given(&columns, &[&[1., 2., 3., 5.]], Task::Regression).unwrap()
+    };
+    for mrmr in SCHEMES {
+        let expected = score(mrmr, &scaled(1.0), &[0, 1]);
+        near(score(mrmr, &scaled(1e300), &[0, 1]), expected);
+        near(score(mrmr, &scaled(1e-300), &[0, 1]), expected);
+    }
+}
+
+#[test]
+fn a_redundant_column_loses_to_a_weaker_one_of_its_own() {
+    let problem = by_hand();
+    assert!(score(Mrmr::default(), &problem, &[1, 0]) < score(Mrmr::default(), &problem, &[1, 2]));
+}

@@ -1,5 +1,8 @@
 //! Feature-major storage, at a byte an entry where that is exact: what the numerics and the traits of vaglio share.
 
+mod measure;
+
+pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
 use std::borrow::Cow;

@@ -7,9 +7,9 @@ mod spread;
 mod units;
 mod whole;
 
-use crate::Level;
 use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
+use crate::{Level, Measure};
 use pulp::NullaryFnOnce;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -75,26 +75,7 @@ impl Targets {
     }
 }
 
-/// What is averaged over the rows left out.
-#[derive(Debug, Clone)]
-pub enum Measure {
-    /// Squared error over rows and outputs.
-    Squared,
-    /// Absolute error over rows and outputs.
-    Absolute,
-    /// Rows on the wrong side; with several outputs, those whose own class is not the only largest.
-    ZeroOne,
-    /// The same per class, averaged over classes.
-    BalancedError,
-    /// 1 − area under the ROC curve of one output, ties counted half.
-    Auc,
-    /// The mean over rows of [`Rule::of_row`].
-    Rows(Arc<dyn Rule>),
-    /// [`Rule::of_all`].
-    Whole(Arc<dyn Rule>),
-}
-
-/// A loss that the kernels have no way of their own for.
+/// A loss of [`Measure::Rows`] or [`Measure::Whole`].
 pub trait Rule: Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output.
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64;
@@ -106,6 +87,24 @@ pub trait Rule: Debug + Send + Sync {
     fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64>;
 }
 
+/// The rule of losses that have none.
+#[derive(Debug)]
+struct Undefined;
+
+impl Rule for Undefined {
+    fn of_row(&self, _: &[f64], _: &[f64]) -> f64 {
+        f64::NAN
+    }
+
+    fn of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> f64 {
+        f64::NAN
+    }
+
+    fn error_of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> Option<f64> {
+        None
+    }
+}
+
 /// Adds up a measure tile by tile, in an order that depends on the rows alone.
 ///
 /// It can be of a part of the rows, see [`Scorer::of_part`], and it can average rows before the loss, see
@@ -114,6 +113,7 @@ pub trait Rule: Debug + Send + Sync {
 pub struct Scorer {
     targets: Arc<Targets>,
     measure: Measure,
+    rule: Arc<dyn Rule>,
     /// Class of each row and the weight of each class, where the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
@@ -156,7 +156,8 @@ impl Outcome {
 }
 
 impl Scorer {
-    /// A scorer for these rows.
+    /// A scorer for these rows; of rows or of the whole by the rule of [`Scorer::with_rule`], without which losses are not
+    /// numbers.
     pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
         let outputs = targets.outputs();
         let counts = matches!(measure, Measure::ZeroOne | Measure::BalancedError);
@@ -175,8 +176,14 @@ impl Scorer {
         let of_outputs = matches!(measure, Measure::Squared | Measure::Absolute);
         let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
         let signs = if counts { pass::signs(&targets) } else { None };
-        let (factors, lacks_rows, units) = (None, false, None);
-        Scorer { targets, measure, classes, class_weights, signs, divisor, factors, lacks_rows, units }
+        let (rule, factors, lacks_rows, units) = (Arc::new(Undefined), None, false, None);
+        Scorer { targets, measure, rule, classes, class_weights, signs, divisor, factors, lacks_rows, units }
+    }
+
+    /// The same with what [`Measure::Rows`] and [`Measure::Whole`] are of.
+    #[must_use]
+    pub fn with_rule(self, rule: Arc<dyn Rule>) -> Self {
+        Scorer { rule, ..self }
     }
 
     /// The targets that it was made with.
@@ -207,7 +214,7 @@ impl Scorer {
         if let Some(units) = &self.units {
             return units.add(&mut tally.whole, start, residuals, rows);
         }
-        match &self.measure {
+        match self.measure {
             Measure::Squared => {
                 for residual in residuals {
                     add_squares(self.targets.level, &residual[..rows], &mut tally.lanes);
@@ -221,13 +228,13 @@ impl Scorer {
                     }
                 }
             }
-            Measure::Auc | Measure::Whole(_) => {
+            Measure::Auc | Measure::Whole => {
                 for (j, row) in (start..start + rows).enumerate() {
                     tally.whole.extend(residuals.iter().enumerate().map(|(o, e)| self.prediction(o, row, e[j])));
                 }
             }
-            Measure::Rows(rule) => {
-                let mut of_row = self.rows_of(rule.as_ref());
+            Measure::Rows => {
+                let mut of_row = self.of_rows();
                 for (j, row) in (start..start + rows).enumerate() {
                     let loss = of_row(row, &|o| residuals[o][j]);
                     tally.lanes.update(j % Wide::WIDTH, |sum| sum + loss);
@@ -272,12 +279,12 @@ impl Scorer {
         }
         let sides = tally.sides.map(Wide::sum);
         let wrong = if self.targets.outputs() == 1 { &sides[..] } else { &tally.wrong[..] };
-        match &self.measure {
-            Measure::Squared | Measure::Absolute | Measure::Rows(_) => tally.lanes.sum() / self.divisor,
+        match self.measure {
+            Measure::Squared | Measure::Absolute | Measure::Rows => tally.lanes.sum() / self.divisor,
             Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
             Measure::BalancedError => self.balanced(wrong),
             Measure::Auc => self.wrong_pairs(&tally.whole),
-            Measure::Whole(rule) => self.of_all(rule.as_ref(), &tally.whole),
+            Measure::Whole => self.of_all(&tally.whole),
         }
     }
 

@@ -5,9 +5,7 @@ use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{Flow, Walk};
 use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, Subset};
-
-/// The part of a score by which an exchange must lower it, well above rounding.
-const GAIN: f64 = 1e-10;
+use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// The most groups that are exchanged at once.
 const DEEPEST: usize = 5;
@@ -63,7 +61,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
     let (mut at, mut score) = (Selected::new(space, entry.subset.clone()), entry.score);
     let mut told = walk.context.subset.selected().to_vec();
     for _ in 0..most_exchanges(space) {
-        let gains = |to: Score| score.loss - to.loss > GAIN * score.loss.abs();
+        let gains = |to: Score| score.loss - to.loss > SCORE_GAIN * score.loss.abs();
         let exchange = best_exchange(space, &mut walk.context.subset, &at)?;
         if let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) {
             if told != at.features {

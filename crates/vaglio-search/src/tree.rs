@@ -18,12 +18,10 @@ use vaglio_core::{
     Answer, Branch, Certificate, Error, Feature, Health, Journal, Observer, Result, Score, StopReason, StopSign,
     Subset, Watch,
 };
+use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The most subsets between two questions to the observer.
 const ASK_EVERY: u64 = 4096;
-
-/// The part of a score by which rounding may put that of the first greedy search above the same subset's in the tree.
-const ROUNDING: f64 = 1e-9;
 
 /// Where a search was, with all that it knew: it goes on at the last child of the trail.
 #[derive(Serialize, Deserialize)]
@@ -209,7 +207,7 @@ impl<'a> Tree<'a> {
         for (size, known) in start.0.into_iter().enumerate() {
             let Some((subset, loss)) = known else { continue };
             // What the tree has found counts; the greedy search fills in after a stop.
-            if loss < found.loss(size) - ROUNDING * loss.abs() {
+            if loss < found.loss(size) - SCORE_ROUNDING * loss.abs() {
                 found.offer(&subset, &[], loss);
             }
         }
@@ -247,7 +245,7 @@ impl<'a> Tree<'a> {
     /// Exchanges groups while that lowers the score.
     fn exchange(&mut self, space: &Space<'_>, subset: &mut Subset<'_>, mut at: Selected, mut loss: f64) -> Result<()> {
         while let Some(best) = best_exchange(space, subset, &at)? {
-            if loss - best.entering.score.loss <= ROUNDING * loss.abs() {
+            if loss - best.entering.score.loss <= SCORE_ROUNDING * loss.abs() {
                 break;
             }
             loss = best.entering.score.loss;
@@ -335,7 +333,7 @@ impl<'a> Tree<'a> {
     /// What a bound must be above to prove that there is nothing to find of a size.
     fn threshold(&self, size: usize) -> f64 {
         let start = self.start.loss(size);
-        self.found.loss(size).min(start + ROUNDING * start.abs())
+        self.found.loss(size).min(start + SCORE_ROUNDING * start.abs())
     }
 
     /// The groups from `place` on that make a result, with what they make of the node's score.

@@ -3,6 +3,7 @@
 use super::Rows;
 use super::products::sums;
 use crate::linalg::Failure;
+use crate::tolerance::FEW_DIGITS;
 use crate::{Data, Folds};
 use ndarray::Array2;
 use std::sync::Arc;
@@ -18,9 +19,6 @@ pub struct AllRows {
     outputs: usize,
     intercept: bool,
 }
-
-/// The share of a sum of squares below which one about the mean has lost digits.
-const FEW_DIGITS: f64 = 1e-4;
 
 impl AllRows {
     /// Reads the columns once. Cost O(m·n²).

@@ -6,8 +6,9 @@
 use super::directions::Directions;
 use super::selected::{Leaving, Selected};
 use super::trial::trial;
-use super::{DEPENDENT, DIGITS_LEFT, conditioning, judged, left_with};
+use super::{conditioning, judged, left_with};
 use crate::sums::{axpy, dot};
+use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, UNLIKE_SQUARES};
 use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -61,9 +62,6 @@ pub struct Basis<'d> {
     left: f64,
 }
 
-/// Squares of columns beyond which, over the least, each is orthogonalized by itself.
-const UNLIKE: f64 = 1e12;
-
 /// Changes beyond twice the selected columns that a state keeps before it is to be built anew.
 const LONG: usize = 16;
 
@@ -114,7 +112,7 @@ impl<'d> Basis<'d> {
 
     /// Makes directions of the columns where one of them is nearly dependent, and says whether it did. Cost O(m·s²).
     pub(super) fn orthogonal(&mut self) -> bool {
-        let is_dependent = self.share < DEPENDENT;
+        let is_dependent = self.share < NEARLY_DEPENDENT;
         if is_dependent {
             let directions = Directions::new(&self.data, self.lambda, &self.features);
             let features = std::mem::take(&mut self.features);
@@ -310,5 +308,5 @@ impl<'d> Basis<'d> {
 fn are_unlike(data: &Data<'_>, lambda: f64, features: &[usize]) -> bool {
     let squares = features.iter().map(|&feature| lambda + data.squares(feature));
     let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
-    most > UNLIKE * least
+    most > UNLIKE_SQUARES * least
 }

@@ -8,8 +8,9 @@ use super::new::{New, along};
 use super::spread::{Spent, Spread};
 use super::trial::trial;
 use super::weighing::{Weighing, weights};
-use super::{BOUND_ROUNDING, Basis, judged};
+use super::{Basis, judged};
 use crate::sums::dot;
+use crate::tolerance::{BOUND_ROUNDING, INDEPENDENT_COLUMN, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -54,7 +55,7 @@ struct Scalars {
     along: Vec<f64>,
     /// x_iᵀc_p/τ_p of each commit.
     shares: Vec<f64>,
-    /// Commits up to which s_i was above [`INDEPENDENT`].
+    /// Commits up to which s_i was above [`INDEPENDENT_COLUMN`].
     sound: usize,
     /// Of a candidate that was tried.
     spread: Option<Spread>,
@@ -67,20 +68,12 @@ impl Scalars {
     }
 }
 
-/// Of ‖x_i‖²: below this part of it, s_i is that of a nearly dependent column, whose recurrences are unreliable.
-const NEARLY_DEPENDENT: f64 = 1e-6;
-/// Of ‖x_i‖²: by how much s_i may be wrong where it comes from inner products of columns, which bounds allow for.
-const DRIFT: f64 = 1e-12;
 /// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
 const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be kept as G x once it was tried.
 const KEPT: usize = 60;
 /// G x that are in memory at once beside those that are kept.
 const FORMED: usize = 16;
-/// Of ‖x_i‖²: above this part, a kept G x is as good as one computed anew.
-const SOUND: f64 = 1e-2;
-/// Of ‖x_i‖²: above this part, products with commits may be taken from x_i in place of what is left of it.
-const INDEPENDENT: f64 = 0.1;
 
 impl Bounds {
     /// All columns of some data; nothing is read before bounds are asked for.
@@ -101,7 +94,7 @@ impl Bounds {
         let end = basis.commits.len();
         self.scalars[at].spread = None;
         let Scalars { s, sound, .. } = self.scalars[at];
-        if self.applied != Some(end) || s <= SOUND * basis.data.squares(feature) {
+        if self.applied != Some(end) || s <= SOUND_CACHE * basis.data.squares(feature) {
             return None;
         }
         let made = made.unwrap_or_else(|| Formed::new(basis, feature));
@@ -166,7 +159,7 @@ impl Bounds {
                 };
                 let (commit, image) = (&basis.commits[p], g - before(&new.with_c));
                 let share = g / commit.tau;
-                if scalars.sound == p && scalars.s > INDEPENDENT * basis.data.squares(feature) {
+                if scalars.sound == p && scalars.s > INDEPENDENT_COLUMN * basis.data.squares(feature) {
                     scalars.sound += 1;
                 }
                 let before = scalars.spread.map(|_| scalars.factors(basis.lambda));
@@ -253,7 +246,7 @@ impl Bounds {
             let By::Entry(feature) = commit.by else { return false };
             let Ok(at) = self.features.binary_search(&feature) else { return false };
             let (s, squares) = (commit.tau - basis.lambda, basis.data.squares(feature));
-            (self.scalars[at].s - s).abs() > DRIFT * squares
+            (self.scalars[at].s - s).abs() > PRODUCT_DRIFT * squares
         })
     }
 
@@ -277,7 +270,7 @@ impl Bounds {
         let (base, least) = (weighing.squares(), weighing.least);
         let bound = |(&feature, scalars): (&usize, &Scalars)| {
             let squares = basis.data.squares(feature);
-            if scalars.s < NEARLY_DEPENDENT * squares {
+            if scalars.s < UNBOUNDED_COLUMN * squares {
                 return f64::NEG_INFINITY;
             }
             let quadratic = (scalars.q - BOUND_ROUNDING * squares).max(0.0) * least;
@@ -286,7 +279,7 @@ impl Bounds {
                 let f = t / (basis.lambda + scalars.s);
                 let along = along(scalars, output, f);
                 sum += f * (f * quadratic - 2.0 * along);
-                let wrong = DRIFT * squares / (basis.lambda + scalars.s);
+                let wrong = PRODUCT_DRIFT * squares / (basis.lambda + scalars.s);
                 sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
             }

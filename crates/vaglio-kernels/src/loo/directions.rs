@@ -10,6 +10,7 @@
 
 use crate::Data;
 use crate::sums::{axpy, dot};
+use crate::tolerance::ORTHOGONALIZED;
 use ndarray::{Array2, ArrayView1};
 
 /// Q₁ and R of [X; √λI], for columns in their order.
@@ -46,7 +47,7 @@ impl Directions {
                     *along += g;
                 }
                 let before = std::mem::replace(&mut left, squares(&upper, &lower));
-                if left > 0.5 * before {
+                if left > ORTHOGONALIZED * before {
                     break;
                 }
             }

@@ -42,19 +42,11 @@ pub use possible::Possible;
 pub use state::State;
 
 use crate::Trial;
-
-/// Of ‖x‖²: below this part cancellation in an updated xᵀG x counts, and it is computed anew.
-const CANCELLED: f64 = 1e-3;
-/// Rounding that a lower bound may have, relative to the terms it is made of.
-const BOUND_ROUNDING: f64 = 1e-9;
-/// Of λ + ‖x‖²: where less is left of a column, it is nearly dependent, and what is left is found anew as a direction.
-const DEPENDENT: f64 = 1e-7;
-/// Rounding is a digit over what is left of columns: from this part down it counts beside that of 1 − leverage.
-const DIGITS_LEFT: f64 = 1e-4;
+use crate::tolerance::{CANCELLED_PRODUCT, DIGITS_LEFT, NEARLY_DEPENDENT};
 
 /// What is left where a column of which so much is left enters: nothing to be trusted where it is nearly dependent.
 fn left_with(left: f64, share: f64) -> f64 {
-    if share < DEPENDENT { 0.0 } else { left.min(share) }
+    if share < NEARLY_DEPENDENT { 0.0 } else { left.min(share) }
 }
 
 /// A trial by states of columns of which so much is left.
@@ -68,5 +60,5 @@ fn conditioning(of_row: f64, left: f64) -> f64 {
 
 /// Whether cancellation counts in xᵀG x that was updated, given ‖x‖².
 fn is_cancelled(product: f64, squares: f64) -> bool {
-    product < CANCELLED * squares
+    product < CANCELLED_PRODUCT * squares
 }

@@ -3,8 +3,8 @@
 //! Branch and bound after P. M. Narendra, K. Fukunaga, *A branch and bound algorithm for feature subset selection*, IEEE
 //! Transactions on Computers 26 (1977), with the inequality at [`Possible`].
 
-use super::BOUND_ROUNDING;
 use crate::sums::{axpy, dot};
+use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use crate::{Data, Scorer};
 
 /// The weighted least squares fit of a set U of columns, from which columns can be dropped.
@@ -26,13 +26,6 @@ pub struct Possible {
     /// Rounding that RSS(U) may have, relative to ‖y‖², whichever columns are dropped.
     rounding: f64,
 }
-
-/// The condition number of the Gram matrix from which on nothing is claimed.
-const ILL_CONDITIONED: f64 = 1e10;
-/// Rounding of RSS(U), relative to ‖y‖²: at least, and for each unit of the condition number, since what a dropped column
-/// costs is c_b²/(A⁻¹)_bb and both are off by so much.
-const RSS_ROUNDING: f64 = 1e-13;
-const ROUNDING: f64 = 1e-15;
 
 impl Possible {
     /// The fit of some columns to rows of some weights; `None` when they are nearly dependent or can fit every row.
@@ -63,7 +56,7 @@ impl Possible {
             }
         }
         let (inverse, condition) = inverse(gram, size)?;
-        let rounding = RSS_ROUNDING + ROUNDING * condition;
+        let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let (features, coefficients) = (features.to_vec(), Vec::new());
         let mut fit = Possible { features, inverse, coefficients, rss: 0.0, total: 0.0, rounding };
         for output in 0..data.outputs() {

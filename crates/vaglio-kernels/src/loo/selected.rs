@@ -4,6 +4,7 @@
 
 use super::directions::Directions;
 use crate::sums::{axpy, dot};
+use crate::tolerance::{CANCELLED_SUM, FALLEN_INVERSE};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate, s};
 use rayon::prelude::*;
@@ -31,11 +32,6 @@ pub(crate) struct Leaving {
     /// Whether cancellation makes the columns that stay unreliable.
     pub is_unreliable: bool,
 }
-
-/// An H_ii that falls to this part of itself when a column leaves was that of a nearly dependent column.
-const H_CANCELLED: f64 = 1e-4;
-/// Of ‖C_b‖: beyond this, the sum of its parts' lengths tells that they cancel.
-const PARTS_CANCEL: f64 = 30.0;
 
 impl Selected {
     /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost
@@ -99,9 +95,9 @@ impl Selected {
         let entry = |(i, j)| self.h[[old(i), old(j)]] - column[old(i)] * column[old(j)] / own;
         self.h = Array2::from_shape_fn((size, size), entry);
         let is_unreliable =
-            before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= H_CANCELLED * before);
+            before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= FALLEN_INVERSE * before);
         let lengths: f64 = parts.iter().map(|(feature, part)| part.abs() * data.squares(*feature).sqrt()).sum();
-        if lengths > PARTS_CANCEL * dot(data.level, &c, &c).sqrt() {
+        if lengths > CANCELLED_SUM * dot(data.level, &c, &c).sqrt() {
             parts.clear();
         }
         Some(Leaving { c, w, h: own, parts, is_unreliable })

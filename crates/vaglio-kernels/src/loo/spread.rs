@@ -3,6 +3,7 @@
 use super::Basis;
 use super::basis::{By, Commit};
 use crate::Level;
+use crate::tolerance::INTERVAL_LEFT;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 
@@ -30,14 +31,11 @@ pub(super) struct Spent {
     gone: Vec<f64>,
 }
 
-/// The part of a spread that rounding leaves, by far.
-const ROUNDED: f64 = 1.0 - 1e-5;
-
 impl Spread {
     /// Of a candidate that is tried. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>, c: &[f64], f: &[f64]) -> Self {
         let (norm, fourth) = norms(basis, c, |output| f[output]);
-        Spread { least: norm * ROUNDED, fourth }
+        Spread { least: norm * INTERVAL_LEFT, fourth }
     }
 
     /// The same after a commit that takes `share` of its c off this one, and f from `before` to `after` of each output.
@@ -49,7 +47,7 @@ impl Spread {
             + norm(&|o| 2.0 * after[o] * share - spent.gone[o]) * self.fourth * spent.fourth
             + norm(&|o| before[o] - after[o]) * self.fourth * self.fourth
             + norm(&|o| after[o]) * (share * spent.fourth).powi(2);
-        Spread { least: self.least * ROUNDED - moved, fourth: self.fourth + share.abs() * spent.fourth }
+        Spread { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * spent.fourth }
     }
 
     /// 2‖r∘c‖² at least; 0 where nothing is known any more.

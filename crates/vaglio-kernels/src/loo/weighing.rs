@@ -1,7 +1,7 @@
 //! Rows by how little is left of them: w = 1/d², by which leave-one-out errors exceed residuals.
 
 use super::Basis;
-use crate::tolerance::UNRELIABLE;
+use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
 use crate::wide::Wide;
 use crate::{Level, is_unreliable};
 use pulp::NullaryFnOnce;
@@ -21,9 +21,6 @@ struct Sums {
     above: f64,
     squares_above: f64,
 }
-
-/// Of what a difference of sums is made of: the part that rounding is allowed.
-const ROUNDING: f64 = 1e-12;
 
 impl Weighing {
     /// Cost O(m · outputs).
@@ -45,7 +42,7 @@ impl Weighing {
         let mean = self.outputs.iter().map(|sums| sums.above).sum::<f64>() / total;
         let of = |sums: &Sums| {
             let gained = sums.squares_above + mean * mean * sums.squares;
-            (gained - 2.0 * mean * sums.above).max(0.0) + ROUNDING * gained
+            (gained - 2.0 * mean * sums.above).max(0.0) + WEIGHT_ROUNDING * gained
         };
         let squares: Vec<f64> = self.outputs.iter().map(of).collect();
         let part = squares.iter().sum::<f64>() / total;

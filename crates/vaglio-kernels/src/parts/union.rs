@@ -3,6 +3,7 @@
 use super::Parts;
 use crate::data::Entries;
 use crate::inner::Of;
+use crate::tolerance::SHIFTED_SQUARES;
 use std::sync::Arc;
 
 /// Of which parts of [`Parts`] some rows are the union.
@@ -16,9 +17,6 @@ pub(crate) struct Union {
     /// The same of the targets.
     targets: Vec<f64>,
 }
-
-/// The part of Σ(x_i − shift)² that another shift may take off.
-const SHIFTED: f64 = 0.5;
 
 impl Union {
     /// `None` unless the rows that `entries` have are whole parts, no shift takes off much of a column, and each `active`
@@ -46,7 +44,7 @@ impl Union {
         let by = if rows.len() < parts.order.len() { 1.0 / union.rows } else { 0.0 };
         union.offsets = union.total(&parts.sums[0]).into_iter().map(|sum| sum * by).collect();
         let squares = union.total(&parts.sums[1]);
-        let is_shifted = |offset: f64, square: f64| union.rows * offset * offset > SHIFTED * square;
+        let is_shifted = |offset: f64, square: f64| union.rows * offset * offset > SHIFTED_SQUARES * square;
         let of_included = |sums: &[f64]| union.included.iter().map(|&part| sums[part]).sum::<f64>();
         let targets = parts.targets.iter().map(|[sums, squares]| (of_included(sums) * by, of_included(squares)));
         let columns = union.offsets.iter().copied().zip(squares).zip(active).filter(|(_, is_active)| **is_active);

@@ -1,18 +1,16 @@
 //! Losses that are made of all rows at once: what they are without some of the rows.
 
-use super::{Measure, Rule, Scorer};
-use crate::tolerance::TIED_PREDICTION;
+use super::Scorer;
+use crate::Measure;
+use crate::tolerance::{CLASS_GONE, TIED_PREDICTION};
 
 /// Rows that are left out, each with the weight that goes: all of its own, or a share.
 pub(super) type Part = Vec<(usize, f64)>;
 
-/// The part of its weight below which a class is gone but for rounding.
-const GONE: f64 = 1e-12;
-
 impl Scorer {
     /// Whether the loss is no mean over rows.
     pub(super) fn is_pooled(&self) -> bool {
-        matches!(self.measure, Measure::BalancedError | Measure::Auc | Measure::Whole(_))
+        !self.measure.is_of_rows()
     }
 
     /// √((n − 1)/n · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; `None` where that is not defined. Cost O(m log m).
@@ -20,14 +18,14 @@ impl Scorer {
         if parts.len() < 2 {
             return None;
         }
-        let without: Vec<f64> = match &self.measure {
+        let without: Vec<f64> = match self.measure {
             Measure::Auc => {
                 let pairs = Pairs::new(self, residuals);
                 parts.iter().map(|part| pairs.without(part)).collect::<Option<_>>()?
             }
-            Measure::Whole(rule) => {
+            Measure::Whole => {
                 let predictions = self.predictions(residuals);
-                parts.iter().map(|part| self.all_without(rule.as_ref(), &predictions, part)).collect()
+                parts.iter().map(|part| self.all_without(&predictions, part)).collect()
             }
             _ => {
                 let classes = Classes::new(self, residuals)?;
@@ -42,13 +40,13 @@ impl Scorer {
     }
 
     /// A loss of all rows without those of a part. Cost O(m) and that of the loss.
-    fn all_without(&self, rule: &dyn Rule, predictions: &[f64], part: &Part) -> f64 {
+    fn all_without(&self, predictions: &[f64], part: &Part) -> f64 {
         let mut left: Vec<f64> = (0..self.targets.rows()).map(|row| self.targets.weight(row)).collect();
         for &(row, weight) in part {
-            left[row] = if left[row] - weight > GONE * left[row] { left[row] - weight } else { 0.0 };
+            left[row] = if left[row] - weight > CLASS_GONE * left[row] { left[row] - weight } else { 0.0 };
         }
         let (targets, predictions, weights) = self.counted(predictions, |row| left[row]);
-        rule.of_all(&targets, &predictions, &weights)
+        self.rule.of_all(&targets, &predictions, &weights)
     }
 }
 
@@ -82,7 +80,7 @@ impl<'s> Classes<'s> {
             weights[class] -= weight;
             wrong[class] -= if self.is_wrong[row] { weight } else { 0.0 };
         }
-        let is_left = |&class: &usize| weights[class] > GONE * self.scorer.class_weights[class];
+        let is_left = |&class: &usize| weights[class] > CLASS_GONE * self.scorer.class_weights[class];
         let left: Vec<usize> = (0..weights.len()).filter(is_left).collect();
         let sum: f64 = left.iter().map(|&class| wrong[class] / weights[class]).sum();
         (!left.is_empty()).then_some(sum / left.len() as f64)
@@ -156,7 +154,7 @@ impl<'s> Pairs<'s> {
             negatives += weight;
         });
         let left = [self.weights[0] - negatives, self.weights[1] - positives];
-        let is_gone = left.iter().zip(&self.weights).any(|(left, all)| *left <= GONE * all);
+        let is_gone = left.iter().zip(&self.weights).any(|(left, all)| *left <= CLASS_GONE * all);
         (!is_gone).then_some((self.all - of_part + inside) / (left[0] * left[1]))
     }
 }

@@ -1,9 +1,9 @@
 //! Standard errors of losses.
 
+use super::Scorer;
 use super::pooled::Part;
-use super::{Measure, Scorer};
-use crate::Folds;
 use crate::sums::sum_of;
+use crate::{Folds, Measure};
 
 impl Scorer {
     /// The standard error of the loss over rows that count, or units; `None` for fewer than 2, and where it is not defined.
@@ -20,8 +20,8 @@ impl Scorer {
         if count < 2 {
             return None;
         }
-        if let Measure::Whole(rule) = &self.measure {
-            return self.error_of_all(rule.as_ref(), residuals);
+        if self.measure == Measure::Whole {
+            return self.error_of_all(residuals);
         }
         if self.is_pooled() {
             let parts: Vec<Part> =
@@ -44,7 +44,7 @@ impl Scorer {
 
     /// The losses of all rows; what rows of weight 0 have means nothing.
     fn row_losses(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
-        match (&self.measure, &self.targets.root, residuals) {
+        match (self.measure, &self.targets.root, residuals) {
             (Measure::Squared, None, [of_one]) => of_one.iter().map(|e| e * e).collect(),
             (Measure::Absolute, None, [of_one]) => of_one.iter().map(|e| e.abs()).collect(),
             _ => (0..self.targets.rows()).map(|j| self.row_loss(j, |o| residuals[o][j])).collect(),
@@ -91,10 +91,10 @@ impl Scorer {
     fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let (root, outputs) = (self.targets.root(row), self.targets.outputs());
         let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residual(o) / root)).sum::<f64>();
-        match &self.measure {
+        match self.measure {
             Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
             Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
-            Measure::Rows(rule) => self.rows_of(rule.as_ref())(row, &residual) / self.targets.weight(row),
+            Measure::Rows => self.of_rows()(row, &residual) / self.targets.weight(row),
             _ => f64::from(u8::from(self.is_wrong(row, residual))),
         }
     }

@@ -1,6 +1,6 @@
 //! Losses that the kernels have no way of their own for, from predictions.
 
-use super::{Rule, Scorer};
+use super::Scorer;
 
 impl Scorer {
     /// The prediction of a row from its scaled residual; 0 of a row that does not count.
@@ -15,10 +15,7 @@ impl Scorer {
     }
 
     /// What a row adds to the sum of a loss, from its scaled residuals.
-    pub(super) fn rows_of<'s>(
-        &'s self,
-        rule: &'s dyn Rule,
-    ) -> impl FnMut(usize, &dyn Fn(usize) -> f64) -> f64 + use<'s> {
+    pub(super) fn of_rows(&self) -> impl FnMut(usize, &dyn Fn(usize) -> f64) -> f64 {
         let outputs = self.targets.outputs();
         let (mut targets, mut predictions) = (vec![0.0; outputs], vec![0.0; outputs]);
         move |row, residual| {
@@ -29,21 +26,21 @@ impl Scorer {
             for (o, (y, p)) in targets.iter_mut().zip(&mut predictions).enumerate() {
                 (*y, *p) = (self.target(o, row), self.prediction(o, row, residual(o)));
             }
-            weight * rule.of_row(&targets, &predictions)
+            weight * self.rule.of_row(&targets, &predictions)
         }
     }
 
     /// The loss of all rows that count, from their predictions, row after row.
-    pub(super) fn of_all(&self, rule: &dyn Rule, predictions: &[f64]) -> f64 {
+    pub(super) fn of_all(&self, predictions: &[f64]) -> f64 {
         let (targets, predictions, weights) = self.counted(predictions, |row| self.targets.weight(row));
-        rule.of_all(&targets, &predictions, &weights)
+        self.rule.of_all(&targets, &predictions, &weights)
     }
 
     /// Its standard error over rows, from scaled residuals.
-    pub(super) fn error_of_all(&self, rule: &dyn Rule, residuals: &[Vec<f64>]) -> Option<f64> {
+    pub(super) fn error_of_all(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         let (targets, predictions, weights) =
             self.counted(&self.predictions(residuals), |row| self.targets.weight(row));
-        rule.error_of_all(&targets, &predictions, &weights)
+        self.rule.error_of_all(&targets, &predictions, &weights)
     }
 
     /// The predictions of all rows, row after row, from scaled residuals.

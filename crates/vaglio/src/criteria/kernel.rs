@@ -3,21 +3,7 @@
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
-use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Measure, Parts, Rule, Scorer, Targets};
-
-/// A loss as the kernels know it.
-fn measure(design: &Design, loss: &AnyLoss) -> Measure {
-    let rule = || Arc::new(Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) });
-    match loss.measure() {
-        vaglio_core::Measure::Squared => Measure::Squared,
-        vaglio_core::Measure::Absolute => Measure::Absolute,
-        vaglio_core::Measure::ZeroOne => Measure::ZeroOne,
-        vaglio_core::Measure::BalancedError => Measure::BalancedError,
-        vaglio_core::Measure::Auc => Measure::Auc,
-        vaglio_core::Measure::Rows => Measure::Rows(rule()),
-        vaglio_core::Measure::Whole => Measure::Whole(rule()),
-    }
-}
+use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Parts, Rule, Scorer, Targets};
 
 /// A loss that the kernels do not know, of targets and predictions over a power of two.
 #[derive(Debug)]
@@ -163,7 +149,8 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// The mean of a loss over rows, or over units where the design decides by these, for residuals in the order of
 /// `targets`: row j of these is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
-    let scorer = Scorer::new(targets, measure(design, loss));
+    let rule = Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) };
+    let scorer = Scorer::new(targets, loss.measure()).with_rule(Arc::new(rule));
     let Some(decisions) = design.decisions() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();

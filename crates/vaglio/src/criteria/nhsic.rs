@@ -16,6 +16,7 @@ use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
 };
 use vaglio_kernels::hsic::Landmarks;
+use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
 ///
@@ -128,9 +129,6 @@ pub enum Output {
 }
 
 vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool;; });
-
-/// The part of the weight that rows have beside the heaviest, from which down nothing is left of them in sums of all.
-const OUTWEIGHED: f64 = 1e-9;
 
 /// The row that has next to all the weight.
 fn outweighing(weights: &[f64]) -> Option<usize> {

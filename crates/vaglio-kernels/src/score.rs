@@ -8,6 +8,7 @@ mod units;
 mod whole;
 
 use crate::tolerance::TIED_PREDICTION;
+use crate::trial::PartialLoss;
 use crate::wide::Wide;
 use crate::{Level, Measure};
 use pulp::NullaryFnOnce;
@@ -139,22 +140,6 @@ pub(crate) struct Tally {
     whole: Vec<f64>,
 }
 
-/// A loss, or what it is made of with that of the other parts.
-#[derive(Debug, Clone)]
-pub(crate) struct Outcome {
-    /// The mean loss, or what a part adds to it.
-    pub loss: f64,
-    /// What the loss is made of, where a part alone does not know it.
-    pub whole: Vec<f64>,
-}
-
-impl Outcome {
-    /// A loss that is known.
-    pub fn of(loss: f64) -> Self {
-        Outcome { loss, whole: Vec::new() }
-    }
-}
-
 impl Scorer {
     /// A scorer for these rows; of rows or of the whole by the rule of [`Scorer::with_rule`], without which losses are not
     /// numbers.
@@ -255,11 +240,11 @@ impl Scorer {
         }
     }
 
-    pub(crate) fn finish(&self, tally: Tally) -> Outcome {
+    pub(crate) fn finish(&self, tally: Tally) -> PartialLoss {
         if self.is_open() {
-            return Outcome { loss: f64::NAN, whole: tally.whole };
+            return PartialLoss { loss: f64::NAN, whole: tally.whole };
         }
-        Outcome { loss: self.total(&tally), whole: Vec::new() }
+        PartialLoss { loss: self.total(&tally), whole: Vec::new() }
     }
 
     fn is_wrong(&self, row: usize, residual: impl Fn(usize) -> f64) -> bool {
@@ -316,10 +301,10 @@ impl Scorer {
     ///
     /// For a part of the rows, what they add to the mean; not a number where that is not known from a part alone.
     pub fn loss(&self, residuals: &[Vec<f64>]) -> f64 {
-        self.outcome(residuals).loss
+        self.partial_loss(residuals).loss
     }
 
-    pub(crate) fn outcome(&self, residuals: &[Vec<f64>]) -> Outcome {
+    pub(crate) fn partial_loss(&self, residuals: &[Vec<f64>]) -> PartialLoss {
         let mut tally = self.start();
         self.add(&mut tally, 0, residuals, self.targets.rows());
         self.finish(tally)

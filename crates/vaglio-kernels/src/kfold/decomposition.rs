@@ -4,8 +4,8 @@
 //! R. Cook and S. Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
 use super::Rows;
+use crate::exclusion::Exclusion;
 use crate::linalg::{self, Failure, Svd};
-use crate::loo::Excluded;
 use crate::trial::worse;
 use crate::wide::Wide;
 use crate::{Level, is_unreliable};
@@ -35,7 +35,7 @@ pub struct Decomposition<'r, 'd> {
     /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
     grams: Vec<Option<Array2<f64>>>,
     /// The rows of leverage near 1, excluded when there is one.
-    excluded: OnceLock<Option<Excluded>>,
+    excluded: OnceLock<Option<Exclusion>>,
 }
 
 /// Rows of folds of one that are worked on by one thread at a time.
@@ -124,7 +124,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             return lowest;
         }
         unreliable.sort_unstable();
-        let exclude = || Excluded::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
+        let exclude = || Exclusion::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
         let excluded = self.excluded.get_or_init(exclude).as_ref();
         let Some((excluded, fit)) = excluded.and_then(|excluded| Some((excluded, excluded.fit(lambda, None).ok()?)))
         else {

@@ -28,7 +28,7 @@ pub(crate) fn trial(
         }
         scorer.add(&mut tally, start, &residuals, c.len());
     }
-    Trial::from_outcome(scorer.finish(tally), low.least())
+    Trial::from_partial(scorer.finish(tally), low.least())
 }
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.

@@ -1,7 +1,7 @@
 //! Losses that one pass over the rows of one output adds up, together with the change of the state.
 
 use super::{Scorer, Targets};
-use crate::loo::{Found, Pass};
+use crate::pass::{Found, Pass};
 use crate::{Measure, Trial};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
-use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Parts, Rule, Scorer, Targets};
+use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
 
 /// A loss that the kernels do not know, of targets and predictions over a power of two.
 #[derive(Debug)]
@@ -53,11 +53,11 @@ impl Rule for Unknown {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let kept = design.kept::<GramCache>().filter(|inner| inner.has_intercept() == intercept);
     let rows = Rows::of(design, design.candidates(), intercept);
-    let inner = kept.or_else(|| of_parts(design, &rows, intercept));
+    let inner = kept.or_else(|| of_blocks(design, &rows, intercept));
     let data = rows.data(design.weights(), intercept, inner)?;
-    design.keep(Arc::clone(data.inner()));
+    design.keep(Arc::clone(data.gram()));
     Ok(data)
 }
 
@@ -66,7 +66,7 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(crate) fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let kept = design.kept::<GramCache>().filter(|inner| inner.has_intercept() == intercept);
     Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, kept)
 }
 
@@ -96,10 +96,19 @@ impl<'d> Rows<'d> {
         Rows { design, entries: design.columns().into(), active, targets }
     }
 
-    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<Inner>>) -> Result<Data<'d>> {
+    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
         let Rows { design, entries, active, targets } = self;
-        Data::sharing(Level::best(), entries, active, &slices(&targets), weights, intercept, inner)
-            .map_err(|error| explain(error, design.names()))
+        let targets = slices(&targets);
+        Data::of(DataInput {
+            level: Level::best(),
+            entries,
+            active,
+            targets: &targets,
+            weights,
+            intercept,
+            gram: inner,
+        })
+        .map_err(|error| explain(error, design.names()))
     }
 }
 
@@ -108,16 +117,16 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
-fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inner>> {
+fn of_blocks(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
     if design.weights().is_some() {
         return None;
     }
     let targets = slices(&rows.targets);
     if let Some(labels) = design.parts() {
-        let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
+        let parts = BlockSums::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
         design.keep(Arc::clone(&parts));
-        return Inner::of_parts(&parts, &rows.entries, &rows.active, &targets);
+        return GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
     let (whole, own) = design.whole()?;
     whole.parts().filter(|_| whole.weights().is_none())?;
@@ -128,9 +137,9 @@ fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inn
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
-    let of_whole = || whole.kept::<Parts>().filter(|parts| parts.has_intercept() == intercept);
+    let of_whole = || whole.kept::<BlockSums>().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
-    Inner::of_parts(&parts, &rows.entries, &rows.active, &targets)
+    GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets)
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {
@@ -209,7 +218,7 @@ mod tests {
                     assert_eq!(a.feature, b.feature);
                     assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
                 }
-                assert!(whole.kept::<Parts>().is_some() && part.kept::<Parts>().is_none());
+                assert!(whole.kept::<BlockSums>().is_some() && part.kept::<BlockSums>().is_none());
             }
             assert_eq!(path(&whole), path(&design(&problem)));
         }

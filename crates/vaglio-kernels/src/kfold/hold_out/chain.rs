@@ -5,8 +5,8 @@
 use super::HoldOutRows;
 use super::by_fold::{Column, Common, Entering, held_out, squares, take_in, tiles};
 use super::scaled::{apart, products};
-use crate::score::Outcome;
 use crate::sums::{TILE, axpy, dot};
+use crate::trial::PartialLoss;
 use crate::trial::worse;
 use crate::{Scorer, Trial};
 use std::sync::Arc;
@@ -197,13 +197,13 @@ impl Candidate {
             let mut space = Vec::new();
             let entering = last.map(|last| last.entering(rows, feature, &mut space));
             self.applied = chain.commits.len();
-            Outcome::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
+            PartialLoss::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {
             let outputs = chain.residuals.len();
             let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
             loss_after(rows, scorer, step, &self.e, &chain.residuals)
         };
-        Trial::from_outcome(outcome, chain.low_with(self.part()))
+        Trial::from_partial(outcome, chain.low_with(self.part()))
     }
 }
 
@@ -214,7 +214,7 @@ pub(super) fn loss_after(
     step: impl Fn(usize, usize) -> f64,
     e: &[f64],
     residuals: &[Vec<f64>],
-) -> Outcome {
+) -> PartialLoss {
     let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
     let mut tally = scorer.start();
     for (start, end) in tiles(e.len()) {

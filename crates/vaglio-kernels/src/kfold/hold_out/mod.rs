@@ -78,7 +78,7 @@ impl<'d> HoldOut<'d> {
     /// `targets().permuted(folds().order())`. Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, conditioning) = self.settled();
-        Trial::from_outcome(scorer.outcome(residuals), conditioning)
+        Trial::from_partial(scorer.partial_loss(residuals), conditioning)
     }
 
     /// Residuals held out, scaled by √r_j: outputs × rows in the order as given.

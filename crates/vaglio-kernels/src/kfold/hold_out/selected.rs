@@ -94,10 +94,10 @@ impl Selected {
     pub fn trial(&self, rows: &HoldOutRows<'_>, scorer: &Scorer, place: usize) -> Trial {
         let (size, outputs, column) = (self.columns.len(), self.residuals.len(), &self.columns[place]);
         if size == 1 {
-            return Trial::from_outcome(scorer.outcome(&rows.residuals), 1.0);
+            return Trial::from_partial(scorer.partial_loss(&rows.residuals), 1.0);
         }
         let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][place * size + place];
-        Trial::from_outcome(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
+        Trial::from_partial(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
     /// Adds the last of the commits, which are all that are selected. Cost O((m + K·s)·s).

@@ -8,26 +8,26 @@ use pulp::NullaryFnOnce;
 
 /// Sums over rows with w = 1/d², or 0 where d is unreliable: what such a row adds to a sum is left out of its bound.
 #[derive(Debug)]
-pub(super) struct Weighing {
+pub(super) struct RowWeights {
     /// The smallest w.
     pub least: f64,
-    outputs: Vec<Sums>,
+    outputs: Vec<WeightedSums>,
 }
 
 /// Σ a², Σ v a² and Σ v² a² of an output, with v = w − 1: small where leverages are, so that differences keep their digits.
 #[derive(Debug, Clone, Copy)]
-struct Sums {
+struct WeightedSums {
     squares: f64,
     above: f64,
     squares_above: f64,
 }
 
-impl Weighing {
+impl RowWeights {
     /// Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>) -> Self {
-        let (outputs, least): (Vec<Sums>, Vec<f64>) =
+        let (outputs, least): (Vec<WeightedSums>, Vec<f64>) =
             basis.a.iter().map(|a| sums(basis.data.level, a, &basis.d)).unzip();
-        Weighing { least: least.first().copied().unwrap_or(0.0), outputs }
+        RowWeights { least: least.first().copied().unwrap_or(0.0), outputs }
     }
 
     /// Σ w a² over all outputs.
@@ -40,7 +40,7 @@ impl Weighing {
     pub fn apart(&self) -> (f64, Vec<f64>, f64) {
         let total: f64 = self.outputs.iter().map(|sums| sums.squares).sum();
         let mean = self.outputs.iter().map(|sums| sums.above).sum::<f64>() / total;
-        let of = |sums: &Sums| {
+        let of = |sums: &WeightedSums| {
             let gained = sums.squares_above + mean * mean * sums.squares;
             (gained - 2.0 * mean * sums.above).max(0.0) + WEIGHT_ROUNDING * gained
         };
@@ -56,7 +56,7 @@ pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
 }
 
 /// The sums of an output, and the smallest w. Cost O(m).
-fn sums(level: Level, a: &[f64], d: &[f64]) -> (Sums, f64) {
+fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
     struct Kernel<'k>(&'k [f64], &'k [f64]);
     impl NullaryFnOnce for Kernel<'_> {
         type Output = ([Wide; 3], Wide);
@@ -84,7 +84,7 @@ fn sums(level: Level, a: &[f64], d: &[f64]) -> (Sums, f64) {
     }
     let (sums, least) = level.run(Kernel(a, d));
     let [squares, above, squares_above] = sums.map(Wide::sum);
-    (Sums { squares, above, squares_above }, least.least())
+    (WeightedSums { squares, above, squares_above }, least.least())
 }
 
 #[cfg(test)]
@@ -107,7 +107,7 @@ mod tests {
                     if let Some(row) = unreliable {
                         basis.d[row] = if row == 0 { f64::NAN } else { 1e-9 * UNRELIABLE };
                     }
-                    let (w, weighing) = (weights(&basis), Weighing::of(&basis));
+                    let (w, weighing) = (weights(&basis), RowWeights::of(&basis));
                     let sum = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
                         basis.a.iter().map(|a| a.iter().zip(&w).map(|(a, w)| f(*a, *w)).sum()).collect()
                     };

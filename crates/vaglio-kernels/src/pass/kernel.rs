@@ -1,6 +1,6 @@
 //! The arithmetic of a pass, in vectors of one instruction set.
 
-use super::{BY_SIDE, Moving, Running, SQUARES, Shared, WRONG};
+use super::{BY_SIDE, Moving, PassVectors, Running, SQUARES, WRONG};
 use crate::eight::Eight;
 use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
@@ -9,7 +9,7 @@ use pulp::{Simd, WithSimd};
 /// `C` candidates of a pass of one kind; rows are a multiple of 16.
 pub(super) struct Kernel<'k, const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> {
     pub candidates: [Moving<'k>; C],
-    pub shared: Shared<'k>,
+    pub shared: PassVectors<'k>,
     pub y: &'k [u8],
     pub root: &'k [f64],
     pub running: &'k mut [Running; C],
@@ -35,7 +35,7 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Kernel { candidates, shared: Shared { b, a, d }, y, root, running } = self;
+        let Kernel { candidates, shared: PassVectors { b, a, d }, y, root, running } = self;
         let (has_classes, one) = (PASS >= WRONG, Eight::splat(simd, 1.0));
         let mut lanes = Lanes::<S, C, PASS, WEIGHED>::new(simd, &candidates, running);
         let a: &[[f64; Wide::WIDTH]] = a.as_chunks().0;

@@ -18,7 +18,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
 /// The rows [1 | X_S | added columns | y], scaled: those that are excluded, and the triangle of all others.
 #[derive(Debug)]
-pub(crate) struct Excluded {
+pub(crate) struct Exclusion {
     /// Which rows are excluded.
     places: Vec<usize>,
     /// Whether the first column is the intercept's, which has no penalty.
@@ -33,8 +33,8 @@ pub(crate) struct Excluded {
 }
 
 /// The same for one λ, perhaps without one of the columns.
-pub(crate) struct Fit<'e> {
-    excluded: &'e Excluded,
+pub(crate) struct ExclusionFit<'e> {
+    excluded: &'e Exclusion,
     lambda: f64,
     /// R⁻ᵀZᵀ: columns × excluded rows.
     p: Array2<f64>,
@@ -61,11 +61,11 @@ fn shifted(data: &Data<'_>, feature: usize) -> Vec<f64> {
 }
 
 /// Whether so many columns can fit every row, so that no 1 − leverage is reliable for every λ.
-pub(super) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
+pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
     columns + usize::from(data.unit().is_some()) >= data.rows()
 }
 
-impl Excluded {
+impl Exclusion {
     /// Reduces all rows but `rows`, or none where the subset can fit every row. Cost O(m·n²) with n columns, memory O(m·n).
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Excluded {
             triangle_of(all.view())?
         };
         let unit = data.unit().filter(|_| is_all).map(|unit| rows.iter().map(|&row| unit[row]).collect());
-        Ok(Excluded { places: rows, intercept, size: subset.len(), outputs, triangle, rows: excluded, unit })
+        Ok(Exclusion { places: rows, intercept, size: subset.len(), outputs, triangle, rows: excluded, unit })
     }
 
     /// The rows that are excluded, in increasing order if they were given so.
@@ -105,7 +105,7 @@ impl Excluded {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn fit(&self, lambda: f64, removed: Option<usize>) -> Result<Fit<'_>, Failure> {
+    pub fn fit(&self, lambda: f64, removed: Option<usize>) -> Result<ExclusionFit<'_>, Failure> {
         let (root, end, width) = (lambda.sqrt(), self.intercept + self.size, self.rows.ncols());
         let kept: Vec<usize> = (0..end).filter(|&k| removed.is_none_or(|place| k != self.intercept + place)).collect();
         let (size, height) = (kept.len(), self.triangle.nrows());
@@ -132,11 +132,11 @@ impl Excluded {
             shift = unit.mapv(|u| u * u / (lambda + weight));
         }
         let triangle = linalg::triangle(stacked.view())?;
-        Ok(Fit { excluded: self, lambda, p, right, e, triangle, shift })
+        Ok(ExclusionFit { excluded: self, lambda, p, right, e, triangle, shift })
     }
 }
 
-impl Fit<'_> {
+impl ExclusionFit<'_> {
     /// The residuals of the excluded rows, each from all other rows: rows × outputs, scaled. Cost O(w³).
     pub fn left_out(&self) -> Array2<f64> {
         left_out(&self.triangle, &self.e, &self.shift)
@@ -148,7 +148,7 @@ impl Fit<'_> {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn left_out_with(&self, place: usize) -> Result<Array2<f64>, Failure> {
-        let Excluded { intercept, size, outputs, rows, .. } = self.excluded;
+        let Exclusion { intercept, size, outputs, rows, .. } = self.excluded;
         let (above, below) = self.right.view().split_at(Axis(0), self.p.nrows());
         let (rest, targets) = (below.column(place), below.slice(s![.., below.ncols() - outputs..]));
         let rho = (self.lambda + rest.dot(&rest)).sqrt();

@@ -14,7 +14,7 @@ use crate::tolerance::ORTHOGONALIZED;
 use ndarray::{Array2, ArrayView1};
 
 /// Q₁ and R of [X; √λI], for columns in their order.
-pub(super) struct Directions {
+pub(super) struct OrthonormalBasis {
     /// Q₁, one direction for each column.
     pub q: Vec<Vec<f64>>,
     /// Of λ + ‖x‖², the least part that the columns before leave of a column.
@@ -26,7 +26,7 @@ pub(super) struct Directions {
 /// Rounds of orthogonalizing, at most.
 const MOST_ROUNDS: usize = 4;
 
-impl Directions {
+impl OrthonormalBasis {
     /// Orthogonalizes the columns. Cost O(m·s²).
     pub fn new(data: &Data<'_>, lambda: f64, features: &[usize]) -> Self {
         let (level, root, size) = (data.level, lambda.sqrt(), features.len());
@@ -58,7 +58,7 @@ impl Directions {
             directions.push((upper, lower));
             r.push(along);
         }
-        Directions { q: directions.into_iter().map(|(upper, _)| upper).collect(), share, r }
+        OrthonormalBasis { q: directions.into_iter().map(|(upper, _)| upper).collect(), share, r }
     }
 
     /// R⁻¹: columns × columns.

@@ -9,11 +9,11 @@ use vaglio_columns::{Chosen, Columns};
 #[derive(Debug)]
 pub struct Entries<'d> {
     stored: Vec<Column<'d>>,
-    view: Option<View<'d>>,
+    view: Option<EntryView<'d>>,
 }
 
 #[derive(Debug)]
-struct View<'d> {
+struct EntryView<'d> {
     rows: &'d [usize],
     /// How many rows the longer columns have.
     all: usize,
@@ -39,7 +39,7 @@ impl<'d> From<&'d Columns> for Entries<'d> {
         match columns.chosen().filter(is_most) {
             Some(Chosen { whole, rows }) => {
                 let all = whole[0].len();
-                Entries { stored: whole, view: Some(View { rows, all, columns }) }
+                Entries { stored: whole, view: Some(EntryView { rows, all, columns }) }
             }
             _ => columns.copied().iter().collect::<Vec<_>>().into(),
         }
@@ -89,7 +89,7 @@ impl<'d> Entries<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Data, Level};
+    use crate::{Data, DataInput, Level};
 
     #[test]
     fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
@@ -109,8 +109,18 @@ mod tests {
             let w: Vec<f64> = rows.iter().map(|&j| 1.5 + number(9, j)).collect();
             for (weights, intercept) in [(None, false), (None, true), (Some(&w[..]), false), (Some(&w[..]), true)] {
                 let (view, copied) = (columns.view_rows(&rows), columns.select_rows(&rows));
-                let of =
-                    |entries| Data::sharing(Level::best(), entries, active.clone(), &[&y], weights, intercept, None);
+                let of = |entries| {
+                    let (active, targets) = (active.clone(), &[&y[..]][..]);
+                    Data::of(DataInput {
+                        level: Level::best(),
+                        entries,
+                        active,
+                        targets,
+                        weights,
+                        intercept,
+                        gram: None,
+                    })
+                };
                 let (of_view, of_copied) = (of((&view).into()).unwrap(), of((&copied).into()).unwrap());
                 let near = |a: f64, b: f64, scale: f64| assert!((a - b).abs() <= 1e-13 * scale, "{a} is not {b}");
                 for column in 0..11 {

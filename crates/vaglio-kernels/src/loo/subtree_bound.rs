@@ -1,7 +1,7 @@
 //! A lower bound for every subset below a node of a depth-first search: what the best fit of all its columns leaves over.
 //!
 //! Branch and bound after P. M. Narendra, K. Fukunaga, *A branch and bound algorithm for feature subset selection*, IEEE
-//! Transactions on Computers 26 (1977), with the inequality at [`Possible`].
+//! Transactions on Computers 26 (1977), with the inequality at [`SubtreeBound`].
 
 use crate::sums::{axpy, dot};
 use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
@@ -14,7 +14,7 @@ use crate::{Data, Scorer};
 /// S' that leaves out t columns of U leaves out one whose loss is no less than the t-th least of all, and that column alone
 /// costs c_b²/(A⁻¹)_bb.
 #[derive(Debug, Clone)]
-pub struct Possible {
+pub struct SubtreeBound {
     features: Vec<usize>,
     /// The inverse Gram matrix of the columns of length 1, row by row.
     inverse: Vec<f64>,
@@ -27,7 +27,7 @@ pub struct Possible {
     rounding: f64,
 }
 
-impl Possible {
+impl SubtreeBound {
     /// The fit of some columns to rows of some weights; `None` when they are nearly dependent or can fit every row.
     ///
     /// Cost O(m·|U|² + |U|³).
@@ -58,7 +58,7 @@ impl Possible {
         let (inverse, condition) = inverse(gram, size)?;
         let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let (features, coefficients) = (features.to_vec(), Vec::new());
-        let mut fit = Possible { features, inverse, coefficients, rss: 0.0, total: 0.0, rounding };
+        let mut fit = SubtreeBound { features, inverse, coefficients, rss: 0.0, total: 0.0, rounding };
         for output in 0..data.outputs() {
             let mut residual = weighted(data.centered(output).to_vec());
             fit.total += dot(level, &residual, &residual);

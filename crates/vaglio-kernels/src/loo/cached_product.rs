@@ -1,7 +1,7 @@
 //! G x of candidates that were tried: formed together, kept for the steps that follow.
 
 use super::Basis;
-use super::basis::Commit;
+use super::basis::RankOneUpdate;
 use crate::Level;
 use crate::sums::{LANES, subtract};
 use crate::wide::Wide;
@@ -11,18 +11,18 @@ use std::ops::Range;
 
 /// G x of a candidate that is to be formed, or brought up to date.
 #[derive(Debug, Clone)]
-pub(super) struct Formed {
+pub(super) struct CachedProduct {
     pub feature: usize,
     pub c: Vec<f64>,
-    /// Commits in it.
+    /// Updates in it.
     pub until: usize,
-    /// Commits up to which enough is left of the column for its products with them to be taken from x itself.
+    /// Updates up to which enough is left of the column for its products with them to be taken from x itself.
     pub sound: usize,
 }
 
-/// Candidates that share the reading of the commits.
+/// Candidates that share the reading of the updates.
 const TOGETHER: usize = 4;
-/// Commits that are taken in at once.
+/// Updates that are taken in at once.
 const AT_ONCE: usize = 4;
 /// Rows that are worked on together: those of the candidates stay in the first-level cache.
 const TILE: usize = 512;
@@ -30,25 +30,25 @@ const TILE: usize = 512;
 /// Rows of candidates that are worked on together.
 type Candidates<'c> = [&'c mut [f64]; TOGETHER];
 
-impl Formed {
-    /// x itself, with no commit in it. Cost O(m).
+impl CachedProduct {
+    /// x itself, with no update in it. Cost O(m).
     pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
-        Formed { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
+        CachedProduct { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
     }
 }
 
-/// Brings candidates up to date with all commits. Cost O(m) for each and each commit that it has not taken in.
+/// Brings candidates up to date with all updates. Cost O(m) for each and each update that it has not taken in.
 ///
-/// c ← c − c_p·x_iᵀc_p/τ_p, commit by commit. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
-/// waits for no other commit, so the products of all candidates and all commits are one. The bits depend neither on what
+/// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
+/// waits for no other update, so the products of all candidates and all updates are one. The bits depend neither on what
 /// is formed together nor on what was formed before.
-pub(super) fn form(basis: &Basis<'_>, formed: &mut [Formed]) {
-    let end = basis.commits.len();
+pub(super) fn form(basis: &Basis<'_>, formed: &mut [CachedProduct]) {
+    let end = basis.updates.len();
     formed.sort_by_key(|one| (one.until, one.sound));
     for group in formed.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
         let (from, sound) = (group[0].until, group[0].sound.min(end));
         if from < sound {
-            take_in(basis, group, &basis.commits[from..sound]);
+            take_in(basis, group, &basis.updates[from..sound]);
         }
     }
     formed.par_iter_mut().for_each(|one| {
@@ -58,12 +58,12 @@ pub(super) fn form(basis: &Basis<'_>, formed: &mut [Formed]) {
     });
 }
 
-fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
+fn take_in(basis: &Basis<'_>, group: &mut [CachedProduct], updates: &[RankOneUpdate]) {
     let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
-    let vectors: Vec<&[f64]> = commits.iter().map(|commit| &*commit.c).collect();
+    let vectors: Vec<&[f64]> = updates.iter().map(|update| &*update.c).collect();
     let mut shares = basis.data.products(&features, &vectors);
-    for shares in shares.chunks_mut(commits.len()) {
-        shares.iter_mut().zip(commits).for_each(|(share, commit)| *share /= commit.tau);
+    for shares in shares.chunks_mut(updates.len()) {
+        shares.iter_mut().zip(updates).for_each(|(share, update)| *share /= update.tau);
     }
     let (level, rows) = (basis.data.level, basis.data.rows());
     let span = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(TILE);
@@ -71,10 +71,10 @@ fn take_in(basis: &Basis<'_>, group: &mut [Formed], commits: &[Commit]) {
     for one in group {
         spans.iter_mut().zip(one.c.chunks_mut(span)).for_each(|(span, part)| span.push(part));
     }
-    let shares: Vec<&[f64]> = shares.chunks(commits.len()).collect();
+    let shares: Vec<&[f64]> = shares.chunks(updates.len()).collect();
     spans.into_par_iter().enumerate().for_each(|(at, mut parts)| {
         let own = rows.min((at + 1) * span) - at * span;
-        // Rows outermost, so that the commits are read once for all candidates.
+        // Rows outermost, so that the updates are read once for all candidates.
         for start in (0..own).step_by(TILE) {
             let tile = start..own.min(start + TILE);
             let rows = at * span + tile.start..at * span + tile.end;
@@ -177,15 +177,15 @@ mod tests {
             let data = Arc::new(Data::new(level, columns, vec![true; count], &[&y], None, true).unwrap());
             let basis = |size: usize| Basis::of(Arc::clone(&data), 1e-6, 0..size);
             let (early, late) = (basis(3), basis(7));
-            let mut together: Vec<Formed> =
-                (8..count).map(|feature| Formed { sound: 5, ..Formed::new(&late, feature) }).collect();
+            let mut together: Vec<CachedProduct> =
+                (8..count).map(|feature| CachedProduct { sound: 5, ..CachedProduct::new(&late, feature) }).collect();
             let mut in_steps = together.clone();
             form(&late, &mut together);
             form(&early, &mut in_steps);
             form(&late, &mut in_steps[2..]);
             form(&late, &mut in_steps[..2]);
             for (one, other) in together.iter().zip(&in_steps) {
-                let mut alone = [Formed { sound: 5, ..Formed::new(&late, one.feature) }];
+                let mut alone = [CachedProduct { sound: 5, ..CachedProduct::new(&late, one.feature) }];
                 form(&late, &mut alone);
                 assert_eq!((one.feature, &one.c, &one.c), (other.feature, &other.c, &alone[0].c));
                 let plain = late.residual(one.feature);

@@ -1,7 +1,7 @@
 //! What candidates that were tried once add to squared residuals at least, in the steps that follow.
 
 use super::Basis;
-use super::basis::{By, Commit};
+use super::basis::{RankOneUpdate, UpdateKind};
 use crate::Level;
 use crate::tolerance::INTERVAL_LEFT;
 use crate::wide::Wide;
@@ -14,40 +14,40 @@ use pulp::NullaryFnOnce;
 ///   Σ r²/(d − c²/τ)² ≥ Σ r²/d² + 2‖r∘c‖²/τ,
 ///
 /// of which bounds know the first part alone, though the second is most of what tells columns of noise apart. A trial tells
-/// it, and each commit takes off what it may have changed, by ‖u∘v‖ ≤ ‖u‖₄‖v‖₄.
+/// it, and each update takes off what it may have changed, by ‖u∘v‖ ≤ ‖u‖₄‖v‖₄.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Spread {
+pub(super) struct NormInterval {
     least: f64,
     fourth: f64,
 }
 
-/// What a commit has to do with the spread of candidates, after it.
-pub(super) struct Spent {
+/// What an update has to do with the spread of candidates, after it.
+pub(super) struct IntervalShift {
     /// ‖a∘c_p‖ over all outputs.
     with_residuals: f64,
     /// ‖c_p‖₄.
     fourth: f64,
-    /// What went of a by the commit, over c_p: t_p/τ_p of each output.
+    /// What went of a by the update, over c_p: t_p/τ_p of each output.
     gone: Vec<f64>,
 }
 
-impl Spread {
+impl NormInterval {
     /// Of a candidate that is tried. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>, c: &[f64], f: &[f64]) -> Self {
         let (norm, fourth) = norms(basis, c, |output| f[output]);
-        Spread { least: norm * INTERVAL_LEFT, fourth }
+        NormInterval { least: norm * INTERVAL_LEFT, fourth }
     }
 
-    /// The same after a commit that takes `share` of its c off this one, and f from `before` to `after` of each output.
+    /// The same after an update that takes `share` of its c off this one, and f from `before` to `after` of each output.
     ///
     /// Subscripts left out, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
-    pub fn after(self, spent: &Spent, share: f64, before: &[f64], after: &[f64]) -> Self {
+    pub fn after(self, spent: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
         let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
         let moved = share.abs() * spent.with_residuals
             + norm(&|o| 2.0 * after[o] * share - spent.gone[o]) * self.fourth * spent.fourth
             + norm(&|o| before[o] - after[o]) * self.fourth * self.fourth
             + norm(&|o| after[o]) * (share * spent.fourth).powi(2);
-        Spread { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * spent.fourth }
+        NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * spent.fourth }
     }
 
     /// 2‖r∘c‖² at least; 0 where nothing is known any more.
@@ -57,13 +57,13 @@ impl Spread {
     }
 }
 
-impl Spent {
-    /// Of the last commit of a basis, where it is that of a column that entered. Cost O(m · outputs).
+impl IntervalShift {
+    /// Of the last update of a basis, where it is that of a column that entered. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>) -> Option<Self> {
-        let Commit { by: By::Entry(_), c, tau, t } = basis.commits.last()? else { return None };
+        let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = basis.updates.last()? else { return None };
         let (with_residuals, fourth) = norms(basis, c, |_| 0.0);
         let gone = t.iter().map(|t| t / tau).collect();
-        Some(Spent { with_residuals, fourth, gone })
+        Some(IntervalShift { with_residuals, fourth, gone })
     }
 }
 
@@ -132,15 +132,15 @@ mod tests {
             };
             let c = basis.residual(last);
             let (_, mut f) = factors(&basis, &c);
-            let mut spread = Spread::of(&basis, &c, &f);
+            let mut spread = NormInterval::of(&basis, &c, &f);
             for feature in first..last {
                 basis.add(feature);
                 let c = basis.residual(last);
                 let (tau, after) = factors(&basis, &c);
-                let commit = basis.commits.last().unwrap();
-                let share = basis.data.product(last, &commit.c) / commit.tau;
-                spread = spread.after(&Spent::of(&basis).unwrap(), share, &f, &after);
-                let truth = Spread::of(&basis, &c, &after);
+                let update = basis.updates.last().unwrap();
+                let share = basis.data.product(last, &update.c) / update.tau;
+                spread = spread.after(&IntervalShift::of(&basis).unwrap(), share, &f, &after);
+                let truth = NormInterval::of(&basis, &c, &after);
                 assert!(spread.least <= truth.least && spread.fourth * (1.0 + 1e-12) >= truth.fourth);
                 let (mut squares, mut left_out) = (0.0, 0.0);
                 for (a, f) in basis.a.iter().zip(&after) {

@@ -4,28 +4,29 @@
 //! to be in the cache still when its C is read again; what does not depend on the candidate, c_b, a and d, is read for all
 //! of the group by tiles of rows.
 
-use super::all::{Pending, Placed};
-use super::pass::{Pass, Running, Shared, two};
-use super::{Basis, is_cancelled, judged};
+use super::Basis;
+use super::candidate::{PendingUpdate, Placed};
+use super::conditioning::{is_cancelled, judged};
+use crate::pass::{Pass, PassVectors, Running, two};
 use crate::sums::{TILE, dots};
 use crate::{Scorer, Trial};
 
 /// Candidates of a group.
 const GROUP: usize = 4;
 
-/// What [`super::all::Candidate::visit`] does, of some candidates.
+/// What [`super::candidate::CandidateColumn::visit`] does, of some candidates.
 pub(super) fn visit_together(
     some: &mut [Placed<'_>],
     basis: &Basis<'_>,
     scorer: &Scorer,
-    last: Option<&Pending<'_>>,
+    last: Option<&PendingUpdate<'_>>,
 ) -> Vec<Trial> {
     let mut trials = Vec::with_capacity(some.len());
     for group in some.chunks_mut(GROUP) {
         let rest = match (scorer.pass(), last) {
             (Some(pass), Some(pending)) => {
                 let (pairs, rest) = group.split_at_mut(group.len() / 2 * 2);
-                Step { basis, scorer, pass, pending }.visit(pairs, &mut trials);
+                UpdateStep { basis, scorer, pass, pending }.visit(pairs, &mut trials);
                 rest
             }
             _ => group,
@@ -35,28 +36,29 @@ pub(super) fn visit_together(
     trials
 }
 
-/// A commit, after which candidates are tried.
-struct Step<'k> {
+/// An update, after which candidates are tried.
+struct UpdateStep<'k> {
     basis: &'k Basis<'k>,
     scorer: &'k Scorer,
     pass: Pass<'k>,
-    pending: &'k Pending<'k>,
+    pending: &'k PendingUpdate<'k>,
 }
 
 /// A pair of candidates in the passes over the tiles.
-struct Pair {
+struct CandidatePair {
     steps: [f64; 2],
     /// Of each, 1/(λ + s) and what is left of the columns.
     judgements: [(f64, f64); 2],
     running: [Running; 2],
 }
 
-impl Step<'_> {
-    /// Takes in the commit and tries pairs of candidates.
+impl UpdateStep<'_> {
+    /// Takes in the update and tries pairs of candidates.
     fn visit(&self, group: &mut [Placed<'_>], trials: &mut Vec<Trial>) {
         let (basis, rows) = (self.basis, self.basis.d.len());
-        let mut pairs: Vec<Result<Pair, Vec<Trial>>> = group.chunks_exact_mut(2).map(|pair| self.open(pair)).collect();
-        let shared = Shared { b: self.pending.c, a: &basis.a[0], d: &basis.d };
+        let mut pairs: Vec<Result<CandidatePair, Vec<Trial>>> =
+            group.chunks_exact_mut(2).map(|pair| self.open(pair)).collect();
+        let shared = PassVectors { b: self.pending.c, a: &basis.a[0], d: &basis.d };
         for start in (0..rows).step_by(TILE) {
             let tile = start..rows.min(start + TILE);
             let shared = shared.rows(tile.clone());
@@ -72,7 +74,7 @@ impl Step<'_> {
         for pair in pairs {
             match pair {
                 Err(alone) => trials.extend(alone),
-                Ok(Pair { judgements, running, .. }) => {
+                Ok(CandidatePair { judgements, running, .. }) => {
                     let judge = |k: usize| judged(self.scorer.of_pass(running[k].found()), judgements[k].1);
                     trials.extend([judge(0), judge(1)]);
                 }
@@ -81,8 +83,8 @@ impl Step<'_> {
     }
 
     /// Brings the scalars of a pair up to date; the trials where one of them goes a way of its own.
-    fn open(&self, pair: &mut [Placed<'_>]) -> Result<Pair, Vec<Trial>> {
-        let Step { basis, scorer, pending, .. } = self;
+    fn open(&self, pair: &mut [Placed<'_>]) -> Result<CandidatePair, Vec<Trial>> {
+        let UpdateStep { basis, scorer, pending, .. } = self;
         let visit = |(feature, one): &mut Placed<'_>| one.visit(basis, scorer, *feature, Some(pending));
         let [(first, one), (second, other)] = pair else { return Err(pair.iter_mut().map(visit).collect()) };
         if one.until.max(other.until) > pending.place {
@@ -101,6 +103,6 @@ impl Step<'_> {
             return Err(pair.iter_mut().zip(steps).map(visit).collect());
         }
         let judgements = [one.judgement(basis, *first), other.judgement(basis, *second)];
-        Ok(Pair { steps, judgements, running: [Running::NONE; 2] })
+        Ok(CandidatePair { steps, judgements, running: [Running::NONE; 2] })
     }
 }

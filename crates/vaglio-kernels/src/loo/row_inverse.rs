@@ -1,6 +1,6 @@
 //! Leave-one-out from the m × m inverse, for subsets that can fit every row.
 //!
-//! [`super::excluded`] can do the same with every row excluded, by reflections in place of a Cholesky factor; greedy on wide
+//! [`crate::exclusion`] can do the same with every row excluded, by reflections in place of a Cholesky factor; greedy on wide
 //! data then takes 1.6 to 1.8 times as long (`cargo bench -p vaglio --bench leverage -- greedy`).
 
 use crate::tolerance::SMALL_PENALTY;

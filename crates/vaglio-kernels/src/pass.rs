@@ -68,18 +68,18 @@ impl Running {
     }
 }
 
-/// What candidates of a pass share: c_b of the commit that they take in, a and d.
+/// What candidates of a pass share: c_b of the update that they take in, a and d.
 #[derive(Clone, Copy)]
-pub(crate) struct Shared<'k> {
+pub(crate) struct PassVectors<'k> {
     pub b: &'k [f64],
     pub a: &'k [f64],
     pub d: &'k [f64],
 }
 
-impl Shared<'_> {
+impl PassVectors<'_> {
     /// Some rows.
     pub fn rows(&self, rows: Range<usize>) -> Self {
-        Shared { b: &self.b[rows.clone()], a: &self.a[rows.clone()], d: &self.d[rows] }
+        PassVectors { b: &self.b[rows.clone()], a: &self.a[rows.clone()], d: &self.d[rows] }
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn alone(
     (a, d): (&[f64], &[f64]),
     pass: Pass<'_>,
 ) -> Found {
-    let shared = Shared { b: b.unwrap_or(a), a, d };
+    let shared = PassVectors { b: b.unwrap_or(a), a, d };
     let mut running = [Running::NONE; 2];
     if let Pass::Squares = pass {
         let [running, _] = running.each_mut();
@@ -120,7 +120,7 @@ pub(crate) fn alone(
 pub(crate) fn two(
     level: Level,
     candidates: [Moving<'_>; 2],
-    shared: Shared<'_>,
+    shared: PassVectors<'_>,
     pass: Pass<'_>,
     on: &mut [Running; 2],
 ) {
@@ -147,7 +147,7 @@ const AT_ONCE: usize = 2 * Wide::WIDTH;
 fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool>(
     level: Level,
     mut candidates: [Moving<'_>; C],
-    shared: Shared<'_>,
+    shared: PassVectors<'_>,
     (y, root): (&[u8], &[f64]),
     running: &mut [Running; C],
 ) {
@@ -167,7 +167,7 @@ fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bo
             eights[..values.len()].copy_from_slice(values);
             eights
         };
-        let Shared { b, a, d } = shared.rows(whole..rows);
+        let PassVectors { b, a, d } = shared.rows(whole..rows);
         let (b, a, d, root) = (filled(b, 0.0), filled(a, 0.0), filled(d, 1.0), filled(root_of(whole..rows), 0.0));
         let mut classes = [0; 2];
         let left = classes_of(whole / Wide::WIDTH..rows.div_ceil(Wide::WIDTH));
@@ -178,7 +178,7 @@ fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bo
             let c: &mut [f64] = of_last.next().map_or(&mut [], |c| c);
             Moving { c, ..*k }
         });
-        let shared = Shared { b: &b, a: &a, d: &d };
+        let shared = PassVectors { b: &b, a: &a, d: &d };
         let (y, root) = (&classes[..], &root[..]);
         level.run(Kernel::<C, UPDATE, PASS, WEIGHED> { candidates: parts, shared, y, root, running });
         for (k, last) in candidates.iter_mut().zip(&last) {
@@ -245,7 +245,7 @@ mod tests {
                     let mut running = [Running::NONE; 2];
                     for start in (0..rows).step_by(TILE) {
                         let tile = start..rows.min(start + TILE);
-                        let shared = Shared { b: &b, a: &a, d: &d }.rows(tile.clone());
+                        let shared = PassVectors { b: &b, a: &a, d: &d }.rows(tile.clone());
                         let pair = [moving(&mut beside[tile.clone()]), moving(&mut alike[tile.clone()])];
                         two(level, pair, shared, pass.rows(tile), &mut running);
                     }

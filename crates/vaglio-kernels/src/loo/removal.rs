@@ -2,7 +2,7 @@
 //!
 //! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
-use super::directions::Directions;
+use super::orthonormal_basis::OrthonormalBasis;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{CANCELLED_SUM, FALLEN_INVERSE};
 use crate::{Data, linalg};
@@ -14,7 +14,7 @@ use std::ops::Range;
 ///
 /// Without column b: G + C_b C_bᵀ/H_bb, so a + C_b w_b/H_bb and d + C_b∘C_b/H_bb; nothing is divided by λ.
 #[derive(Debug, Clone)]
-pub(crate) struct Selected {
+pub(crate) struct RemovalState {
     features: Vec<usize>,
     c: Vec<Vec<f64>>,
     /// Weights of each output, by column.
@@ -33,17 +33,17 @@ pub(crate) struct Leaving {
     pub is_unreliable: bool,
 }
 
-impl Selected {
+impl RemovalState {
     /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost
     /// O(m·s² + s³).
     pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, one_by_one: bool) -> Option<Self> {
         let (h, c) = match one_by_one {
-            true => Directions::new(data, lambda, &features).removable(data),
+            true => OrthonormalBasis::new(data, lambda, &features).removable(data),
             false => decomposed(data, lambda, &features)?,
         };
         let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centered(o))).collect();
         let w = c.iter().map(weights).collect();
-        Some(Selected { features, c, w, h })
+        Some(RemovalState { features, c, w, h })
     }
 
     /// Takes in a column, from c = G x, τ = λ + xᵀc and t = xᵀa before it entered. Cost O(m·s).

@@ -20,6 +20,7 @@ pub mod lars;
 pub mod level;
 pub mod linalg;
 pub mod loo;
+mod normal_equations;
 mod pass;
 pub mod reservoir;
 pub mod ridge;

@@ -3,7 +3,7 @@
 //! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
 //! *Dependence that is not linear*, "The measure".
 
-use super::Factor;
+use super::ThinFactor;
 use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
@@ -15,7 +15,7 @@ use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 /// inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1 has a
 /// numerical rank of 20 to 30; with a narrow kernel it is the number of different values. `shares` are the p_j. Cost
 /// O(m·rank²), memory O(m·rank).
-pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> Factor {
+pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let scale = -0.5 / (bandwidth * bandwidth);
     let mut rest = shares.to_vec();
@@ -41,7 +41,7 @@ pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidt
             break;
         }
     }
-    Factor::centered(level, &roots, columns)
+    ThinFactor::centered(level, &roots, columns)
 }
 
 /// The place of the largest entry above 0, the first among equals.

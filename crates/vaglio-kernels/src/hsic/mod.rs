@@ -13,7 +13,7 @@ mod quadratic;
 
 pub use cholesky::gaussian;
 pub use classes::classes;
-pub use factor::Factor;
+pub use factor::ThinFactor;
 pub use landmarks::Landmarks;
 pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;

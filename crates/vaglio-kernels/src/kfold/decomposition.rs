@@ -3,7 +3,7 @@
 //! The book, *Cross-validation without refitting*, "Each subset decomposed"; for single rows
 //! R. Cook and S. Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
-use super::Rows;
+use super::FoldedRows;
 use crate::exclusion::Exclusion;
 use crate::linalg::{self, Failure, Svd};
 use crate::trial::worse;
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 /// again for folds of many rows.
 #[derive(Debug)]
 pub struct Decomposition<'r, 'd> {
-    rows: &'r Rows<'d>,
+    rows: &'r FoldedRows<'d>,
     subset: Vec<usize>,
     /// U with v̂ beside it: rows × directions.
     directions: Array2<f64>,
@@ -46,7 +46,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
+    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
         let data = &rows.data;
         let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
         let mut y = Array2::zeros((data.rows(), data.outputs()));

@@ -8,12 +8,12 @@ use pulp::NullaryFnOnce;
 
 /// Rows p_k of P: row k has k + 1 entries, filled up with zeros to whole eights.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Factor {
+pub(super) struct InverseFactor {
     eights: Vec<Wide>,
     rows: usize,
 }
 
-impl Factor {
+impl InverseFactor {
     /// Adds a row, which has one entry more than the last.
     pub fn push(&mut self, row: &[f64]) {
         self.eights.extend(wide(row));

@@ -8,16 +8,16 @@ use crate::sums::{axpy, dot};
 
 /// The lower triangle L of a positive definite matrix L·Lᵀ, row by row.
 #[derive(Debug)]
-pub(super) struct Factor {
+pub(super) struct LowerFactor {
     level: Level,
     rows: Vec<Vec<f64>>,
     /// Whether rows were removed since the factor was made.
     pub updated: bool,
 }
 
-impl Factor {
+impl LowerFactor {
     pub fn new(level: Level) -> Self {
-        Factor { level, rows: Vec::new(), updated: false }
+        LowerFactor { level, rows: Vec::new(), updated: false }
     }
 
     /// L⁻¹b. Cost O(s²).
@@ -46,7 +46,7 @@ impl Factor {
         (diagonal - dot(self.level, &w, &w), w)
     }
 
-    /// Adds the row w with the pivot √`left`, both from [`Factor::left_over`].
+    /// Adds the row w with the pivot √`left`, both from [`LowerFactor::left_over`].
     pub fn push(&mut self, left: f64, mut w: Vec<f64>) {
         w.push(left.sqrt());
         self.rows.push(w);
@@ -83,7 +83,7 @@ mod tests {
     fn a_factor_with_rows_removed_is_that_of_the_smaller_matrix() {
         let entry = |i: usize, j: usize| if i == j { 3.0 } else { 1.0 / (1.0 + (i * j) as f64 + i.abs_diff(j) as f64) };
         let made = |of: &[usize]| {
-            let mut factor = Factor::new(Level::best());
+            let mut factor = LowerFactor::new(Level::best());
             for (k, &i) in of.iter().enumerate() {
                 let row: Vec<f64> = of[..k].iter().map(|&j| entry(i, j)).collect();
                 let (left, w) = factor.left_over(&row, entry(i, i));

@@ -12,7 +12,7 @@ mod segment;
 
 use crate::Level;
 use crate::tolerance::{DEPENDENT_COLUMN, EQUAL_CORRELATION, SUSPECT_COLUMN};
-use factor::Factor;
+use factor::LowerFactor;
 use segment::Event;
 
 /// Which paths are walked.
@@ -72,7 +72,7 @@ pub struct LeastAngle {
     /// Whether each column may enter.
     open: Vec<bool>,
     active: Vec<Active>,
-    factor: Factor,
+    factor: LowerFactor,
     /// The common correlation λ.
     common: f64,
     /// λ at the start.
@@ -94,7 +94,7 @@ impl LeastAngle {
                 Event::Enter { feature, sign, tied: equals.collect(), gram: None }
             }
         };
-        let factor = Factor::new(level);
+        let factor = LowerFactor::new(level);
         LeastAngle { level, rules, relevance, open, active: Vec::new(), factor, common: largest, largest, next }
     }
 
@@ -189,7 +189,7 @@ impl LeastAngle {
 
     /// Makes the factor anew, unless a column has come out as dependent. Cost O(s³).
     fn renew(&mut self) {
-        let mut factor = Factor::new(self.level);
+        let mut factor = LowerFactor::new(self.level);
         for (k, active) in self.active.iter().enumerate() {
             let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
             let (left, w) = factor.left_over(&row, active.gram[active.feature]);

@@ -3,7 +3,7 @@
 use super::{Nhsic, Output, OutputApproximation};
 use vaglio_core::{Design, Result, Task};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, classes, gaussian, standardized};
+use vaglio_kernels::hsic::{ThinFactor, classes, gaussian, standardized};
 
 /// The target as its kernel takes it.
 pub(super) enum Target {
@@ -34,9 +34,9 @@ impl Target {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`].
-    pub(super) fn factor(&self, nhsic: &Nhsic, level: Level, shares: &[f64]) -> Result<Factor> {
+    pub(super) fn factor(&self, nhsic: &Nhsic, level: Level, shares: &[f64]) -> Result<ThinFactor> {
         Ok(match (self, nhsic.kernel.output_approximation) {
-            (Target::Numbers(targets), _) if targets.is_empty() => Factor::default(),
+            (Target::Numbers(targets), _) if targets.is_empty() => ThinFactor::default(),
             (Target::Numbers(targets), OutputApproximation::Exact) => {
                 gaussian(level, shares, targets, nhsic.kernel.bandwidth)
             }

@@ -1,16 +1,11 @@
 //! Products over all rows: what fits and correlations need of them.
 
-use super::Rows;
-use super::products::sums;
-use crate::linalg::Failure;
 use crate::tolerance::FEW_DIGITS;
-use crate::{Data, Folds};
 use ndarray::Array2;
-use std::sync::Arc;
 
 /// The products of some columns, the targets and the ones-vector over all rows, scaled by √r_j. Memory 8·n² bytes.
 #[derive(Debug, Clone)]
-pub struct AllRows {
+pub struct NormalEquations {
     /// In increasing order.
     features: Vec<usize>,
     /// Side × side, on and below the diagonal: columns first, then outputs, then the ones-vector.
@@ -20,29 +15,21 @@ pub struct AllRows {
     intercept: bool,
 }
 
-impl AllRows {
-    /// Reads the columns once. Cost O(m·n²).
-    ///
-    /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow.
-    pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, Failure> {
-        let mut features = columns.to_vec();
-        features.sort_unstable();
-        features.dedup();
-        let folds = Folds::new(&vec![0; data.rows()]);
-        let rows = Rows::new(Arc::clone(data), folds, intercept, false);
-        let (of_folds, side) = sums(&rows, rows.folds(), &features)?;
-        let products = of_folds.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
-        AllRows { features, products, side, outputs: data.outputs(), intercept }.checked()
+impl NormalEquations {
+    /// From the products of columns in increasing order, of targets and ones.
+    pub(crate) fn from_products(
+        features: Vec<usize>,
+        products: Vec<f64>,
+        side: usize,
+        outputs: usize,
+        intercept: bool,
+    ) -> Self {
+        NormalEquations { features, products, side, outputs, intercept }
     }
 
-    /// From products that are known already.
-    pub(super) fn of(features: &[usize], products: Vec<f64>, side: usize, rows: &Rows<'_>) -> Self {
-        AllRows { features: features.to_vec(), products, side, outputs: rows.data.outputs(), intercept: rows.intercept }
-    }
-
-    fn checked(self) -> Result<Self, Failure> {
-        if self.products.iter().all(|x| x.is_finite()) { Ok(self) } else { Err(Failure::NoConvergence) }
+    /// Whether no product has overflown.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.products.iter().all(|x| x.is_finite())
     }
 
     fn at(&self, i: usize, j: usize) -> f64 {
@@ -65,7 +52,7 @@ impl AllRows {
 
     /// XᵀX, columns × columns, and XᵀY, columns × outputs, of some columns and all rows: about their means where there is an
     /// intercept. `None` without the products of a column. Cost O(s²).
-    pub fn normal_equations(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
+    pub fn of_subset(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
         let places = self.places(subset)?;
         let (count, ones) = (places.len(), self.ones());
         let means = self.means_left(subset)?;

@@ -1,6 +1,6 @@
 //! A subset fitted without each fold by its moments, refined from the rows: where moments alone have lost digits.
 
-use super::{Moments, Rows};
+use super::{FoldedRows, Moments};
 use crate::linalg::gemm;
 use crate::ridge::Equations;
 use ndarray::{Array2, ArrayView1, ShapeBuilder, s};
@@ -10,19 +10,19 @@ use std::ops::Range;
 /// A subset fitted on the training rows of each fold by normal equations, which are corrected by residuals of the rows: all
 /// folds in two products a round. Memory 8·m·s bytes and 8·s·K·outputs for each part of the rows.
 #[derive(Debug)]
-pub struct Refined<'r, 'd> {
-    rows: &'r Rows<'d>,
+pub struct Refinement<'r, 'd> {
+    rows: &'r FoldedRows<'d>,
     moments: &'r Moments,
     /// Where the columns stand among the moments.
     places: Vec<usize>,
-    parts: Vec<Part>,
+    parts: Vec<RowBlock>,
     /// Of the training rows of each fold, with an intercept.
-    sums: Vec<Sums>,
+    sums: Vec<TrainingSums>,
 }
 
 /// Some rows, which threads work on side by side.
 #[derive(Debug)]
-struct Part {
+struct RowBlock {
     rows: Range<usize>,
     /// Scaled and centered columns: rows × columns.
     x: Array2<f64>,
@@ -32,30 +32,31 @@ struct Part {
 
 /// Σ_j √r_j·x_j, Σ_j √r_j·y_j of each output and Σ_j r_j, of scaled columns and targets.
 #[derive(Debug)]
-struct Sums {
+struct TrainingSums {
     columns: Vec<f64>,
     targets: Vec<f64>,
     weight: f64,
 }
 
-impl<'r, 'd> Refined<'r, 'd> {
+impl<'r, 'd> Refinement<'r, 'd> {
     /// Copies the columns. Cost O(m·s).
     ///
     /// `None` where folds learn more than means of the columns, weigh classes or have training rows of their own, and where
     /// there are so many of them that decomposing all rows is faster.
-    pub fn new(rows: &'r Rows<'d>, moments: &'r Moments, subset: &[usize]) -> Option<Self> {
+    pub fn new(rows: &'r FoldedRows<'d>, moments: &'r Moments, subset: &[usize]) -> Option<Self> {
         let unknowns = moments.folds() * rows.data.outputs();
         if !rows.is_uniform() || !rows.folds.is_of_others() || MANY * unknowns > subset.len() {
             return None;
         }
         let places = subset.iter().map(|&feature| moments.place(feature)).collect::<Option<Vec<usize>>>()?;
-        let mut out = Refined { rows, moments, places, parts: parts(rows, moments.folds(), subset), sums: Vec::new() };
+        let mut out =
+            Refinement { rows, moments, places, parts: parts(rows, moments.folds(), subset), sums: Vec::new() };
         if rows.intercept {
             let all = out.sums((0..rows.data.rows()).collect::<Vec<_>>().as_slice());
             let less = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
             let training = |fold: usize| {
                 let own = out.sums(rows.folds.held_out(fold));
-                Sums {
+                TrainingSums {
                     columns: less(&all.columns, &own.columns),
                     targets: less(&all.targets, &own.targets),
                     weight: all.weight - own.weight,
@@ -66,10 +67,10 @@ impl<'r, 'd> Refined<'r, 'd> {
         Some(out)
     }
 
-    fn sums(&self, rows: &[usize]) -> Sums {
+    fn sums(&self, rows: &[usize]) -> TrainingSums {
         let targets = self.rows.targets();
         let sum = |of: &dyn Fn(usize) -> f64| rows.iter().map(|&row| targets.root(row) * of(row)).sum::<f64>();
-        Sums {
+        TrainingSums {
             columns: (0..self.places.len()).map(|k| sum(&|row| self.parts[row / ROWS].x[[row % ROWS, k]])).collect(),
             targets: (0..targets.outputs()).map(|o| sum(&|row| self.rows.data.centered(o)[row])).collect(),
             weight: sum(&|row| targets.root(row)),
@@ -102,7 +103,7 @@ impl<'r, 'd> Refined<'r, 'd> {
         loop {
             let weights = gathered(&equations);
             let offsets = self.offsets(&weights);
-            let missing = |part: &Part| gemm(part.x.t(), self.training_residuals(part, &weights, &offsets).view());
+            let missing = |part: &RowBlock| gemm(part.x.t(), self.training_residuals(part, &weights, &offsets).view());
             let missing: Vec<Array2<f64>> = self.parts.par_iter().map(missing).collect();
             // In the order of the rows, whichever thread was first.
             let missing = missing.iter().fold(&weights * -lambda, |sum, of_part| sum + of_part);
@@ -122,7 +123,7 @@ impl<'r, 'd> Refined<'r, 'd> {
     }
 
     /// The residuals of the rows of a part that are held out, outputs × rows.
-    fn residuals_held_out(&self, part: &Part, weights: &Array2<f64>, offsets: &[f64]) -> Vec<Vec<f64>> {
+    fn residuals_held_out(&self, part: &RowBlock, weights: &Array2<f64>, offsets: &[f64]) -> Vec<Vec<f64>> {
         let targets = self.rows.targets();
         let outputs = targets.outputs();
         let mut out: Vec<Vec<f64>> = targets.scaled.iter().map(|all| all[part.rows.clone()].to_vec()).collect();
@@ -152,7 +153,7 @@ impl<'r, 'd> Refined<'r, 'd> {
     }
 
     /// Y − XW of those rows of a part that each fold trains on, 0 for the others: rows × (folds × outputs).
-    fn training_residuals(&self, part: &Part, weights: &Array2<f64>, offsets: &[f64]) -> Array2<f64> {
+    fn training_residuals(&self, part: &RowBlock, weights: &Array2<f64>, offsets: &[f64]) -> Array2<f64> {
         let mut out = gemm(part.x.view(), weights.view());
         let outputs = self.rows.data.outputs();
         let root = self.rows.data.root().map(|root| &root[part.rows.clone()]);
@@ -171,7 +172,7 @@ impl<'r, 'd> Refined<'r, 'd> {
 }
 
 /// Copies the columns of a subset, part by part.
-fn parts(rows: &Rows<'_>, folds: usize, subset: &[usize]) -> Vec<Part> {
+fn parts(rows: &FoldedRows<'_>, folds: usize, subset: &[usize]) -> Vec<RowBlock> {
     let (data, count) = (&rows.data, rows.data.rows());
     let along: Vec<f64> = subset.par_iter().map(|&feature| data.along_ones(feature)).collect();
     let make = |place: usize| {
@@ -181,9 +182,9 @@ fn parts(rows: &Rows<'_>, folds: usize, subset: &[usize]) -> Vec<Part> {
             data.scaled_rows(feature, along, rows.clone(), &mut column);
             to.assign(&ArrayView1::from(&column));
         }
-        Part { rows, x, held_out: vec![Vec::new(); folds] }
+        RowBlock { rows, x, held_out: vec![Vec::new(); folds] }
     };
-    let mut parts: Vec<Part> = (0..count.div_ceil(ROWS)).into_par_iter().map(make).collect();
+    let mut parts: Vec<RowBlock> = (0..count.div_ceil(ROWS)).into_par_iter().map(make).collect();
     for fold in 0..folds {
         rows.folds.held_out(fold).iter().for_each(|&row| parts[row / ROWS].held_out[fold].push(row % ROWS));
     }

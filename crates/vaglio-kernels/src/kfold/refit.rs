@@ -3,7 +3,7 @@
 //! The book, *Cross-validation without refitting*, "Where moments would go wrong"; reductions as in G. Golub,
 //! *Numerical methods for solving linear least squares problems*, Numerische Mathematik 7 (1965).
 
-use super::Rows;
+use super::FoldedRows;
 use crate::linalg::Failure;
 use crate::ridge::Ridge;
 use ndarray::{Array2, ArrayView1};
@@ -14,8 +14,8 @@ use rayon::prelude::*;
 /// Each fold's training rows are reduced to a triangle by reflections, and that again for each λ, so small λ, dependent
 /// columns and columns of unlike scale cost no digits.
 #[derive(Debug)]
-pub struct Refitted<'r, 'd> {
-    rows: &'r Rows<'d>,
+pub struct Refit<'r, 'd> {
+    rows: &'r FoldedRows<'d>,
     folds: Vec<OfFold>,
 }
 
@@ -27,22 +27,22 @@ struct OfFold {
     held_out: Array2<f64>,
 }
 
-impl<'r, 'd> Refitted<'r, 'd> {
+impl<'r, 'd> Refit<'r, 'd> {
     /// Cost O(K·m·s²).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
-        Refitted::of_first(rows, rows.folds.count(), subset)
+    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
+        Refit::of_first(rows, rows.folds.count(), subset)
     }
 
     /// The same of the first `count` folds alone: the rows of others keep their targets as residuals.
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn of_first(rows: &'r Rows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
+    pub fn of_first(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
         let folds = (0..count).into_par_iter().map(|fold| OfFold::new(rows, fold, subset));
-        Ok(Refitted { rows, folds: folds.collect::<Result<_, _>>()? })
+        Ok(Refit { rows, folds: folds.collect::<Result<_, _>>()? })
     }
 
     /// The residuals of every row held out, scaled by √r_j: outputs × rows as given. Cost O(m·s · outputs + K·s³).
@@ -66,14 +66,14 @@ impl<'r, 'd> Refitted<'r, 'd> {
 }
 
 impl OfFold {
-    fn new(rows: &Rows<'_>, fold: usize, subset: &[usize]) -> Result<Self, Failure> {
+    fn new(rows: &FoldedRows<'_>, fold: usize, subset: &[usize]) -> Result<Self, Failure> {
         let (targets, training) = (rows.targets(), rows.folds.training(fold));
         let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
         let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
         let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
         let mut x = gather(rows, subset, &training);
         let mut held_out = gather(rows, subset, rows.folds.held_out(fold));
-        if !rows.gaps.is_empty() {
+        if !rows.missing.is_empty() {
             impute(rows, subset, (&mut x, &training), (&mut held_out, rows.folds.held_out(fold)));
         }
         if rows.standardize {
@@ -86,7 +86,7 @@ impl OfFold {
 }
 
 /// The entries of `subset` in `from`, less their mean over all rows where there is an intercept: rows × columns.
-fn gather(rows: &Rows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
+fn gather(rows: &FoldedRows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
     let mut x = Array2::zeros((from.len(), subset.len()));
     for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
         let (column, shift) = rows.data.column(feature);
@@ -95,17 +95,17 @@ fn gather(rows: &Rows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
     x
 }
 
-/// Fills the gaps of both with the weighted means of the other cells of `x`.
+/// Fills the missing cells of both with the weighted means of the other cells of `x`.
 fn impute(
-    rows: &Rows<'_>,
+    rows: &FoldedRows<'_>,
     subset: &[usize],
     (x, training): (&mut Array2<f64>, &[usize]),
     (held, held_out): (&mut Array2<f64>, &[usize]),
 ) {
     for (k, &feature) in subset.iter().enumerate() {
-        let Some(gaps) = rows.gaps_of(feature) else { continue };
-        let is_gap = |row: usize| gaps.get(row) != 0.0;
-        let present = || training.iter().enumerate().filter(|(_, row)| !is_gap(**row));
+        let Some(mask) = rows.missing.of(feature) else { continue };
+        let is_missing = |row: usize| mask.get(row) != 0.0;
+        let present = || training.iter().enumerate().filter(|(_, row)| !is_missing(**row));
         let weight = |row: usize| rows.targets().weight(row);
         let total: f64 = present().map(|(_, &row)| weight(row)).sum();
         if total <= 0.0 {
@@ -113,7 +113,7 @@ fn impute(
         }
         let mean = present().map(|(j, &row)| weight(row) * x[[j, k]]).sum::<f64>() / total;
         for (to, rows) in [(&mut *x, training), (&mut *held, held_out)] {
-            rows.iter().enumerate().filter(|(_, row)| is_gap(**row)).for_each(|(j, _)| to[[j, k]] = mean);
+            rows.iter().enumerate().filter(|(_, row)| is_missing(**row)).for_each(|(j, _)| to[[j, k]] = mean);
         }
     }
 }

@@ -101,7 +101,7 @@ fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
     sums.map(|sum| sum.sum())
 }
 
-/// What a column has in common with a commit: h of each fold, the product over the rows that train it.
+/// What a column has in common with an update: h of each fold, the product over the rows that train it.
 #[derive(Clone, Copy)]
 pub(super) enum Common<'k> {
     /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
@@ -110,7 +110,7 @@ pub(super) enum Common<'k> {
     Products(&'k [f64]),
 }
 
-/// A commit that a column takes in.
+/// An update that a column takes in.
 #[derive(Clone, Copy)]
 pub(super) struct Entering<'k> {
     pub common: Common<'k>,
@@ -120,7 +120,7 @@ pub(super) struct Entering<'k> {
 }
 
 /// What a column keeps: E, and σ and q (folds × outputs) of each fold.
-pub(super) struct Column<'k> {
+pub(super) struct ColumnState<'k> {
     pub starts: &'k [usize],
     pub e: &'k mut [f64],
     pub sigma: &'k mut [f64],
@@ -128,12 +128,12 @@ pub(super) struct Column<'k> {
 }
 
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, and keeps h/σ_b in `steps`.
-pub(super) fn take_in(level: Level, column: Column<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
+pub(super) fn take_in(level: Level, column: ColumnState<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
     level.run(Pass::<true, false> { column, entering: Some(entering), steps, r: &[] });
 }
 
-/// Takes in a commit, if any, and adds up the squares of r − E q/σ in the same pass: for one output.
-pub(super) fn squares(level: Level, column: Column<'_>, entering: Option<Entering<'_>>, r: &[f64]) -> f64 {
+/// Takes in an update, if any, and adds up the squares of r − E q/σ in the same pass: for one output.
+pub(super) fn squares(level: Level, column: ColumnState<'_>, entering: Option<Entering<'_>>, r: &[f64]) -> f64 {
     match entering {
         Some(_) => level.run(Pass::<true, true> { column, entering, steps: None, r }),
         None => level.run(Pass::<false, true> { column, entering, steps: None, r }),
@@ -141,7 +141,7 @@ pub(super) fn squares(level: Level, column: Column<'_>, entering: Option<Enterin
 }
 
 struct Pass<'k, const UPDATE: bool, const TRY: bool> {
-    column: Column<'k>,
+    column: ColumnState<'k>,
     entering: Option<Entering<'k>>,
     steps: Option<&'k mut [f64]>,
     r: &'k [f64],
@@ -151,7 +151,7 @@ impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY
     type Output = f64;
     #[inline(always)]
     fn call(self) -> f64 {
-        let Pass { column: Column { starts, e, sigma, q }, entering, mut steps, r } = self;
+        let Pass { column: ColumnState { starts, e, sigma, q }, entering, mut steps, r } = self;
         let folds = sigma.len();
         let outputs = q.len() / folds.max(1);
         let mut sums = Wide::ZERO;

@@ -3,9 +3,9 @@
 //! The identity of the book, *Leave-one-out without refitting*, "Taking a column out", in each fold.
 
 use super::HoldOutRows;
-use super::by_fold::held_out;
-use super::chain::{Commit, loss_after};
-use super::scaled::alone;
+use super::chain::{ColumnUpdate, loss_after};
+use super::fold_products::held_out;
+use super::fold_scaling::alone;
 use crate::linalg::{self, Failure};
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 /// For each fold H = (X_{T,S}ᵀX_{T,S} + Λ)⁻¹, with Λ the penalties, the weights of its fit, and E = X_{U,S} H, all in order of entry.
 #[derive(Debug, Clone)]
-pub(super) struct Selected {
+pub(super) struct FoldRemovals {
     /// H of each fold: s × s.
     h: Vec<Vec<f64>>,
     columns: Vec<Leaving>,
     /// Residuals of each output, held out.
     pub residuals: Vec<Vec<f64>>,
-    /// How far the commits that it was made from are to be trusted; 1 when made from the rows, unless each fold
+    /// How far the updates that it was made from are to be trusted; 1 when made from the rows, unless each fold
     /// standardizes and rows held out are far off.
     pub conditioning: f64,
 }
@@ -38,7 +38,7 @@ struct Leaving {
 }
 
 /// What one fold says: R⁻¹ with H = R⁻¹R⁻ᵀ, weights and held-out residuals.
-struct Fit {
+struct FoldFit {
     inverse: Array2<f64>,
     /// Columns × outputs.
     weights: Array2<f64>,
@@ -48,17 +48,17 @@ struct Fit {
     conditioning: f64,
 }
 
-impl Selected {
+impl FoldRemovals {
     /// The empty subset.
     pub fn empty(rows: &HoldOutRows<'_>) -> Self {
         let h = vec![Vec::new(); rows.folds()];
-        Selected { h, columns: Vec::new(), residuals: rows.residuals.clone(), conditioning: 1.0 }
+        FoldRemovals { h, columns: Vec::new(), residuals: rows.residuals.clone(), conditioning: 1.0 }
     }
 
     /// The columns as they entered one after the other. Cost O((m + K·s)·s²).
-    pub fn of_commits(rows: &HoldOutRows<'_>, commits: &[Arc<Commit>], conditioning: f64) -> Self {
-        let mut state = Selected::empty(rows);
-        (0..commits.len()).for_each(|k| state.add(rows, &commits[..=k], conditioning));
+    pub fn of_updates(rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) -> Self {
+        let mut state = FoldRemovals::empty(rows);
+        (0..updates.len()).for_each(|k| state.add(rows, &updates[..=k], conditioning));
         state
     }
 
@@ -71,12 +71,12 @@ impl Selected {
         let is_alone = rows.is_standardized();
         let held = subset.par_iter().map(|&i| if is_alone { Vec::new() } else { rows.training(i).e });
         let held = held.collect::<Vec<_>>();
-        let fits: Vec<Fit> = (0..rows.folds())
+        let fits: Vec<FoldFit> = (0..rows.folds())
             .into_par_iter()
-            .map(|fold| Fit::new(rows, lambda, subset, &held, fold))
+            .map(|fold| FoldFit::new(rows, lambda, subset, &held, fold))
             .collect::<Result<_, _>>()?;
         drop(held);
-        let inverse = |fit: &Fit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
+        let inverse = |fit: &FoldFit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
         let h: Vec<Vec<f64>> = fits.par_iter().map(inverse).collect();
         let column = |i: usize| Leaving {
             e: fits.iter().flat_map(|fit| fit.e.column(i).to_vec()).collect(),
@@ -87,7 +87,7 @@ impl Selected {
         let of_output = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
         let residuals = (0..outputs).map(of_output).collect();
         let conditioning = fits.iter().map(|fit| fit.conditioning).fold(1.0, worse);
-        Ok(Selected { h, columns, residuals, conditioning })
+        Ok(FoldRemovals { h, columns, residuals, conditioning })
     }
 
     /// The trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
@@ -100,11 +100,11 @@ impl Selected {
         Trial::from_partial(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
-    /// Adds the last of the commits, which are all that are selected. Cost O((m + K·s)·s).
+    /// Adds the last of the updates, which are all that are selected. Cost O((m + K·s)·s).
     ///
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
-    pub fn add(&mut self, rows: &HoldOutRows<'_>, commits: &[Arc<Commit>], conditioning: f64) {
-        let Some((last, before)) = commits.split_last() else { return };
+    pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
+        let Some((last, before)) = updates.split_last() else { return };
         let (size, outputs, folds) = (before.len(), self.residuals.len(), rows.folds());
         let weights_on: Vec<Vec<f64>> = (0..folds).into_par_iter().map(|k| last.weights_on(before, k)).collect();
         self.h.par_iter_mut().zip(&weights_on).zip(&last.sigma).for_each(|((h, u), sigma)| {
@@ -138,7 +138,7 @@ impl Selected {
         let (size, outputs) = (self.columns.len(), self.residuals.len());
         let gone = self.columns.remove(place);
         if self.columns.is_empty() {
-            *self = Selected::empty(rows);
+            *self = FoldRemovals::empty(rows);
             return true;
         }
         for (o, r) in self.residuals.iter_mut().enumerate() {
@@ -183,21 +183,21 @@ impl Leaving {
     }
 }
 
-impl Commit {
+impl ColumnUpdate {
     /// Weights of the columns before in a fit of this one to the rows that train a fold. Cost O(s²).
-    fn weights_on(&self, before: &[Arc<Commit>], fold: usize) -> Vec<f64> {
+    fn weights_on(&self, before: &[Arc<ColumnUpdate>], fold: usize) -> Vec<f64> {
         let folds = self.sigma.len();
         let mut weights: Vec<f64> = (0..before.len()).map(|k| self.steps[k * folds + fold]).collect();
-        for (k, commit) in before.iter().enumerate().rev() {
+        for (k, update) in before.iter().enumerate().rev() {
             let weight = weights[k];
-            let earlier = commit.steps.iter().skip(fold).step_by(folds);
+            let earlier = update.steps.iter().skip(fold).step_by(folds);
             weights.iter_mut().zip(earlier).for_each(|(u, step)| *u -= weight * step);
         }
         weights
     }
 }
 
-impl Fit {
+impl FoldFit {
     /// `held` has the columns less the means of the rows that train their fold; they are not read where each fold
     /// standardizes.
     fn new(
@@ -240,7 +240,7 @@ impl Fit {
         let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
         let e = x.dot(&inverse).dot(&inverse.t());
         let residuals = y - x.dot(&weights);
-        Ok(Fit { inverse, weights, e, residuals, conditioning })
+        Ok(FoldFit { inverse, weights, e, residuals, conditioning })
     }
 }
 

@@ -1,35 +1,11 @@
 //! Rows held out: columns that each fold divides by their deviations in its training rows.
 //!
 //! A column divided by s_k is the column as it is with the penalty λ·s_k². The penalty differs from fold to fold, so
-//! products over training rows are no differences of one over all rows: a commit keeps its residual in the rows
+//! products over training rows are no differences of one over all rows: an update keeps its residual in the rows
 //! that train each fold, and columns are multiplied with that.
 
 use super::HoldOutRows;
-use super::by_fold::with_each;
-use crate::kfold::Rows;
-
-/// The folds whose training rows have one value of a column, but for rounding. Cost O(m).
-pub(super) fn flat(rows: &Rows<'_>, feature: usize) -> Vec<usize> {
-    let (column, folds) = (rows.data.column(feature).0, rows.folds());
-    let wider = |(least, greatest): (f64, f64), other: (f64, f64)| (least.min(other.0), greatest.max(other.1));
-    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
-    let range = |fold: usize| {
-        let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
-        entries.fold(nothing, |range, x| wider(range, (x, x)))
-    };
-    let ranges: Vec<(f64, f64)> = (0..folds.count()).map(range).collect();
-    let mut after = vec![nothing; ranges.len() + 1];
-    for (k, range) in ranges.iter().enumerate().rev() {
-        after[k] = wider(after[k + 1], *range);
-    }
-    let (mut before, rounding) = (nothing, column.rounding());
-    let is_flat = |fold: &usize| {
-        let (least, greatest) = wider(before, after[fold + 1]);
-        before = wider(before, ranges[*fold]);
-        greatest - least <= rounding
-    };
-    (0..folds.count()).filter(is_flat).collect()
-}
+use super::fold_products::with_each;
 
 /// A column in the rows that train each fold, about its mean there; 0 in the fold: folds × rows. Cost O(K·m).
 pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize) -> Vec<f64> {
@@ -47,7 +23,7 @@ pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize) -> Vec<f64> {
     out
 }
 
-/// The products of a column with the residual that a commit has in the rows that train each fold. Cost O(K·m).
+/// The products of a column with the residual that an update has in the rows that train each fold. Cost O(K·m).
 pub(super) fn products(rows: &HoldOutRows<'_>, feature: usize, apart: &[f64]) -> Vec<f64> {
     let mut h = with_each(rows.level(), rows.column(feature), apart);
     rows.flat(feature).iter().for_each(|&fold| h[fold] = 0.0);

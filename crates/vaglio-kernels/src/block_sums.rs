@@ -5,7 +5,7 @@ mod row_blocks;
 
 pub(crate) use row_blocks::RowBlocks;
 
-use crate::sums::{Sums, add_products, product};
+use crate::sums::{LaneSums, add_products, product};
 use crate::sweep::{PANEL, Placed, Sweep, TOGETHER};
 use crate::wide::Wide;
 use crate::{Column, Entries, Level};
@@ -192,7 +192,7 @@ impl BlockSums {
         let (blocks, count) = (self.counts.len(), vectors.len());
         // See [`start_of`].
         let mut sums = vec![Wide::ZERO; columns.len() * blocks * count];
-        let mut squares = vec![[Sums::<1>::ZERO]; columns.len() * blocks];
+        let mut squares = vec![[LaneSums::<1>::ZERO]; columns.len() * blocks];
         let mut entries = vec![0.0; TOGETHER * TILE];
         for tile in &self.tiles {
             let (Some(first), Some(last)) = (tile.first(), tile.last()) else { continue };

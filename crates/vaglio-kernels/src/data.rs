@@ -2,7 +2,7 @@
 
 mod gram;
 
-use crate::sums::{self, Sums, add_products, product, scaled};
+use crate::sums::{self, LaneSums, add_products, product, scaled};
 use crate::sweep::Sweep;
 use crate::{Column, Entries, GramCache, Level, Targets};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
@@ -111,7 +111,7 @@ impl<'d> Data<'d> {
             // The second pass takes off what rounding left in the first.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
             let mut tile = vec![0.0; sums::TILE];
-            let mut sums = [Sums::ZERO];
+            let mut sums = [LaneSums::ZERO];
             for start in (0..rows).step_by(sums::TILE) {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];

@@ -5,7 +5,7 @@
 
 mod block_sums;
 mod data;
-pub mod distinct;
+pub mod duplicates;
 mod eight;
 pub mod elementary;
 mod entries;

@@ -3,12 +3,20 @@
 //! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
 
 mod cholesky;
+mod definite;
+mod inverse_factor;
+mod lower_factor;
+mod pivoted;
 mod tridiagonal;
 
 use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 pub use cholesky::Cholesky;
+pub(crate) use definite::{inverse_of_unit, solve_by_rows};
+pub(crate) use inverse_factor::InverseFactor;
+pub(crate) use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
+pub(crate) use pivoted::pivoted;
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -1,11 +1,11 @@
 //! Losses of residuals of rows that were held out.
 
+mod jackknife;
 mod parts;
 mod pass;
-mod pooled;
-mod spread;
+mod rule;
+mod standard_error;
 mod units;
-mod whole;
 
 use crate::tolerance::TIED_PREDICTION;
 use crate::trial::PartialLoss;

@@ -22,10 +22,10 @@ macro_rules! with_entries {
 
 /// Running sums of a column against `N` vectors, in lanes that go on over tiles.
 #[derive(Clone, Copy)]
-pub(crate) struct Sums<const N: usize>(pub [Wide; N]);
+pub(crate) struct LaneSums<const N: usize>(pub [Wide; N]);
 
-impl<const N: usize> Sums<N> {
-    pub(crate) const ZERO: Self = Sums([Wide::ZERO; N]);
+impl<const N: usize> LaneSums<N> {
+    pub(crate) const ZERO: Self = LaneSums([Wide::ZERO; N]);
 
     /// The sums: lanes added in order.
     pub(crate) fn total(&self) -> [f64; N] {
@@ -41,9 +41,14 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     columns: [&[E]; C],
     shifts: [f64; C],
     vectors: [&[f64]; N],
-    sums: &mut [Sums<N>; C],
+    sums: &mut [LaneSums<N>; C],
 ) {
-    struct Kernel<'k, E, const C: usize, const N: usize>([&'k [E]; C], [f64; C], [&'k [f64]; N], &'k mut [Sums<N>; C]);
+    struct Kernel<'k, E, const C: usize, const N: usize>(
+        [&'k [E]; C],
+        [f64; C],
+        [&'k [f64]; N],
+        &'k mut [LaneSums<N>; C],
+    );
     impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for Kernel<'_, E, C, N> {
         type Output = ();
         #[inline(always)]
@@ -77,7 +82,7 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
                     }
                 }
             }
-            *sums = lanes.map(Sums);
+            *sums = lanes.map(LaneSums);
         }
     }
     level.run(Kernel(columns, shifts, vectors, sums));
@@ -85,7 +90,7 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m).
 pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
-    let mut sums = [Sums::ZERO];
+    let mut sums = [LaneSums::ZERO];
     with_entries!(x, x => add_products(level, [x], [shift], [v], &mut sums));
     sums[0].total()[0]
 }
@@ -97,7 +102,7 @@ pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
 
 /// xᵀy of two y, with the bits that each has alone. Cost O(m).
 pub(crate) fn dots(level: Level, x: &[f64], y: [&[f64]; 2]) -> [f64; 2] {
-    let mut sums = [Sums::ZERO];
+    let mut sums = [LaneSums::ZERO];
     add_products(level, [x], [0.0], y, &mut sums);
     sums[0].total()
 }
@@ -191,7 +196,7 @@ mod tests {
     fn sums_go_on_over_tiles() {
         let x: Vec<f64> = (0..100).map(|j| (j as f64).sin()).collect();
         let level = Level::best();
-        let mut sums = [Sums::ZERO];
+        let mut sums = [LaneSums::ZERO];
         add_products(level, [&x[..64]], [0.0], [&x[..64]], &mut sums);
         add_products(level, [&x[64..]], [0.0], [&x[64..]], &mut sums);
         assert_eq!(sums[0].total()[0], dot(level, &x, &x));
@@ -202,7 +207,7 @@ mod tests {
         let x: Vec<f64> = (0..1003).map(|j| (j as f64).sin()).collect();
         let y: Vec<f64> = (0..1003).map(|j| (j as f64).cos() * 7.0).collect();
         for level in Level::available() {
-            let mut sums = [Sums::ZERO; 2];
+            let mut sums = [LaneSums::ZERO; 2];
             add_products(level, [&x, &y], [0.25, -3.0], [&y, &x], &mut sums);
             let alone = |x: &[f64], shift, v: &[f64]| product(level, Column::Double(x), shift, v);
             assert_eq!(sums[0].total(), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);

@@ -1,7 +1,7 @@
 //! Products of columns with vectors.
 
 use crate::Level;
-use crate::sums::{LANES, Sums, add_products};
+use crate::sums::{LANES, LaneSums, add_products};
 use crate::wide::{Entry, Wide};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -94,7 +94,7 @@ impl<'v> Sweep<'v> {
         sums: &mut [Wide],
     ) {
         let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
-        let mut own: [Sums<N>; C] = std::array::from_fn(|c| Sums(std::array::from_fn(|k| sums[at(c, k)])));
+        let mut own: [LaneSums<N>; C] = std::array::from_fn(|c| LaneSums(std::array::from_fn(|k| sums[at(c, k)])));
         let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
         let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
         add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut own);

@@ -3,11 +3,11 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every candidate.
 
-use super::factor::InverseFactor;
 use super::forward_update::{ForwardPair, ForwardStep, apply};
 use super::moments::FoldMoments;
 use super::{Moments, Trials};
 use crate::Level;
+use crate::linalg::InverseFactor;
 use crate::trial::worse;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;

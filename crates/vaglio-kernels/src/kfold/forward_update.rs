@@ -3,8 +3,8 @@
 //! The sums are those of the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
-use super::factor::InverseFactor;
 use super::moments::FoldMoments;
+use crate::linalg::InverseFactor;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 

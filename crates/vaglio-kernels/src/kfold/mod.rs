@@ -18,7 +18,6 @@ mod backward;
 mod cells;
 mod decomposition;
 mod downdates;
-mod factor;
 mod forward;
 mod forward_update;
 mod gram;

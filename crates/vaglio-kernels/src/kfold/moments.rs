@@ -6,7 +6,7 @@ use super::imputation::Imputation;
 use super::products::{FoldSums, sums};
 use super::training::{Split, Totals, range, ranges};
 use super::{Cells, FoldedRows};
-use crate::distinct::first_equal;
+use crate::duplicates::first_equal;
 use crate::linalg::Failure;
 use crate::normal_equations::NormalEquations;
 use crate::sums::LANES;

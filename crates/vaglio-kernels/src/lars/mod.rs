@@ -7,12 +7,11 @@
 //! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
 //! biological data* (N³LARS). The book, *Dependence that is not linear*, "Every search on it".
 
-mod factor;
 mod segment;
 
 use crate::Level;
+use crate::linalg::LowerFactor;
 use crate::tolerance::{DEPENDENT_COLUMN, EQUAL_CORRELATION, SUSPECT_COLUMN};
-use factor::LowerFactor;
 use segment::Event;
 
 /// Which paths are walked.

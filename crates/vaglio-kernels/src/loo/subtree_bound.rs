@@ -3,8 +3,9 @@
 //! Branch and bound after P. M. Narendra, K. Fukunaga, *A branch and bound algorithm for feature subset selection*, IEEE
 //! Transactions on Computers 26 (1977), with the inequality at [`SubtreeBound`].
 
+use crate::linalg;
 use crate::sums::{axpy, dot};
-use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
+use crate::tolerance::{BOUND_ROUNDING, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use crate::{Data, Scorer};
 
 /// The weighted least squares fit of a set U of columns, from which columns can be dropped.
@@ -55,7 +56,7 @@ impl SubtreeBound {
                 (gram[k * size + l], gram[l * size + k]) = (product, product);
             }
         }
-        let (inverse, condition) = inverse(gram, size)?;
+        let (inverse, condition) = linalg::inverse_of_unit(gram, size)?;
         let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let (features, coefficients) = (features.to_vec(), Vec::new());
         let mut fit = SubtreeBound { features, inverse, coefficients, rss: 0.0, total: 0.0, rounding };
@@ -131,33 +132,4 @@ impl SubtreeBound {
         let rss = (self.rss + least) * (1.0 - BOUND_ROUNDING) - self.rounding * self.total;
         scorer.mean_of(rss.max(0.0))
     }
-}
-
-/// The inverse of a Gram matrix of columns of length 1, row by row, with what its condition number is at most; `None` when
-/// that is too much.
-///
-/// One pivot after the other takes the place of its row and column. The condition number is at most the trace of the
-/// matrix times that of its inverse. Cost O(size³).
-fn inverse(mut gram: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
-    for at in 0..size {
-        let pivot = gram[at * size + at];
-        if pivot.is_nan() || pivot * ILL_CONDITIONED <= 1.0 {
-            return None;
-        }
-        // x_b = (y_b − Σ a_bj x_j)/a_bb, put into the other equations.
-        let mut row: Vec<f64> = gram[at * size..(at + 1) * size].to_vec();
-        row[at] = -1.0;
-        for (k, own) in gram.chunks_mut(size.max(1)).enumerate() {
-            let step = own[at] / pivot;
-            if k == at {
-                own.iter_mut().zip(&row).for_each(|(own, row)| *own = -row / pivot);
-            } else {
-                own[at] = 0.0;
-                own.iter_mut().zip(&row).for_each(|(own, row)| *own -= step * row);
-            }
-        }
-    }
-    let trace: f64 = (0..size).map(|at| gram[at * size + at]).sum();
-    let condition = trace * size as f64;
-    (condition <= ILL_CONDITIONED).then_some((gram, condition))
 }

@@ -3,7 +3,7 @@
 use super::equations::Equations;
 use crate::Data;
 use crate::kfold::NormalEquations;
-use crate::sums::{LANES, Sums, add_products, subtract};
+use crate::sums::{LANES, LaneSums, add_products, subtract};
 use ndarray::{Array1, Array2, ArrayView1};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl<'d> Normal<'d> {
         let (data, count, outputs) = (&self.data, self.subset.len(), weights.ncols());
         let mut x = vec![0.0; count * TILE];
         let mut residuals = vec![0.0; TILE];
-        let mut sums = vec![[Sums::<1>::ZERO]; count * outputs];
+        let mut sums = vec![[LaneSums::<1>::ZERO]; count * outputs];
         let weights: Vec<Vec<f64>> = weights.columns().into_iter().map(|w| w.to_vec()).collect();
         for start in (start..data.rows().min(start + BLOCK)).step_by(TILE) {
             let rows = start..data.rows().min(start + TILE);

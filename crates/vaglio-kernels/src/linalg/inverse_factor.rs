@@ -8,7 +8,7 @@ use pulp::NullaryFnOnce;
 
 /// Rows p_k of P: row k has k + 1 entries, filled up with zeros to whole eights.
 #[derive(Debug, Clone, Default)]
-pub(super) struct InverseFactor {
+pub(crate) struct InverseFactor {
     eights: Vec<Wide>,
     rows: usize,
 }

@@ -1,7 +1,7 @@
 //! Standard errors of losses.
 
 use super::Scorer;
-use super::pooled::Part;
+use super::jackknife::Part;
 use crate::sums::sum_of;
 use crate::{Folds, Measure};
 

@@ -8,7 +8,7 @@ use crate::sums::{axpy, dot};
 
 /// The lower triangle L of a positive definite matrix L·Lᵀ, row by row.
 #[derive(Debug)]
-pub(super) struct LowerFactor {
+pub(crate) struct LowerFactor {
     level: Level,
     rows: Vec<Vec<f64>>,
     /// Whether rows were removed since the factor was made.

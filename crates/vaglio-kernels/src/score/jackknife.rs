@@ -20,7 +20,7 @@ impl Scorer {
         }
         let without: Vec<f64> = match self.measure {
             Measure::Auc => {
-                let pairs = Pairs::new(self, residuals);
+                let pairs = WrongPairs::new(self, residuals);
                 parts.iter().map(|part| pairs.without(part)).collect::<Option<_>>()?
             }
             Measure::Whole => {
@@ -28,7 +28,7 @@ impl Scorer {
                 parts.iter().map(|part| self.all_without(&predictions, part)).collect()
             }
             _ => {
-                let classes = Classes::new(self, residuals)?;
+                let classes = WrongByClass::new(self, residuals)?;
                 parts.iter().map(|part| classes.without(part)).collect::<Option<_>>()?
             }
         };
@@ -51,13 +51,13 @@ impl Scorer {
 }
 
 /// Balanced error: the weight of the rows of each class, and of those that are wrong.
-struct Classes<'s> {
+struct WrongByClass<'s> {
     scorer: &'s Scorer,
     is_wrong: Vec<bool>,
     wrong: Vec<f64>,
 }
 
-impl<'s> Classes<'s> {
+impl<'s> WrongByClass<'s> {
     /// `None` where all rows are of one class.
     fn new(scorer: &'s Scorer, residuals: &[Vec<f64>]) -> Option<Self> {
         if scorer.class_weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
@@ -69,7 +69,7 @@ impl<'s> Classes<'s> {
         for row in (0..is_wrong.len()).filter(|&row| is_wrong[row]) {
             wrong[scorer.classes[row] as usize] += scorer.targets.weight(row);
         }
-        Some(Classes { scorer, is_wrong, wrong })
+        Some(WrongByClass { scorer, is_wrong, wrong })
     }
 
     /// The mean over the classes that are left.
@@ -88,7 +88,7 @@ impl<'s> Classes<'s> {
 }
 
 /// Pairs of a row of each class in the wrong order, ties counted half.
-struct Pairs<'s> {
+struct WrongPairs<'s> {
     scorer: &'s Scorer,
     /// The place of each row's prediction; those that tie share one.
     rank: Vec<usize>,
@@ -99,7 +99,7 @@ struct Pairs<'s> {
     weights: [f64; 2],
 }
 
-impl<'s> Pairs<'s> {
+impl<'s> WrongPairs<'s> {
     fn new(scorer: &'s Scorer, residuals: &[Vec<f64>]) -> Self {
         let targets = &scorer.targets;
         let prediction = |row: usize| (targets.scaled[0][row] - residuals[0][row]) / targets.root(row);
@@ -113,7 +113,7 @@ impl<'s> Pairs<'s> {
             }
             rank[row] = first;
         }
-        let mut pairs = Pairs { scorer, rank, wrong: Vec::new(), all: 0.0, weights: [0.0; 2] };
+        let mut pairs = WrongPairs { scorer, rank, wrong: Vec::new(), all: 0.0, weights: [0.0; 2] };
         let mut rows: Vec<(usize, f64)> = order.into_iter().map(|row| (row, targets.weight(row))).collect();
         let mut wrong = vec![0.0; rows.len()];
         pairs.weights[1] = pairs.place(&rows, true, |(row, _), weight| wrong[row] = weight);

@@ -1,7 +1,9 @@
 //! Feature-major storage, at a byte an entry where that is exact: what the numerics and the traits of vaglio share.
 
+mod center;
 mod measure;
 
+pub use center::center;
 pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;

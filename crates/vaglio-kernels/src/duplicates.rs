@@ -33,7 +33,7 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
 }
 
 /// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n).
-pub(crate) fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
+pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
     let hash = |column: &Column<'_>| {
         let mut lanes = [SEED; LANES];
         match column {

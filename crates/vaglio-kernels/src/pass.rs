@@ -7,7 +7,7 @@ mod kernel;
 use crate::Level;
 use crate::sums::TILE;
 use crate::wide::Wide;
-use kernel::Kernel;
+use kernel::PassKernel;
 use std::ops::Range;
 
 /// What a pass adds up of the residuals left out of one output, with √r where weights are not all 1.
@@ -159,7 +159,7 @@ fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bo
         let candidates = candidates.each_mut().map(|k| Moving { c: &mut k.c[..whole], ..*k });
         let (y, root) = (classes_of(0..whole / Wide::WIDTH), root_of(0..whole));
         let shared = shared.rows(0..whole);
-        level.run(Kernel::<C, UPDATE, PASS, WEIGHED> { candidates, shared, y, root, running });
+        level.run(PassKernel::<C, UPDATE, PASS, WEIGHED> { candidates, shared, y, root, running });
     }
     if whole < rows {
         let filled = |values: &[f64], fill: f64| {
@@ -180,7 +180,7 @@ fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bo
         });
         let shared = PassVectors { b: &b, a: &a, d: &d };
         let (y, root) = (&classes[..], &root[..]);
-        level.run(Kernel::<C, UPDATE, PASS, WEIGHED> { candidates: parts, shared, y, root, running });
+        level.run(PassKernel::<C, UPDATE, PASS, WEIGHED> { candidates: parts, shared, y, root, running });
         for (k, last) in candidates.iter_mut().zip(&last) {
             k.c[whole..rows].copy_from_slice(&last[..rows - whole]);
         }

@@ -317,12 +317,12 @@ impl Scorer {
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
-    struct Kernel<'k>(&'k [f64], &'k mut Wide);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddSquares<'k>(&'k [f64], &'k mut Wide);
+    impl NullaryFnOnce for AddSquares<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(residual, sums) = self;
+            let AddSquares(residual, sums) = self;
             let mut lanes = *sums;
             let (chunks, rest) = residual.as_chunks();
             for chunk in chunks {
@@ -335,17 +335,17 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
             *sums = lanes;
         }
     }
-    level.run(Kernel(residual, lanes));
+    level.run(AddSquares(residual, lanes));
 }
 
 /// Adds the weights of rows where y·(y − residual) is at most the rounding of it, by the sign of y.
 fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [Wide; 2]) {
-    struct Kernel<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
+    impl NullaryFnOnce for AddWrong<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(y, root, residual, sides) = self;
+            let AddWrong(y, root, residual, sides) = self;
             let of_eight = |y: Wide, root: Wide, e: Wide| {
                 let weight = root * root;
                 let wrong = weight.where_at_most(y * (y - e), Wide::splat(TIED_PREDICTION) * weight);
@@ -367,5 +367,5 @@ fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], si
             }
         }
     }
-    level.run(Kernel(y, root, residual, sides));
+    level.run(AddWrong(y, root, residual, sides));
 }

@@ -3,6 +3,7 @@
 use crate::wide::{Entry, Wide};
 use crate::{Column, Level};
 use pulp::NullaryFnOnce;
+pub use vaglio_columns::center;
 
 /// Sums run in this many interleaved parts, added up in order at the end.
 pub(crate) const LANES: usize = Wide::WIDTH;
@@ -43,17 +44,17 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     vectors: [&[f64]; N],
     sums: &mut [LaneSums<N>; C],
 ) {
-    struct Kernel<'k, E, const C: usize, const N: usize>(
+    struct AddProducts<'k, E, const C: usize, const N: usize>(
         [&'k [E]; C],
         [f64; C],
         [&'k [f64]; N],
         &'k mut [LaneSums<N>; C],
     );
-    impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for Kernel<'_, E, C, N> {
+    impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for AddProducts<'_, E, C, N> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(columns, shifts, vectors, sums) = self;
+            let AddProducts(columns, shifts, vectors, sums) = self;
             let rows = columns[0].len();
             let whole = rows / LANES;
             let rests = columns.map(|x| &x[whole * LANES..rows]);
@@ -85,7 +86,7 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
             *sums = lanes.map(LaneSums);
         }
     }
-    level.run(Kernel(columns, shifts, vectors, sums));
+    level.run(AddProducts(columns, shifts, vectors, sums));
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m).
@@ -120,28 +121,28 @@ pub(crate) fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// y ← y + α x. Cost O(m).
 pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
-    struct Kernel<'k>(f64, &'k [f64], &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct Axpy<'k>(f64, &'k [f64], &'k mut [f64]);
+    impl NullaryFnOnce for Axpy<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(alpha, x, y) = self;
+            let Axpy(alpha, x, y) = self;
             for (y, x) in y.iter_mut().zip(x) {
                 *y += alpha * x;
             }
         }
     }
-    level.run(Kernel(alpha, x, y));
+    level.run(Axpy(alpha, x, y));
 }
 
 /// y ← y − Σ_k α_k x_k, one after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    struct Kernel<'k, const C: usize>([&'k [f64]; C], [f64; C], &'k mut [f64]);
-    impl<const C: usize> NullaryFnOnce for Kernel<'_, C> {
+    struct Subtract<'k, const C: usize>([&'k [f64]; C], [f64; C], &'k mut [f64]);
+    impl<const C: usize> NullaryFnOnce for Subtract<'_, C> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(x, alphas, y) = self;
+            let Subtract(x, alphas, y) = self;
             let x = x.map(|x| &x[..y.len()]);
             for (j, y) in y.iter_mut().enumerate() {
                 for k in 0..C {
@@ -150,17 +151,17 @@ pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f6
             }
         }
     }
-    level.run(Kernel(x, alphas, y));
+    level.run(Subtract(x, alphas, y));
 }
 
 /// out_j ← scale_j·(x_j − shift), with every scale 1 when absent. Cost O(m).
 pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
-    struct Kernel<'k, E>(&'k [E], f64, Option<&'k [f64]>, &'k mut [f64]);
-    impl<E: Entry> NullaryFnOnce for Kernel<'_, E> {
+    struct ScaleEntries<'k, E>(&'k [E], f64, Option<&'k [f64]>, &'k mut [f64]);
+    impl<E: Entry> NullaryFnOnce for ScaleEntries<'_, E> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(x, shift, scale, out) = self;
+            let ScaleEntries(x, shift, scale, out) = self;
             match scale {
                 None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
                 Some(scale) => {
@@ -169,7 +170,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
             }
         }
     }
-    with_entries!(x, x => level.run(Kernel(x, shift, scale, out)));
+    with_entries!(x, x => level.run(ScaleEntries(x, shift, scale, out)));
 }
 
 #[cfg(test)]

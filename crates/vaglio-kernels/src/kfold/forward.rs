@@ -240,30 +240,30 @@ impl ForwardPair {
 
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
 fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    struct Kernel<'k>(&'k [f64], &'k [f64], usize, &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddRows<'k>(&'k [f64], &'k [f64], usize, &'k mut [f64]);
+    impl NullaryFnOnce for AddRows<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(p, rows, room, to) = self;
+            let AddRows(p, rows, room, to) = self;
             for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
                 to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
             }
         }
     }
     if room > 0 {
-        level.run(Kernel(p, rows, room, to));
+        level.run(AddRows(p, rows, room, to));
     }
 }
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the shares.
 fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    struct Kernel<'k>(&'k ForwardPair, &'k [f64], &'k mut [f64], &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddTrials<'k>(&'k ForwardPair, &'k [f64], &'k mut [f64], &'k mut [f64]);
+    impl NullaryFnOnce for AddTrials<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(pair, scale, losses, conditioning) = self;
+            let AddTrials(pair, scale, losses, conditioning) = self;
             let stride = losses.len();
             let (lambda, loss, sticky) =
                 (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.conditioning));
@@ -286,5 +286,5 @@ fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64
             }
         }
     }
-    level.run(Kernel(pair, scale, losses, conditioning));
+    level.run(AddTrials(pair, scale, losses, conditioning));
 }

@@ -202,12 +202,12 @@ fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [W
 }
 
 fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64, f64) {
-    struct Kernel<'k, E>(&'k [E], f64, &'k mut [Wide]);
-    impl<E: Entry> NullaryFnOnce for Kernel<'_, E> {
+    struct ShiftEntries<'k, E>(&'k [E], f64, &'k mut [Wide]);
+    impl<E: Entry> NullaryFnOnce for ShiftEntries<'_, E> {
         type Output = (f64, f64);
         #[inline(always)]
         fn call(self) -> (f64, f64) {
-            let Kernel(x, shift, to) = self;
+            let ShiftEntries(x, shift, to) = self;
             // The greatest entry is the least of the negatives.
             let (mut least, mut greatest) = (Wide::INFINITY, Wide::INFINITY);
             let by = Wide::splat(shift);
@@ -230,17 +230,17 @@ fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64
             (least.least(), -greatest.least())
         }
     }
-    level.run(Kernel(x, shift, to))
+    level.run(ShiftEntries(x, shift, to))
 }
 
 /// to ← to·by.
 fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
-    struct Kernel<'k>(&'k [f64], &'k mut [Wide]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct Multiply<'k>(&'k [f64], &'k mut [Wide]);
+    impl NullaryFnOnce for Multiply<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(by, to) = self;
+            let Multiply(by, to) = self;
             let (by, rest) = by.as_chunks();
             by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * Wide::load(by));
             if let Some(to) = to.get_mut(by.len()) {
@@ -248,5 +248,5 @@ fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
             }
         }
     }
-    level.run(Kernel(by, to));
+    level.run(Multiply(by, to));
 }

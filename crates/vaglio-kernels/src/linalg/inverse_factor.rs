@@ -22,12 +22,12 @@ impl InverseFactor {
 
     /// (A + λ)⁻¹a = Σ_k p_k(p_kᵀa). Cost O(s²).
     pub fn solve(&self, level: Level, a: &[f64]) -> Vec<f64> {
-        struct Kernel<'k>(&'k [Wide], usize, &'k [Wide], &'k mut [Wide]);
-        impl NullaryFnOnce for Kernel<'_> {
+        struct SolveByFactor<'k>(&'k [Wide], usize, &'k [Wide], &'k mut [Wide]);
+        impl NullaryFnOnce for SolveByFactor<'_> {
             type Output = ();
             #[inline(always)]
             fn call(self) {
-                let Kernel(mut eights, rows, a, out) = self;
+                let SolveByFactor(mut eights, rows, a, out) = self;
                 for k in 0..rows {
                     let (row, rest) = eights.split_at(k / Wide::WIDTH + 1);
                     eights = rest;
@@ -40,7 +40,7 @@ impl InverseFactor {
         }
         let a_wide: Vec<Wide> = wide(a).collect();
         let mut out = vec![Wide::ZERO; a_wide.len()];
-        level.run(Kernel(&self.eights, self.rows, &a_wide, &mut out));
+        level.run(SolveByFactor(&self.eights, self.rows, &a_wide, &mut out));
         let mut doubles = vec![0.0; out.len() * Wide::WIDTH];
         out.iter().zip(doubles.as_chunks_mut().0).for_each(|(from, to)| from.store(to));
         doubles.truncate(a.len());

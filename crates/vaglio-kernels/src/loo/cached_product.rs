@@ -125,12 +125,12 @@ fn subtract_together(
 }
 
 fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
-    struct Kernel<'k, 's>(&'k mut Candidates<'s>, [&'k [f64]; AT_ONCE], [[f64; AT_ONCE]; TOGETHER]);
-    impl NullaryFnOnce for Kernel<'_, '_> {
+    struct TakeOff<'k, 's>(&'k mut Candidates<'s>, [&'k [f64]; AT_ONCE], [[f64; AT_ONCE]; TOGETHER]);
+    impl NullaryFnOnce for TakeOff<'_, '_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(c, v, shares) = self;
+            let TakeOff(c, v, shares) = self;
             let rows = v[0].len();
             let whole = rows / LANES;
             for (c, shares) in c.iter_mut().zip(&shares) {
@@ -155,7 +155,7 @@ fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: 
             }
         }
     }
-    level.run(Kernel(c, v, shares));
+    level.run(TakeOff(c, v, shares));
 }
 
 #[cfg(test)]

@@ -79,12 +79,12 @@ fn norms(basis: &Basis<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
 fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
-    struct Kernel<'k>(&'k [f64], &'k [f64], f64);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct NormSums<'k>(&'k [f64], &'k [f64], f64);
+    impl NullaryFnOnce for NormSums<'_> {
         type Output = (f64, f64);
         #[inline(always)]
         fn call(self) -> (f64, f64) {
-            let Kernel(a, c, f) = self;
+            let NormSums(a, c, f) = self;
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
             let a = &a[..c.len()];
             let (mut own, mut fourth) = (Wide::ZERO, Wide::ZERO);
@@ -103,7 +103,7 @@ fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
             (own, fourth)
         }
     }
-    level.run(Kernel(a, c, f))
+    level.run(NormSums(a, c, f))
 }
 
 #[cfg(test)]

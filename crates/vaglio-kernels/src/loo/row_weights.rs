@@ -57,12 +57,12 @@ pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
 
 /// The sums of an output, and the smallest w. Cost O(m).
 fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
-    struct Kernel<'k>(&'k [f64], &'k [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct WeighRows<'k>(&'k [f64], &'k [f64]);
+    impl NullaryFnOnce for WeighRows<'_> {
         type Output = ([Wide; 3], Wide);
         #[inline(always)]
         fn call(self) -> Self::Output {
-            let Kernel(a, d) = self;
+            let WeighRows(a, d) = self;
             let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
             let a = &a[..d.len()];
             let (mut sums, mut least) = ([Wide::ZERO; 3], Wide::INFINITY);
@@ -82,7 +82,7 @@ fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
             (sums, least)
         }
     }
-    let (sums, least) = level.run(Kernel(a, d));
+    let (sums, least) = level.run(WeighRows(a, d));
     let [squares, above, squares_above] = sums.map(Wide::sum);
     (WeightedSums { squares, above, squares_above }, least.least())
 }

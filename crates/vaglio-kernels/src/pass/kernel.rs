@@ -7,7 +7,7 @@ use crate::wide::Wide;
 use pulp::{Simd, WithSimd};
 
 /// `C` candidates of a pass of one kind; rows are a multiple of 16.
-pub(super) struct Kernel<'k, const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> {
+pub(super) struct PassKernel<'k, const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> {
     pub candidates: [Moving<'k>; C],
     pub shared: PassVectors<'k>,
     pub y: &'k [u8],
@@ -30,12 +30,12 @@ static CLASSES: [[f64; Wide::WIDTH]; 256] = {
 };
 
 impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> WithSimd
-    for Kernel<'_, C, UPDATE, PASS, WEIGHED>
+    for PassKernel<'_, C, UPDATE, PASS, WEIGHED>
 {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Kernel { candidates, shared: PassVectors { b, a, d }, y, root, running } = self;
+        let PassKernel { candidates, shared: PassVectors { b, a, d }, y, root, running } = self;
         let (has_classes, one) = (PASS >= WRONG, Eight::splat(simd, 1.0));
         let mut lanes = Lanes::<S, C, PASS, WEIGHED>::new(simd, &candidates, running);
         let a: &[[f64; Wide::WIDTH]] = a.as_chunks().0;

@@ -6,6 +6,7 @@
 
 use super::HoldOutRows;
 use super::fold_products::with_each;
+use crate::sums::center;
 
 /// A column in the rows that train each fold, about its mean there; 0 in the fold: folds × rows. Cost O(K·m).
 pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize) -> Vec<f64> {
@@ -63,14 +64,15 @@ pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Alon
     let mut held_out: Vec<f64> = entries(range.clone()).collect();
     let total: f64 = roots.iter().map(|v| v * v).sum();
     let is_flat = rows.flat(feature).contains(&fold);
-    // The second pass takes off what rounding left in the first.
-    for _ in 0..2 {
-        let mean = training.iter().zip(&roots).map(|(x, v)| v * v * x).sum::<f64>() / total;
-        let mean = if is_flat { training[0] } else { mean };
-        training.iter_mut().chain(&mut held_out).for_each(|x| *x -= mean);
-    }
-    if is_flat {
+    let means = if is_flat {
+        let first = training[0];
         training.fill(0.0);
+        [first, 0.0]
+    } else {
+        center((&mut training[..]).into(), |j| roots[j] * roots[j], total)
+    };
+    for mean in means {
+        held_out.iter_mut().for_each(|x| *x -= mean);
     }
     training.iter_mut().zip(&roots).for_each(|(x, v)| *x *= v);
     held_out.iter_mut().zip(&rows.root[range]).for_each(|(x, v)| *x *= v);

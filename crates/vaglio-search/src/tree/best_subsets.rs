@@ -5,11 +5,11 @@ use vaglio_core::{Feature, PathEntry, Result, Subset};
 
 /// The best subset of each size, its features in increasing order.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Best(pub Vec<Option<(Vec<Feature>, f64)>>);
+pub(crate) struct BestSubsets(pub Vec<Option<(Vec<Feature>, f64)>>);
 
-impl Best {
+impl BestSubsets {
     pub fn new(most: usize) -> Self {
-        Best(vec![None; most + 1])
+        BestSubsets(vec![None; most + 1])
     }
 
     pub fn loss(&self, size: usize) -> f64 {

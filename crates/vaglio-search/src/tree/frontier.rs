@@ -8,16 +8,16 @@ use std::collections::BinaryHeap;
 /// A node that is still to be entered: a bound of what is below it, and the group by which each node on the way continues,
 /// by its place.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Open(f64, Vec<usize>);
+pub(crate) struct OpenNode(f64, Vec<usize>);
 
 /// All of them, from which the one of the lowest bound is taken first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Frontier(BinaryHeap<Reverse<Open>>);
+pub(crate) struct Frontier(BinaryHeap<Reverse<OpenNode>>);
 
-impl Open {
+impl OpenNode {
     pub fn new(bound: f64, way: Vec<usize>) -> Self {
         // Where nothing is known, a number that can be written.
-        Open(bound.clamp(f64::MIN, f64::MAX), way)
+        OpenNode(bound.clamp(f64::MIN, f64::MAX), way)
     }
 
     /// −∞ where nothing is known.
@@ -37,11 +37,11 @@ impl Open {
 }
 
 impl Frontier {
-    pub fn push(&mut self, open: Open) {
+    pub fn push(&mut self, open: OpenNode) {
         self.0.push(Reverse(open));
     }
 
-    pub fn pop(&mut self) -> Option<Open> {
+    pub fn pop(&mut self) -> Option<OpenNode> {
         self.0.pop().map(|Reverse(open)| open)
     }
 
@@ -55,22 +55,22 @@ impl Frontier {
     }
 }
 
-impl Ord for Open {
+impl Ord for OpenNode {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0).then_with(|| self.1.cmp(&other.1))
     }
 }
 
-impl PartialOrd for Open {
+impl PartialOrd for OpenNode {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Open {
+impl PartialEq for OpenNode {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Open {}
+impl Eq for OpenNode {}

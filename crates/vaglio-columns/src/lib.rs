@@ -1,5 +1,10 @@
 //! Feature-major storage, at a byte an entry where that is exact: what the numerics and the traits of vaglio share.
 
+mod center;
+mod measure;
+
+pub use center::center;
+pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -19,12 +24,12 @@ pub struct Columns {
 #[derive(Debug, Clone)]
 struct Store {
     whole: Arc<Numbers>,
-    rows: Option<Arc<Rows>>,
+    rows: Option<Arc<RowCopy>>,
 }
 
 /// Rows of a column, copied when they are first read.
 #[derive(Debug)]
-struct Rows {
+struct RowCopy {
     chosen: Arc<[usize]>,
     copy: OnceLock<Numbers>,
 }
@@ -205,7 +210,7 @@ impl Columns {
             Arc::clone(&inner)
         };
         let view = |store: &Store| {
-            let rows = Rows { chosen: of(store), copy: OnceLock::new() };
+            let rows = RowCopy { chosen: of(store), copy: OnceLock::new() };
             Store { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
         };
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
@@ -214,7 +219,7 @@ impl Columns {
     /// What the rows were chosen from, where all columns were chosen [together](Columns::view_rows).
     pub fn chosen(&self) -> Option<Chosen<'_>> {
         let first = &self.stores.first()?.rows.as_ref()?.chosen;
-        let is_first = |rows: &Arc<Rows>| Arc::ptr_eq(&rows.chosen, first);
+        let is_first = |rows: &Arc<RowCopy>| Arc::ptr_eq(&rows.chosen, first);
         let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
         are_first.then(|| Chosen { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
     }

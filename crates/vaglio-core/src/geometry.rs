@@ -107,11 +107,7 @@ pub fn standardized(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     let total: f64 = (0..values.len()).map(weight).sum();
     let unit = magnitude(values);
     let mut scaled: Vec<f64> = values.iter().map(|v| v / unit).collect();
-    // The second pass takes off what rounding left in the first.
-    for _ in 0..2 {
-        let mean = scaled.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
-        scaled.iter_mut().for_each(|v| *v -= mean);
-    }
+    vaglio_columns::center((&mut scaled[..]).into(), weight, total);
     let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     scaled.iter_mut().enumerate().for_each(|(j, v)| *v = weight(j).sqrt() * (*v / largest));
     let norm = dot(&scaled, &scaled).sqrt();

@@ -12,6 +12,7 @@ use ndarray::{ArrayView2, Axis};
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
 use std::fmt::Debug;
+pub use vaglio_columns::Measure;
 
 /// A loss of predictions against targets; its fields are its settings.
 ///
@@ -123,32 +124,6 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// What it is called beside figures, where that is not its word: of [`Auc`] the loss is 1 − AUC.
     fn told(&self) -> &'static str {
         self.typetag_name()
-    }
-}
-
-/// What engines know of a loss: those that they have ways of their own for, and how others come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
-    /// [`Squared`].
-    Squared,
-    /// [`Absolute`].
-    Absolute,
-    /// [`ZeroOne`].
-    ZeroOne,
-    /// [`BalancedError`].
-    BalancedError,
-    /// [`Auc`].
-    Auc,
-    /// A mean over rows of [`Loss::of_row`].
-    Rows,
-    /// [`Loss::mean`] of all rows together.
-    Whole,
-}
-
-impl Measure {
-    /// Whether it is a mean over rows.
-    pub fn is_of_rows(self) -> bool {
-        !matches!(self, Measure::BalancedError | Measure::Auc | Measure::Whole)
     }
 }
 

@@ -143,12 +143,7 @@ fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, 
             held -= first;
             continue;
         }
-        // The second pass takes off what rounding left in the first.
-        for _ in 0..2 {
-            let mean = x.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
-            x -= mean;
-            held -= mean;
-        }
+        vaglio_columns::center(x, weight, total).into_iter().for_each(|mean| held -= mean);
     }
 }
 

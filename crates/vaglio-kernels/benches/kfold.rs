@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
+use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
 use vaglio_kernels::{Column, Data, Folds, Level};
 use vaglio_testkit::data::sparse_linear;
 
@@ -90,7 +90,7 @@ fn tree() {
     let moments = Moments::new(&rows).unwrap();
     let (seconds, (best, subsets)) = timed(|| {
         let columns: Vec<usize> = (0..20).collect();
-        let (mut open, mut best, mut subsets) = (vec![Tree::new(&moments, &[1.0], &columns)], f64::INFINITY, 1);
+        let (mut open, mut best, mut subsets) = (vec![MomentTree::new(&moments, &[1.0], &columns)], f64::INFINITY, 1);
         while let Some(tree) = open.pop() {
             let (losses, _) = tree.trials();
             subsets += losses.len();
@@ -112,9 +112,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64(), out)
 }
 
-fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> Rows<'d> {
+fn rows_of<'d>(x: &'d [Vec<f64>], y: &[f64], folds: usize) -> FoldedRows<'d> {
     let columns = x.iter().map(|x| Column::Double(x)).collect();
     let data = Data::new(Level::best(), columns, vec![true; x.len()], &[y], None, false).unwrap();
     let fold = |j: usize| (j * folds / y.len()) as u32;
-    Rows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false, false)
+    FoldedRows::new(data, Folds::new(&(0..y.len()).map(fold).collect::<Vec<u32>>()), false, false)
 }

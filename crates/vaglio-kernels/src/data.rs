@@ -1,13 +1,10 @@
 //! Scaled, centered rows.
 
-mod entries;
-mod sweep;
+mod gram;
 
-pub use entries::Entries;
-pub(crate) use sweep::{PANEL, Placed, Sweep, TOGETHER, products};
-
-use crate::sums::{self, Sums, add_products, product, scaled};
-use crate::{Column, Inner, Level, Targets};
+use crate::sums::{self, LaneSums, add_products, product, scaled};
+use crate::sweep::Sweep;
+use crate::{Column, Entries, GramCache, Level, Targets};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -21,7 +18,7 @@ use std::sync::Arc;
 pub struct Data<'d> {
     pub(crate) level: Level,
     entries: Entries<'d>,
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) gram: Arc<GramCache>,
     active: Vec<bool>,
     /// v/‖v‖ with an intercept: the direction that centering removes.
     unit: Option<Vec<f64>>,
@@ -47,6 +44,25 @@ pub enum DataError {
     TargetOverflow,
 }
 
+/// What [`Data`] are made of.
+#[derive(Debug)]
+pub struct DataInput<'d, 't> {
+    /// The instructions to compute with.
+    pub level: Level,
+    /// Where the columns are.
+    pub entries: Entries<'d>,
+    /// Which columns take part; the others are never read again.
+    pub active: Vec<bool>,
+    /// One slice of m per output.
+    pub targets: &'t [&'t [f64]],
+    /// Of the rows, positive; all 1 without.
+    pub weights: Option<&'t [f64]>,
+    /// Whether columns and targets are centered.
+    pub intercept: bool,
+    /// What is known of the columns from other states of the same rows, weights and intercept.
+    pub gram: Option<Arc<GramCache>>,
+}
+
 impl<'d> Data<'d> {
     /// Scales rows and finds means and sums of squares of the `active` columns. Cost O(m·n), two reads of the data.
     ///
@@ -62,22 +78,15 @@ impl<'d> Data<'d> {
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, DataError> {
-        Data::sharing(level, columns.into(), active, targets, weights, intercept, None)
+        Data::of(DataInput { level, entries: columns.into(), active, targets, weights, intercept, gram: None })
     }
 
-    /// The same with what is known of the columns from other states of the same rows, weights and intercept.
+    /// The same from named fields, with what is known of the columns from other states.
     ///
     /// # Errors
     /// See [`Data::new`].
-    pub fn sharing(
-        level: Level,
-        entries: Entries<'d>,
-        active: Vec<bool>,
-        targets: &[&[f64]],
-        weights: Option<&[f64]>,
-        intercept: bool,
-        inner: Option<Arc<Inner>>,
-    ) -> Result<Self, DataError> {
+    pub fn of(input: DataInput<'d, '_>) -> Result<Self, DataError> {
+        let DataInput { level, entries, active, targets, weights, intercept, gram } = input;
         let rows = targets.first().map_or(0, |t| t.len());
         let ones = vec![1.0; rows];
         let weight = weights.unwrap_or(&ones);
@@ -102,7 +111,7 @@ impl<'d> Data<'d> {
             // The second pass takes off what rounding left in the first.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
             let mut tile = vec![0.0; sums::TILE];
-            let mut sums = [Sums::ZERO];
+            let mut sums = [LaneSums::ZERO];
             for start in (0..rows).step_by(sums::TILE) {
                 let end = rows.min(start + sums::TILE);
                 let tile = &mut tile[..end - start];
@@ -111,11 +120,11 @@ impl<'d> Data<'d> {
             }
             (shift, sums[0].total()[0])
         };
-        let inner = inner.unwrap_or_else(|| {
+        let gram = gram.unwrap_or_else(|| {
             let (shifts, squares) = (0..stored.len()).into_par_iter().map(statistics).unzip();
-            Arc::new(Inner::new(shifts, squares, intercept))
+            Arc::new(GramCache::new(shifts, squares, intercept))
         });
-        let squares = &inner.squares;
+        let squares = &gram.squares;
         for column in (0..stored.len()).filter(|&c| active[c]) {
             if !squares[column].is_finite() {
                 return Err(DataError::Overflow { column });
@@ -137,15 +146,15 @@ impl<'d> Data<'d> {
         }
         let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
         let centered = Vec::new();
-        let mut data = Data { level, entries, inner, active, unit, targets, centered };
+        let mut data = Data { level, entries, gram, active, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;
         Ok(data)
     }
 
     /// What is known of the columns, for other states of the same rows.
-    pub fn inner(&self) -> &Arc<Inner> {
-        &self.inner
+    pub fn gram(&self) -> &Arc<GramCache> {
+        &self.gram
     }
 
     /// Number of rows, m.
@@ -175,7 +184,7 @@ impl<'d> Data<'d> {
 
     /// ‖x_i‖² of a column, scaled and centered.
     pub(crate) fn squares(&self, column: usize) -> f64 {
-        self.inner.squares[column]
+        self.gram.squares[column]
     }
 
     pub(crate) fn entries(&self) -> &Entries<'d> {
@@ -183,7 +192,7 @@ impl<'d> Data<'d> {
     }
 
     pub(crate) fn column(&self, column: usize) -> (Column<'d>, f64) {
-        (self.entries.column(column), self.inner.shifts[column])
+        (self.entries.column(column), self.gram.shifts[column])
     }
 
     pub(crate) fn root(&self) -> Option<&[f64]> {
@@ -269,7 +278,7 @@ impl<'d> Data<'d> {
             z.iter_mut().for_each(|z| *z /= norm);
             let active: Vec<usize> = (0..self.columns()).filter(|&c| self.active[c]).collect();
             let products = self.products(&active, &[&z]);
-            active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.inner.squares[c].sqrt());
+            active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.gram.squares[c].sqrt());
         }
         out
     }
@@ -288,7 +297,7 @@ impl<'d> Data<'d> {
 
     /// Whether two columns have the same entries.
     pub(crate) fn equal(&self, a: usize, b: usize) -> bool {
-        self.inner.squares[a] == self.inner.squares[b] && self.entries.column(a) == self.entries.column(b)
+        self.gram.squares[a] == self.gram.squares[b] && self.entries.column(a) == self.entries.column(b)
     }
 
     /// z ← z − v(vᵀz)/‖v‖² with an intercept.
@@ -344,8 +353,8 @@ impl<'d> Data<'d> {
         for (place, &column) in columns.iter().enumerate() {
             let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
             match entries {
-                Column::Double(x) => doubles.push((place, x, self.inner.shifts[column])),
-                Column::Byte(x) => bytes.push((place, x, self.inner.shifts[column])),
+                Column::Double(x) => doubles.push((place, x, self.gram.shifts[column])),
+                Column::Byte(x) => bytes.push((place, x, self.gram.shifts[column])),
             }
         }
         let sweep = Sweep::new(self.level, &vectors);

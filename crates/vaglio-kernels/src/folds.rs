@@ -15,12 +15,12 @@ pub struct Folds {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Trained {
     rows: Vec<Vec<usize>>,
-    blocks: Blocks,
+    blocks: FoldBlocks,
 }
 
 /// A partition of the rows finer than folds and training rows: each of these is a union of blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Blocks {
+pub(crate) struct FoldBlocks {
     /// The blocks, as folds.
     pub rows: Box<Folds>,
     /// The blocks that each fold is predicted from.
@@ -88,7 +88,7 @@ impl Folds {
     }
 
     /// Rows that are in the same fold, and are trained on with the same folds, are a block.
-    fn blocks_of(&self, training: &[Vec<usize>]) -> Blocks {
+    fn blocks_of(&self, training: &[Vec<usize>]) -> FoldBlocks {
         let (mut of_row, mut count) = (vec![0; self.rows()], self.count());
         for fold in 0..count {
             self.held_out(fold).iter().for_each(|&row| of_row[row] = fold);
@@ -111,7 +111,7 @@ impl Folds {
             rows.iter().for_each(|&row| is_there[of_row[row]] = true);
             (0..count).filter(|&block| is_there[block]).collect::<Vec<usize>>()
         };
-        Blocks {
+        FoldBlocks {
             training: training.iter().map(|rows| of(rows)).collect(),
             held_out: (0..training.len()).map(|fold| of(self.held_out(fold))).collect(),
             rows: Box::new(Folds::new(&of_row.iter().map(|&block| block as u32).collect::<Vec<_>>())),
@@ -119,7 +119,7 @@ impl Folds {
     }
 
     /// The blocks of rows that folds and their training rows are made of, where these are not all other folds.
-    pub(crate) fn blocks(&self) -> Option<&Blocks> {
+    pub(crate) fn blocks(&self) -> Option<&FoldBlocks> {
         self.trained.as_ref().map(|trained| &trained.blocks)
     }
 

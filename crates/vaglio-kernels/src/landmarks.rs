@@ -46,7 +46,7 @@ pub fn landmarks(
     count: usize,
 ) -> Landmarks {
     let mut others = order.split_off(count.min(order.len()));
-    let mut set = Set::new(level, kernel, columns, order);
+    let mut set = LandmarkSet::new(level, kernel, columns, order);
     let (mut swaps, mut proposals, mut refused) = (Vec::new(), 0, 0);
     'passes: for _ in 0..PASSES {
         set.sum();
@@ -88,7 +88,7 @@ struct Proposed {
 }
 
 /// The landmarks as they stand.
-struct Set<'k> {
+struct LandmarkSet<'k> {
     level: Level,
     kernel: Kernel,
     columns: &'k [Column<'k>],
@@ -103,13 +103,14 @@ struct Set<'k> {
     total: f64,
 }
 
-impl<'k> Set<'k> {
+impl<'k> LandmarkSet<'k> {
     fn new(level: Level, kernel: Kernel, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (place, &row) in rows.iter().enumerate() {
             columns.iter().enumerate().for_each(|(i, column)| tile.set(place, i, column.get(row)));
         }
-        let mut set = Set { level, kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
+        let mut set =
+            LandmarkSet { level, kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
         set.gram = set.compare(&set.rows).into_iter().map(|row| row.kernels).collect();
         set
     }

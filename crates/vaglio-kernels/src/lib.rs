@@ -3,38 +3,44 @@
 //! Nothing here knows criteria, files or settings. Columns are feature-major slices ([`Column`]); every sum has a fixed
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
+mod block_sums;
 mod data;
-pub mod distinct;
+pub mod duplicates;
 mod eight;
 pub mod elementary;
+mod entries;
+mod exclusion;
 mod folds;
+mod gram_cache;
 mod halt;
 pub mod hsic;
-mod inner;
 pub mod kfold;
 pub mod landmarks;
 pub mod lars;
 pub mod level;
 pub mod linalg;
 pub mod loo;
-mod parts;
+mod normal_equations;
+mod pass;
 pub mod reservoir;
 pub mod ridge;
 mod score;
 pub mod similarity;
 pub mod sums;
+mod sweep;
 pub mod tile;
-mod tolerance;
+pub mod tolerance;
 mod trial;
 pub mod vectors;
 mod wide;
 
-pub use data::{Data, DataError, Entries};
+pub use block_sums::BlockSums;
+pub use data::{Data, DataError, DataInput};
+pub use entries::Entries;
 pub use folds::Folds;
+pub use gram_cache::GramCache;
 pub use halt::Halt;
-pub use inner::Inner;
 pub use level::Level;
-pub use parts::Parts;
-pub use score::{Measure, Rule, Scorer, Targets};
+pub use score::{Rule, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
-pub use vaglio_columns::Column;
+pub use vaglio_columns::{Column, Measure};

@@ -3,11 +3,20 @@
 //! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
 
 mod cholesky;
+mod definite;
+mod inverse_factor;
+mod lower_factor;
+mod pivoted;
 mod tridiagonal;
 
+use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 pub use cholesky::Cholesky;
+pub(crate) use definite::{inverse_of_unit, solve_by_rows};
+pub(crate) use inverse_factor::InverseFactor;
+pub(crate) use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
+pub(crate) use pivoted::pivoted;
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.
@@ -226,14 +235,11 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     backend::svd(a)
 }
 
-/// How much better a ridge fit from singular values is conditioned than the bound below says: measured errors are smaller.
-const SPARE: f64 = 32.0;
-
 /// The conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since an error
 /// ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
 pub(crate) fn conditioning(values: &[f64], lambda: f64) -> f64 {
     let most = values.iter().copied().fold(0.0, f64::max);
-    let share = |d: &f64| SPARE * ((d / most) + lambda / (d * most));
+    let share = |d: &f64| CONDITIONING_SPARE * ((d / most) + lambda / (d * most));
     values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, worse)
 }
 

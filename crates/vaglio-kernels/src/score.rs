@@ -1,15 +1,16 @@
 //! Losses of residuals of rows that were held out.
 
+mod jackknife;
 mod parts;
 mod pass;
-mod pooled;
-mod spread;
+mod rule;
+mod standard_error;
 mod units;
-mod whole;
 
-use crate::Level;
 use crate::tolerance::TIED_PREDICTION;
+use crate::trial::PartialLoss;
 use crate::wide::Wide;
+use crate::{Level, Measure};
 use pulp::NullaryFnOnce;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -75,26 +76,7 @@ impl Targets {
     }
 }
 
-/// What is averaged over the rows left out.
-#[derive(Debug, Clone)]
-pub enum Measure {
-    /// Squared error over rows and outputs.
-    Squared,
-    /// Absolute error over rows and outputs.
-    Absolute,
-    /// Rows on the wrong side; with several outputs, those whose own class is not the only largest.
-    ZeroOne,
-    /// The same per class, averaged over classes.
-    BalancedError,
-    /// 1 − area under the ROC curve of one output, ties counted half.
-    Auc,
-    /// The mean over rows of [`Rule::of_row`].
-    Rows(Arc<dyn Rule>),
-    /// [`Rule::of_all`].
-    Whole(Arc<dyn Rule>),
-}
-
-/// A loss that the kernels have no way of their own for.
+/// A loss of [`Measure::Rows`] or [`Measure::Whole`].
 pub trait Rule: Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output.
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64;
@@ -106,6 +88,24 @@ pub trait Rule: Debug + Send + Sync {
     fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64>;
 }
 
+/// The rule of losses that have none.
+#[derive(Debug)]
+struct Undefined;
+
+impl Rule for Undefined {
+    fn of_row(&self, _: &[f64], _: &[f64]) -> f64 {
+        f64::NAN
+    }
+
+    fn of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> f64 {
+        f64::NAN
+    }
+
+    fn error_of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> Option<f64> {
+        None
+    }
+}
+
 /// Adds up a measure tile by tile, in an order that depends on the rows alone.
 ///
 /// It can be of a part of the rows, see [`Scorer::of_part`], and it can average rows before the loss, see
@@ -114,6 +114,7 @@ pub trait Rule: Debug + Send + Sync {
 pub struct Scorer {
     targets: Arc<Targets>,
     measure: Measure,
+    rule: Arc<dyn Rule>,
     /// Class of each row and the weight of each class, where the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
@@ -139,24 +140,9 @@ pub(crate) struct Tally {
     whole: Vec<f64>,
 }
 
-/// A loss, or what it is made of with that of the other parts.
-#[derive(Debug, Clone)]
-pub(crate) struct Outcome {
-    /// The mean loss, or what a part adds to it.
-    pub loss: f64,
-    /// What the loss is made of, where a part alone does not know it.
-    pub whole: Vec<f64>,
-}
-
-impl Outcome {
-    /// A loss that is known.
-    pub fn of(loss: f64) -> Self {
-        Outcome { loss, whole: Vec::new() }
-    }
-}
-
 impl Scorer {
-    /// A scorer for these rows.
+    /// A scorer for these rows; of rows or of the whole by the rule of [`Scorer::with_rule`], without which losses are not
+    /// numbers.
     pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
         let outputs = targets.outputs();
         let counts = matches!(measure, Measure::ZeroOne | Measure::BalancedError);
@@ -175,8 +161,14 @@ impl Scorer {
         let of_outputs = matches!(measure, Measure::Squared | Measure::Absolute);
         let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
         let signs = if counts { pass::signs(&targets) } else { None };
-        let (factors, lacks_rows, units) = (None, false, None);
-        Scorer { targets, measure, classes, class_weights, signs, divisor, factors, lacks_rows, units }
+        let (rule, factors, lacks_rows, units) = (Arc::new(Undefined), None, false, None);
+        Scorer { targets, measure, rule, classes, class_weights, signs, divisor, factors, lacks_rows, units }
+    }
+
+    /// The same with what [`Measure::Rows`] and [`Measure::Whole`] are of.
+    #[must_use]
+    pub fn with_rule(self, rule: Arc<dyn Rule>) -> Self {
+        Scorer { rule, ..self }
     }
 
     /// The targets that it was made with.
@@ -207,7 +199,7 @@ impl Scorer {
         if let Some(units) = &self.units {
             return units.add(&mut tally.whole, start, residuals, rows);
         }
-        match &self.measure {
+        match self.measure {
             Measure::Squared => {
                 for residual in residuals {
                     add_squares(self.targets.level, &residual[..rows], &mut tally.lanes);
@@ -221,13 +213,13 @@ impl Scorer {
                     }
                 }
             }
-            Measure::Auc | Measure::Whole(_) => {
+            Measure::Auc | Measure::Whole => {
                 for (j, row) in (start..start + rows).enumerate() {
                     tally.whole.extend(residuals.iter().enumerate().map(|(o, e)| self.prediction(o, row, e[j])));
                 }
             }
-            Measure::Rows(rule) => {
-                let mut of_row = self.rows_of(rule.as_ref());
+            Measure::Rows => {
+                let mut of_row = self.of_rows();
                 for (j, row) in (start..start + rows).enumerate() {
                     let loss = of_row(row, &|o| residuals[o][j]);
                     tally.lanes.update(j % Wide::WIDTH, |sum| sum + loss);
@@ -248,11 +240,11 @@ impl Scorer {
         }
     }
 
-    pub(crate) fn finish(&self, tally: Tally) -> Outcome {
+    pub(crate) fn finish(&self, tally: Tally) -> PartialLoss {
         if self.is_open() {
-            return Outcome { loss: f64::NAN, whole: tally.whole };
+            return PartialLoss { loss: f64::NAN, whole: tally.whole };
         }
-        Outcome { loss: self.total(&tally), whole: Vec::new() }
+        PartialLoss { loss: self.total(&tally), whole: Vec::new() }
     }
 
     fn is_wrong(&self, row: usize, residual: impl Fn(usize) -> f64) -> bool {
@@ -272,12 +264,12 @@ impl Scorer {
         }
         let sides = tally.sides.map(Wide::sum);
         let wrong = if self.targets.outputs() == 1 { &sides[..] } else { &tally.wrong[..] };
-        match &self.measure {
-            Measure::Squared | Measure::Absolute | Measure::Rows(_) => tally.lanes.sum() / self.divisor,
+        match self.measure {
+            Measure::Squared | Measure::Absolute | Measure::Rows => tally.lanes.sum() / self.divisor,
             Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
             Measure::BalancedError => self.balanced(wrong),
             Measure::Auc => self.wrong_pairs(&tally.whole),
-            Measure::Whole(rule) => self.of_all(rule.as_ref(), &tally.whole),
+            Measure::Whole => self.of_all(&tally.whole),
         }
     }
 
@@ -309,10 +301,10 @@ impl Scorer {
     ///
     /// For a part of the rows, what they add to the mean; not a number where that is not known from a part alone.
     pub fn loss(&self, residuals: &[Vec<f64>]) -> f64 {
-        self.outcome(residuals).loss
+        self.partial_loss(residuals).loss
     }
 
-    pub(crate) fn outcome(&self, residuals: &[Vec<f64>]) -> Outcome {
+    pub(crate) fn partial_loss(&self, residuals: &[Vec<f64>]) -> PartialLoss {
         let mut tally = self.start();
         self.add(&mut tally, 0, residuals, self.targets.rows());
         self.finish(tally)
@@ -325,12 +317,12 @@ impl Scorer {
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
-    struct Kernel<'k>(&'k [f64], &'k mut Wide);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddSquares<'k>(&'k [f64], &'k mut Wide);
+    impl NullaryFnOnce for AddSquares<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(residual, sums) = self;
+            let AddSquares(residual, sums) = self;
             let mut lanes = *sums;
             let (chunks, rest) = residual.as_chunks();
             for chunk in chunks {
@@ -343,17 +335,17 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
             *sums = lanes;
         }
     }
-    level.run(Kernel(residual, lanes));
+    level.run(AddSquares(residual, lanes));
 }
 
 /// Adds the weights of rows where y·(y − residual) is at most the rounding of it, by the sign of y.
 fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [Wide; 2]) {
-    struct Kernel<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
+    impl NullaryFnOnce for AddWrong<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(y, root, residual, sides) = self;
+            let AddWrong(y, root, residual, sides) = self;
             let of_eight = |y: Wide, root: Wide, e: Wide| {
                 let weight = root * root;
                 let wrong = weight.where_at_most(y * (y - e), Wide::splat(TIED_PREDICTION) * weight);
@@ -375,5 +367,5 @@ fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], si
             }
         }
     }
-    level.run(Kernel(y, root, residual, sides));
+    level.run(AddWrong(y, root, residual, sides));
 }

@@ -3,6 +3,7 @@
 use crate::wide::{Entry, Wide};
 use crate::{Column, Level};
 use pulp::NullaryFnOnce;
+pub use vaglio_columns::center;
 
 /// Sums run in this many interleaved parts, added up in order at the end.
 pub(crate) const LANES: usize = Wide::WIDTH;
@@ -22,10 +23,10 @@ macro_rules! with_entries {
 
 /// Running sums of a column against `N` vectors, in lanes that go on over tiles.
 #[derive(Clone, Copy)]
-pub(crate) struct Sums<const N: usize>(pub [Wide; N]);
+pub(crate) struct LaneSums<const N: usize>(pub [Wide; N]);
 
-impl<const N: usize> Sums<N> {
-    pub(crate) const ZERO: Self = Sums([Wide::ZERO; N]);
+impl<const N: usize> LaneSums<N> {
+    pub(crate) const ZERO: Self = LaneSums([Wide::ZERO; N]);
 
     /// The sums: lanes added in order.
     pub(crate) fn total(&self) -> [f64; N] {
@@ -41,14 +42,19 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     columns: [&[E]; C],
     shifts: [f64; C],
     vectors: [&[f64]; N],
-    sums: &mut [Sums<N>; C],
+    sums: &mut [LaneSums<N>; C],
 ) {
-    struct Kernel<'k, E, const C: usize, const N: usize>([&'k [E]; C], [f64; C], [&'k [f64]; N], &'k mut [Sums<N>; C]);
-    impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for Kernel<'_, E, C, N> {
+    struct AddProducts<'k, E, const C: usize, const N: usize>(
+        [&'k [E]; C],
+        [f64; C],
+        [&'k [f64]; N],
+        &'k mut [LaneSums<N>; C],
+    );
+    impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for AddProducts<'_, E, C, N> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(columns, shifts, vectors, sums) = self;
+            let AddProducts(columns, shifts, vectors, sums) = self;
             let rows = columns[0].len();
             let whole = rows / LANES;
             let rests = columns.map(|x| &x[whole * LANES..rows]);
@@ -77,15 +83,15 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
                     }
                 }
             }
-            *sums = lanes.map(Sums);
+            *sums = lanes.map(LaneSums);
         }
     }
-    level.run(Kernel(columns, shifts, vectors, sums));
+    level.run(AddProducts(columns, shifts, vectors, sums));
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m).
 pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
-    let mut sums = [Sums::ZERO];
+    let mut sums = [LaneSums::ZERO];
     with_entries!(x, x => add_products(level, [x], [shift], [v], &mut sums));
     sums[0].total()[0]
 }
@@ -97,7 +103,7 @@ pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
 
 /// xᵀy of two y, with the bits that each has alone. Cost O(m).
 pub(crate) fn dots(level: Level, x: &[f64], y: [&[f64]; 2]) -> [f64; 2] {
-    let mut sums = [Sums::ZERO];
+    let mut sums = [LaneSums::ZERO];
     add_products(level, [x], [0.0], y, &mut sums);
     sums[0].total()
 }
@@ -115,28 +121,28 @@ pub(crate) fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// y ← y + α x. Cost O(m).
 pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
-    struct Kernel<'k>(f64, &'k [f64], &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct Axpy<'k>(f64, &'k [f64], &'k mut [f64]);
+    impl NullaryFnOnce for Axpy<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(alpha, x, y) = self;
+            let Axpy(alpha, x, y) = self;
             for (y, x) in y.iter_mut().zip(x) {
                 *y += alpha * x;
             }
         }
     }
-    level.run(Kernel(alpha, x, y));
+    level.run(Axpy(alpha, x, y));
 }
 
 /// y ← y − Σ_k α_k x_k, one after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    struct Kernel<'k, const C: usize>([&'k [f64]; C], [f64; C], &'k mut [f64]);
-    impl<const C: usize> NullaryFnOnce for Kernel<'_, C> {
+    struct Subtract<'k, const C: usize>([&'k [f64]; C], [f64; C], &'k mut [f64]);
+    impl<const C: usize> NullaryFnOnce for Subtract<'_, C> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(x, alphas, y) = self;
+            let Subtract(x, alphas, y) = self;
             let x = x.map(|x| &x[..y.len()]);
             for (j, y) in y.iter_mut().enumerate() {
                 for k in 0..C {
@@ -145,17 +151,17 @@ pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f6
             }
         }
     }
-    level.run(Kernel(x, alphas, y));
+    level.run(Subtract(x, alphas, y));
 }
 
 /// out_j ← scale_j·(x_j − shift), with every scale 1 when absent. Cost O(m).
 pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
-    struct Kernel<'k, E>(&'k [E], f64, Option<&'k [f64]>, &'k mut [f64]);
-    impl<E: Entry> NullaryFnOnce for Kernel<'_, E> {
+    struct ScaleEntries<'k, E>(&'k [E], f64, Option<&'k [f64]>, &'k mut [f64]);
+    impl<E: Entry> NullaryFnOnce for ScaleEntries<'_, E> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(x, shift, scale, out) = self;
+            let ScaleEntries(x, shift, scale, out) = self;
             match scale {
                 None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
                 Some(scale) => {
@@ -164,7 +170,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
             }
         }
     }
-    with_entries!(x, x => level.run(Kernel(x, shift, scale, out)));
+    with_entries!(x, x => level.run(ScaleEntries(x, shift, scale, out)));
 }
 
 #[cfg(test)]
@@ -191,7 +197,7 @@ mod tests {
     fn sums_go_on_over_tiles() {
         let x: Vec<f64> = (0..100).map(|j| (j as f64).sin()).collect();
         let level = Level::best();
-        let mut sums = [Sums::ZERO];
+        let mut sums = [LaneSums::ZERO];
         add_products(level, [&x[..64]], [0.0], [&x[..64]], &mut sums);
         add_products(level, [&x[64..]], [0.0], [&x[64..]], &mut sums);
         assert_eq!(sums[0].total()[0], dot(level, &x, &x));
@@ -202,7 +208,7 @@ mod tests {
         let x: Vec<f64> = (0..1003).map(|j| (j as f64).sin()).collect();
         let y: Vec<f64> = (0..1003).map(|j| (j as f64).cos() * 7.0).collect();
         for level in Level::available() {
-            let mut sums = [Sums::ZERO; 2];
+            let mut sums = [LaneSums::ZERO; 2];
             add_products(level, [&x, &y], [0.25, -3.0], [&y, &x], &mut sums);
             let alone = |x: &[f64], shift, v: &[f64]| product(level, Column::Double(x), shift, v);
             assert_eq!(sums[0].total(), [alone(&x, 0.25, &y), alone(&x, 0.25, &x)]);

@@ -1,6 +1,5 @@
 //! The outcome of a trial: a loss, and whether cancellation leaves it reliable.
 
-use crate::score::Outcome;
 use crate::tolerance::UNRELIABLE;
 
 /// The loss of a subset, or of a subset after one change.
@@ -20,13 +19,29 @@ impl Trial {
         Trial { loss, conditioning, whole: Vec::new() }
     }
 
-    pub(crate) fn from_outcome(outcome: Outcome, conditioning: f64) -> Self {
+    pub(crate) fn from_partial(outcome: PartialLoss, conditioning: f64) -> Self {
         Trial { loss: outcome.loss, conditioning, whole: outcome.whole }
     }
 
     /// Whether cancellation makes the loss unreliable.
     pub fn is_unreliable(&self) -> bool {
         is_unreliable(self.conditioning)
+    }
+}
+
+/// A loss, or what it is made of with that of the other parts.
+#[derive(Debug, Clone)]
+pub(crate) struct PartialLoss {
+    /// The mean loss, or what a part adds to it.
+    pub loss: f64,
+    /// What the loss is made of, where a part alone does not know it.
+    pub whole: Vec<f64>,
+}
+
+impl PartialLoss {
+    /// A loss that is known.
+    pub fn of(loss: f64) -> Self {
+        PartialLoss { loss, whole: Vec::new() }
     }
 }
 

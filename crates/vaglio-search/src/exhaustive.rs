@@ -2,7 +2,7 @@
 
 use crate::Space;
 use crate::order::Order;
-use crate::tree::Tree;
+use crate::tree::SubsetTree;
 use vaglio_core::{
     Certificate, Choose, Criterion, Design, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
     Subset, part,
@@ -132,7 +132,7 @@ impl SearchStrategy for Exhaustive {
         let allowed = space.allowed();
         let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
             Ok(order) => {
-                let mut tree = Tree::new(&order, observer);
+                let mut tree = SubsetTree::new(&order, observer);
                 tree.search(&space, subset)?;
                 let (best, certificate, stop_reason) = tree.finish();
                 (best.entries(subset)?, certificate, stop_reason)

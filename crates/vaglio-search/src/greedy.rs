@@ -1,6 +1,6 @@
 //! Forward selection.
 
-use crate::{Patience, Settings, Space, run};
+use crate::{Patience, SearchSettings, Space, run};
 use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
 
 crate::settings! {
@@ -34,7 +34,7 @@ impl Greedy {
         }
         let stops = given.tolerance.is_some() || given.patience.is_some();
         let patience = if stops { given.patience } else { Some(PATIENCE) };
-        Ok(Space::new(Settings { patience, ..given }, design)?.within_rows())
+        Ok(Space::new(SearchSettings { patience, ..given }, design)?.within_rows())
     }
 }
 
@@ -57,7 +57,7 @@ impl SearchStrategy for Greedy {
 
     fn shortest(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
-        let Settings { patience, tolerance, .. } = space.settings;
+        let SearchSettings { patience, tolerance, .. } = space.settings;
         let misses = patience.or(tolerance.map(|_| 1)).unwrap_or(space.most);
         let least = misses.saturating_add(1).max(*space.allowed().start()).min(space.most);
         Ok(space.outline(Outline::forward(space.features(), least)))

@@ -7,7 +7,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Settings`], [`settings!`] | what all searches can be told: sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
+//! | [`SearchSettings`], [`settings!`] | what all searches can be told: sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`End`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
@@ -47,7 +47,7 @@ pub use moves::Move;
 pub use random::Random;
 pub use rank::Rank;
 pub use run::run;
-pub use settings::{Blocks, Origin, Polish, Settings};
+pub use settings::{BlockOrigin, Blocks, Polish, SearchSettings};
 pub use space::Space;
 pub use vaglio_core as core;
 pub use walk::{End, Flow, Patience, Walk, if_any};

@@ -1,6 +1,6 @@
 //! Which features enter and leave together.
 
-use crate::settings::{Blocks, Origin};
+use crate::settings::{BlockOrigin, Blocks};
 use vaglio_core::{Block, Design, Error, Feature, FeatureRef, Result};
 
 /// The features of a design as they move: alone, or in a block.
@@ -106,7 +106,7 @@ fn resolved_blocks(blocks: Option<&Blocks>, design: &Design) -> Result<Vec<Block
     };
     match blocks {
         None => Ok(Vec::new()),
-        Some(Blocks::Made(Origin::OneHot)) => Ok(design.blocks().to_vec()),
+        Some(Blocks::Made(BlockOrigin::OneHot)) => Ok(design.blocks().to_vec()),
         Some(Blocks::Named(named)) => named.iter().map(one).collect(),
     }
 }

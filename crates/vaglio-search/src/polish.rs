@@ -5,16 +5,14 @@ use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{Flow, Walk};
 use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, Subset};
-
-/// The part of a score by which an exchange must lower it, well above rounding.
-const GAIN: f64 = 1e-10;
+use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// The most groups that are exchanged at once.
 const DEEPEST: usize = 5;
 
 /// A subset of whole groups.
 #[derive(Clone)]
-pub(crate) struct Selected {
+pub(crate) struct SelectedGroups {
     pub features: Vec<Feature>,
     /// Whether each group is in it.
     pub inside: Vec<bool>,
@@ -26,10 +24,10 @@ pub(crate) struct Exchange {
     pub entering: Move,
 }
 
-impl Selected {
+impl SelectedGroups {
     pub fn new(space: &Space<'_>, features: Vec<Feature>) -> Self {
         let inside = space.groups.iter().map(|group| features.contains(&group[0])).collect();
-        Selected { features, inside }
+        SelectedGroups { features, inside }
     }
 }
 
@@ -60,10 +58,10 @@ impl Space<'_> {
 /// P. Somol, P. Pudil, *Oscillating search algorithms for feature selection*, ICPR 2000.
 pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
     let space = walk.space;
-    let (mut at, mut score) = (Selected::new(space, entry.subset.clone()), entry.score);
+    let (mut at, mut score) = (SelectedGroups::new(space, entry.subset.clone()), entry.score);
     let mut told = walk.context.subset.selected().to_vec();
     for _ in 0..most_exchanges(space) {
-        let gains = |to: Score| score.loss - to.loss > GAIN * score.loss.abs();
+        let gains = |to: Score| score.loss - to.loss > SCORE_GAIN * score.loss.abs();
         let exchange = best_exchange(space, &mut walk.context.subset, &at)?;
         if let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) {
             if told != at.features {
@@ -72,7 +70,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
             }
             score = exchange.entering.score;
             make(walk, exchange)?;
-            at = Selected::new(space, walk.context.subset.selected().to_vec());
+            at = SelectedGroups::new(space, walk.context.subset.selected().to_vec());
         } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
             walk.context.subset.reset(&told)?;
             walk.go_to(&found.features, lower)?;
@@ -98,7 +96,11 @@ fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> Flow {
 
 /// The exchange of lowest score; ties to the lowest group that leaves, and of duplicates only the first is tried. The
 /// subset is `at` in the end.
-pub(crate) fn best_exchange(space: &Space<'_>, subset: &mut Subset<'_>, at: &Selected) -> Result<Option<Exchange>> {
+pub(crate) fn best_exchange(
+    space: &Space<'_>,
+    subset: &mut Subset<'_>,
+    at: &SelectedGroups,
+) -> Result<Option<Exchange>> {
     let originals = space.originals();
     let mut best: Option<Exchange> = None;
     subset.reset(&at.features)?;
@@ -127,9 +129,9 @@ pub(crate) fn best_exchange(space: &Space<'_>, subset: &mut Subset<'_>, at: &Sel
 fn oscillate(
     space: &Space<'_>,
     subset: &mut Subset<'_>,
-    from: &Selected,
+    from: &SelectedGroups,
     gains: impl Fn(Score) -> bool,
-) -> Result<Option<(Selected, Score)>> {
+) -> Result<Option<(SelectedGroups, Score)>> {
     for depth in 2..=DEEPEST {
         for up_first in [true, false] {
             let mut inside = from.inside.clone();
@@ -142,7 +144,7 @@ fn oscillate(
             }
             let Some(score) = score.filter(|score| gains(*score)) else { continue };
             if subset.selected().len() == from.features.len() {
-                return Ok(Some((Selected { features: subset.selected().to_vec(), inside }, score)));
+                return Ok(Some((SelectedGroups { features: subset.selected().to_vec(), inside }, score)));
             }
         }
     }

@@ -9,7 +9,7 @@ use vaglio_core::{Choose, Error, FeatureRef, Result};
 #[serde(untagged, expecting = "expected `one_hot` or a map from names to lists of columns")]
 pub enum Blocks {
     /// Those that preprocessing made of one column each.
-    Made(Origin),
+    Made(BlockOrigin),
     /// Those of each list, by name or index.
     Named(BTreeMap<String, Vec<FeatureRef>>),
 }
@@ -17,7 +17,8 @@ pub enum Blocks {
 /// What made the features of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+#[schemars(rename = "Origin")]
+pub enum BlockOrigin {
     /// One-hot coding: a block holds the levels of a text column.
     OneHot,
 }
@@ -35,7 +36,7 @@ pub enum Polish {
 
 /// The settings that searches share, as a search declared by [`settings!`](crate::settings) gives them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Settings {
+pub struct SearchSettings {
     /// The largest subset.
     pub max_features: Option<usize>,
     /// The smallest subset that may be the result.
@@ -56,7 +57,7 @@ pub struct Settings {
     pub polish: Polish,
 }
 
-impl Settings {
+impl SearchSettings {
     /// Refuses what no design can have.
     ///
     /// # Errors
@@ -119,7 +120,7 @@ impl Settings {
 /// attribute [`part`](vaglio_core::part).
 ///
 /// A search whose default of a shared setting is another says so after `default`. The struct reads and writes itself
-/// with the settings in one flat map, and `settings()` gives the shared ones as [`Settings`].
+/// with the settings in one flat map, and `settings()` gives the shared ones as [`SearchSettings`].
 ///
 /// ```
 /// use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
@@ -183,9 +184,9 @@ macro_rules! settings {
 
         impl Default for $search {
             fn default() -> Self {
-                let $crate::Settings {
+                let $crate::SearchSettings {
                     max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish,
-                } = $crate::Settings { $($($shared: $default,)+)? ..$crate::Settings::default() };
+                } = $crate::SearchSettings { $($($shared: $default,)+)? ..$crate::SearchSettings::default() };
                 $search {
                     max_features, min_features, $($own: $value,)* tolerance, patience, forced, excluded, choose, blocks,
                     polish,
@@ -208,11 +209,11 @@ macro_rules! settings {
 
         impl $search {
             /// The settings that it shares with other searches.
-            pub fn settings(&self) -> $crate::Settings {
+            pub fn settings(&self) -> $crate::SearchSettings {
                 let $search {
                     max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, ..
                 } = self.clone();
-                $crate::Settings {
+                $crate::SearchSettings {
                     max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish,
                 }
             }

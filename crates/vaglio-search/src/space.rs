@@ -2,7 +2,7 @@
 
 use crate::duplicates;
 use crate::partition::{Partition, resolved};
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 use vaglio_core::{Choose, Design, Error, Feature, PathEntry, Result, Score, Subset};
@@ -23,7 +23,7 @@ pub struct Space<'d> {
     /// The smallest subset that may be the result, in features; at most all that there are.
     pub least: Option<usize>,
     /// The settings that this is of.
-    pub settings: Settings,
+    pub settings: SearchSettings,
     /// For each group the first that is equal to it, once that was asked.
     originals: OnceCell<Vec<usize>>,
 }
@@ -33,7 +33,7 @@ impl<'d> Space<'d> {
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
-    pub fn new(settings: Settings, design: &'d Design) -> Result<Self> {
+    pub fn new(settings: SearchSettings, design: &'d Design) -> Result<Self> {
         settings.check()?;
         let names = design.names();
         let forced = resolved(&settings.forced, "forced", names)?;
@@ -131,7 +131,7 @@ impl<'d> Space<'d> {
 }
 
 /// The largest subset, after the checks of what counts features.
-fn most(settings: &Settings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
+fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
     let refused = |field, message: String| Err(Error::setting(field, message));
     let most = settings.max_features.unwrap_or(features);
     if most > features {

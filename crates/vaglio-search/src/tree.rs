@@ -1,120 +1,97 @@
 //! The tree of all subsets, with subtrees left out that are proven worse: those of the lowest bound first, and what is
 //! below a small one depth first.
 
-mod best;
 mod best_first;
-mod open;
+mod best_subsets;
+mod frontier;
+mod record;
 
 use crate::moves::score_of_later;
 use crate::order::Order;
-use crate::polish::{Selected, best_exchange};
+use crate::polish::{SelectedGroups, best_exchange};
 use crate::space::Space;
-pub(crate) use best::Best;
-use open::{Frontier, Open};
-use serde::{Deserialize, Serialize};
+pub(crate) use best_subsets::BestSubsets;
+use frontier::{Frontier, OpenNode};
+use record::{Record, Snapshot};
 use std::borrow::Cow;
-use std::time::Instant;
 use vaglio_core::{
-    Answer, Branch, Certificate, Error, Feature, Health, Journal, Observer, Result, Score, StopReason, StopSign,
-    Subset, Watch,
+    Answer, Branch, Certificate, Error, Feature, Health, Observer, Result, Score, StopReason, StopSign, Subset, Watch,
 };
+use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The most subsets between two questions to the observer.
 const ASK_EVERY: u64 = 4096;
-
-/// The part of a score by which rounding may put that of the first greedy search above the same subset's in the tree.
-const ROUNDING: f64 = 1e-9;
-
-/// Where a search was, with all that it knew: it goes on at the last child of the trail.
-#[derive(Serialize, Deserialize)]
-struct Known {
-    /// What is still to be entered.
-    open: Frontier,
-    /// The node that is being searched depth first, and the group by which each node below it continues, by its place.
-    within: Option<Open>,
-    trail: Vec<usize>,
-    start: Best,
-    found: Best,
-    visited: u64,
-    pruned: u64,
-    #[serde(default)]
-    health: Option<Health>,
-}
 
 /// Of all subsets, the part that is searched depth first, and how many are in any case.
 const SUBTREES: u64 = 1024;
 const LEAST_SUBTREE: u64 = 64;
 
-/// Nodes between two looks at the clock.
-const LOOK_EVERY: u64 = 8;
-
 /// The search, and where it is.
-pub(crate) struct Tree<'a> {
+pub(crate) struct SubsetTree<'a> {
     order: &'a Order,
     observer: &'a mut dyn Observer,
     /// By a greedy search and exchanges, before the tree is entered.
-    start: Best,
+    start: BestSubsets,
     /// In the tree.
-    found: Best,
+    found: BestSubsets,
     /// The subset of the node.
     subset: Vec<Feature>,
     total: u64,
     visited: u64,
     pruned: u64,
-    asked: u64,
-    stopped: Option<StopReason>,
-    /// The lowest bound of what a stop has left out.
-    left: f64,
+    stop: Stop,
     /// What is still to be entered, and what is being searched depth first.
     open: Frontier,
-    within: Option<Open>,
+    within: Option<OpenNode>,
     /// Subtrees of so many subsets are searched depth first.
     small: u64,
     /// The group by which each node on the way from there continues.
     trail: Vec<usize>,
-    /// The same of an earlier run, from the first that has not been gone to again.
-    ahead: std::vec::IntoIter<usize>,
-    /// Where branches note their health, and that of what was done before.
-    watch: Watch,
-    before: Option<Health>,
     /// What the bounds of branches rest on.
     bound_by: Option<&'static str>,
-    journal: Journal,
-    sign: StopSign,
-    /// How often the search was kept, and when last.
-    kept: (usize, Instant),
-    nodes: u64,
+    trials: TrialHealth,
+    record: Record,
 }
 
-impl<'a> Tree<'a> {
+/// Whether the observer stops the search, and what that leaves out.
+struct Stop {
+    sign: StopSign,
+    /// Subsets that were visited or ruled out when the observer was last asked.
+    asked: u64,
+    reason: Option<StopReason>,
+    /// The lowest bound of what was left out.
+    left: f64,
+}
+
+/// Where branches note their health, and that of what was done before.
+#[derive(Default)]
+struct TrialHealth {
+    watch: Watch,
+    before: Option<Health>,
+}
+
+impl<'a> SubsetTree<'a> {
     pub fn new(order: &'a Order, observer: &'a mut dyn Observer) -> Self {
         let base = order.forced.len();
         let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
         let (journal, sign) = (observer.journal().within("tree"), observer.sign());
-        Tree {
+        SubsetTree {
             order,
             observer,
-            start: Best::new(order.most),
-            found: Best::new(order.most),
+            start: BestSubsets::new(order.most),
+            found: BestSubsets::new(order.most),
             subset: order.forced.clone(),
             total,
             visited: 0,
             pruned: 0,
-            asked: 0,
-            stopped: None,
-            left: f64::INFINITY,
+            stop: Stop { sign, asked: 0, reason: None, left: f64::INFINITY },
             open: Frontier::default(),
             within: None,
             small: (total / SUBTREES).max(LEAST_SUBTREE),
             trail: Vec::new(),
-            ahead: Vec::new().into_iter(),
-            watch: Watch::default(),
-            before: None,
             bound_by: None,
-            journal,
-            sign,
-            kept: (0, Instant::now()),
-            nodes: 0,
+            trials: TrialHealth::default(),
+            record: Record::new(journal),
         }
     }
 
@@ -123,7 +100,7 @@ impl<'a> Tree<'a> {
         match self.visit(space, subset) {
             Err(Error::Stopped(reason)) => {
                 // In the middle of a node, where nothing is known of what is left.
-                (self.stopped, self.left) = (Some(reason), f64::NEG_INFINITY);
+                (self.stop.reason, self.stop.left) = (Some(reason), f64::NEG_INFINITY);
                 Ok(())
             }
             done => done,
@@ -142,10 +119,10 @@ impl<'a> Tree<'a> {
             self.visited += 1;
         }
         if !is_known {
-            self.before = subset.health();
+            self.trials.before = subset.health();
         }
-        self.watch = subset.watch();
-        self.watch.take();
+        self.trials.watch = subset.watch();
+        self.trials.watch.take();
         let mut root = subset.tree(&order.features)?;
         self.bound_by = root.bound_by();
         let done = self.best_first(&mut *root, is_known);
@@ -156,20 +133,17 @@ impl<'a> Tree<'a> {
 
     /// The health of all trials so far.
     fn health(&self) -> Option<Health> {
-        Health::of([self.before, self.watch.health()])
+        Health::of([self.trials.before, self.trials.watch.health()])
     }
 
     /// Takes up what an earlier run kept last.
     fn recall(&mut self) -> bool {
-        let mut last: Option<Known> = None;
-        while let Some(known) = self.journal.recall(self.kept.0 + 1) {
-            (last, self.kept.0) = (Some(known), self.kept.0 + 1);
-        }
-        let Some(Known { open, within, trail, start, found, visited, pruned, health }) = last else { return false };
-        self.before = health;
+        let Some(snapshot) = self.record.last() else { return false };
+        let Snapshot { open, within, trail, start, found, visited, pruned, health } = snapshot;
+        self.trials.before = health;
         (self.open, self.within) = (open, within);
         (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
-        (self.asked, self.ahead) = (visited + pruned, trail.into_iter());
+        (self.stop.asked, self.record.ahead) = (visited + pruned, trail.into_iter());
         true
     }
 
@@ -185,11 +159,10 @@ impl<'a> Tree<'a> {
 
     /// Keeps where the search is, now and then: at `child` of the node that the trail leads to.
     fn keep(&mut self, child: usize) {
-        self.nodes += 1;
-        if !self.nodes.is_multiple_of(LOOK_EVERY) || !self.journal.is_worth(self.kept.1, 1 + self.open.len() / 4) {
+        if !self.record.is_due(1 + self.open.len() / 4) {
             return;
         }
-        let known = Known {
+        let snapshot = Snapshot {
             open: self.open.clone(),
             within: self.within.clone(),
             trail: self.trail.iter().copied().chain([child]).collect(),
@@ -199,25 +172,24 @@ impl<'a> Tree<'a> {
             pruned: self.pruned,
             health: self.health(),
         };
-        self.kept = (self.kept.0 + 1, Instant::now());
-        self.journal.keep(self.kept.0, &known);
+        self.record.write(&snapshot);
     }
 
     /// What was found, what is proven of it, and why the search ended.
-    pub fn finish(self) -> (Best, Certificate, StopReason) {
-        let Tree { start, mut found, visited, pruned, stopped, left, bound_by, .. } = self;
+    pub fn finish(self) -> (BestSubsets, Certificate, StopReason) {
+        let SubsetTree { start, mut found, visited, pruned, stop, bound_by, .. } = self;
         for (size, known) in start.0.into_iter().enumerate() {
             let Some((subset, loss)) = known else { continue };
             // What the tree has found counts; the greedy search fills in after a stop.
-            if loss < found.loss(size) - ROUNDING * loss.abs() {
+            if loss < found.loss(size) - SCORE_ROUNDING * loss.abs() {
                 found.offer(&subset, &[], loss);
             }
         }
-        let optimal = stopped.is_none();
-        let gap = (found.lowest() - left).max(0.0);
+        let optimal = stop.reason.is_none();
+        let gap = (found.lowest() - stop.left).max(0.0);
         let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
         let bound = bound_by.filter(|_| pruned > 0).map(Cow::Borrowed);
-        (found, Certificate { optimal, visited, pruned, gap, bound }, stopped.unwrap_or(StopReason::AllSubsets))
+        (found, Certificate { optimal, visited, pruned, gap, bound }, stop.reason.unwrap_or(StopReason::AllSubsets))
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
@@ -225,7 +197,7 @@ impl<'a> Tree<'a> {
         let order = self.order;
         let bounded = subset.tree(&order.features)?.bound(0, self.room())? > f64::NEG_INFINITY;
         let exchanges = bounded && self.total > (space.features() as u64).pow(3);
-        let mut at = Selected::new(space, order.forced.clone());
+        let mut at = SelectedGroups::new(space, order.forced.clone());
         subset.reset(&at.features)?;
         while !self.ask() {
             let room = order.most - at.features.len();
@@ -245,9 +217,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Exchanges groups while that lowers the score.
-    fn exchange(&mut self, space: &Space<'_>, subset: &mut Subset<'_>, mut at: Selected, mut loss: f64) -> Result<()> {
+    fn exchange(
+        &mut self,
+        space: &Space<'_>,
+        subset: &mut Subset<'_>,
+        mut at: SelectedGroups,
+        mut loss: f64,
+    ) -> Result<()> {
         while let Some(best) = best_exchange(space, subset, &at)? {
-            if loss - best.entering.score.loss <= ROUNDING * loss.abs() {
+            if loss - best.entering.score.loss <= SCORE_ROUNDING * loss.abs() {
                 break;
             }
             loss = best.entering.score.loss;
@@ -267,11 +245,11 @@ impl<'a> Tree<'a> {
 
     /// Whether the observer stops the search.
     fn ask(&mut self) -> bool {
-        self.asked = self.visited + self.pruned;
-        if let Answer::Stop(reason) = self.observer.visited(self.asked as f64, self.total as f64) {
-            self.stopped = Some(reason);
+        self.stop.asked = self.visited + self.pruned;
+        if let Answer::Stop(reason) = self.observer.visited(self.stop.asked as f64, self.total as f64) {
+            self.stop.reason = Some(reason);
         }
-        self.stopped.is_some()
+        self.stop.reason.is_some()
     }
 
     /// Scores the subsets with one group more from `place` on, then enters those with something below them. The later
@@ -282,7 +260,7 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let bound = node.bound(0, self.room())?;
-        let next = self.ahead.next();
+        let next = self.record.ahead.next();
         if next.is_none() && self.is_ruled_out(bound, place, size) {
             self.pruned = self.pruned.saturating_add(order.count_below(place, size));
             return Ok(());
@@ -292,7 +270,7 @@ impl<'a> Tree<'a> {
             None => self.offer(scored),
             // What an earlier run noted of this node is known.
             Some(_) => {
-                self.watch.take();
+                self.trials.watch.take();
             }
         }
         let mut bound = bound;
@@ -303,7 +281,7 @@ impl<'a> Tree<'a> {
                 continue;
             }
             // Bounds only rise from child to child, so one that rules a child out is kept for those after it.
-            if self.ahead.len() == 0 {
+            if !self.record.is_behind() {
                 if !self.is_ruled_out(bound, child + 1, larger) {
                     bound = node.bound(at, self.room())?;
                 }
@@ -313,9 +291,9 @@ impl<'a> Tree<'a> {
                 }
             }
             // Children of nodes on the trail of an earlier run were gone into then.
-            if self.ahead.len() == 0 {
-                let due = size == order.forced.len() || self.visited + self.pruned >= self.asked + ASK_EVERY;
-                if (due || self.sign.reason().is_some()) && self.ask() {
+            if !self.record.is_behind() {
+                let due = size == order.forced.len() || self.visited + self.pruned >= self.stop.asked + ASK_EVERY;
+                if (due || self.stop.sign.reason().is_some()) && self.ask() {
                     return self.leave_open(node, place, child);
                 }
                 self.keep(child);
@@ -325,7 +303,7 @@ impl<'a> Tree<'a> {
             self.descend(node, at, group.len(), child + 1, None)?;
             self.trail.pop();
             self.subset.truncate(size);
-            if self.stopped.is_some() {
+            if self.stop.reason.is_some() {
                 return self.leave_open(node, place, child + 1);
             }
         }
@@ -335,7 +313,7 @@ impl<'a> Tree<'a> {
     /// What a bound must be above to prove that there is nothing to find of a size.
     fn threshold(&self, size: usize) -> f64 {
         let start = self.start.loss(size);
-        self.found.loss(size).min(start + ROUNDING * start.abs())
+        self.found.loss(size).min(start + SCORE_ROUNDING * start.abs())
     }
 
     /// The groups from `place` on that make a result, with what they make of the node's score.
@@ -386,7 +364,7 @@ impl<'a> Tree<'a> {
     /// Notes the bound of what there is below a node at `place` from the group at `from` on, which a stop leaves out.
     fn leave_open(&mut self, node: &mut dyn Branch, place: usize, from: usize) -> Result<()> {
         if self.order.below(from, self.subset.len()).next().is_some() {
-            self.left = self.left.min(node.bound(self.order.between(place, from), self.room())?);
+            self.stop.left = self.stop.left.min(node.bound(self.order.between(place, from), self.room())?);
         }
         Ok(())
     }

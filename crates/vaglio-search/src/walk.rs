@@ -1,7 +1,7 @@
 //! A walk from subset to subset: its steps, and the best subset seen of each size.
 
 use crate::moves::Move;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::space::Space;
 use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, SearchContext, Step, StopReason};
 
@@ -288,7 +288,7 @@ pub struct Patience {
 
 impl Patience {
     /// With `tolerance` and `patience` of the settings.
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &SearchSettings) -> Self {
         Patience { tolerance: settings.tolerance, patience: settings.patience, misses: 0 }
     }
 

@@ -4,7 +4,7 @@ use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
 use vaglio_core::{Classes, Design, Gaps, Result};
-use vaglio_kernels::kfold::Rows;
+use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::{Folds, Halt};
 
 /// Folds that are predicted with the same training weights.
@@ -24,9 +24,9 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
-pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<Rows<'d>> {
+pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    let plain = Rows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
+    let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
     let masks = |gaps: &'d Gaps| gaps.features().iter().filter_map(|&f| Some((f, gaps.mask(f)?))).collect();
     let plain = plain.imputing(design.gaps().map_or_else(Vec::new, masks)).stopping_at(halt(design));
     Ok(match classes_of(design) {

@@ -7,7 +7,7 @@ use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score};
-use vaglio_kernels::kfold::{Decomposition, Moments, Refined, Refitted, Rows};
+use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
@@ -18,7 +18,7 @@ pub(super) type Residuals = Vec<Vec<f64>>;
 /// What fits of all subsets share: rows, the folds that are held out, and the loss.
 pub(super) struct Fits<'d> {
     design: &'d Design,
-    pub rows: Arc<Rows<'d>>,
+    pub rows: Arc<FoldedRows<'d>>,
     /// Of the residuals of all rows held out.
     pub scorer: Scorer,
     /// The targets of the rows held out, those of others with the weight 0.
@@ -37,7 +37,7 @@ pub(super) struct Fits<'d> {
 /// Folds that share their training weights.
 pub(super) struct Part<'d> {
     /// Weighed as in training without these folds.
-    pub rows: Arc<Rows<'d>>,
+    pub rows: Arc<FoldedRows<'d>>,
     /// Of the rows of these folds alone, from residuals that are scaled as in `rows`.
     pub scorer: Scorer,
     pub folds: Vec<usize>,
@@ -121,7 +121,7 @@ impl<'d> Fits<'d> {
             let data = weighing(design, Some(&weights), intercept)?;
             let is_held_out = is_held_out(&part.folds, rows.folds());
             let scorer = scorer.of_part(data.targets(), |row| is_held_out[row]);
-            let rows = Arc::new(Rows::new(data, rows.folds().clone(), intercept, false));
+            let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
             Ok(Part { rows, scorer, folds: part.folds, is_whole: false })
         };
         let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
@@ -210,10 +210,10 @@ impl<'d> Fits<'d> {
 pub(super) struct Fit<'f, 'd> {
     of: &'f Fits<'d>,
     subset: Vec<Feature>,
-    refined: OnceLock<Option<Refined<'f, 'd>>>,
+    refined: OnceLock<Option<Refinement<'f, 'd>>>,
     /// Of each part; none where every fold is refitted.
     decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, Failure>>,
-    refitted: OnceLock<std::result::Result<Refitted<'f, 'd>, Failure>>,
+    refitted: OnceLock<std::result::Result<Refit<'f, 'd>, Failure>>,
     /// The loss of the empty subset, once it is asked for.
     empty: OnceLock<f64>,
 }
@@ -245,9 +245,9 @@ impl<'f, 'd> Fit<'f, 'd> {
         self.refitted(lambda).map(with_loss)
     }
 
-    fn refined(&self) -> Option<&Refined<'f, 'd>> {
+    fn refined(&self) -> Option<&Refinement<'f, 'd>> {
         let moments = self.of.moments.as_ref()?;
-        self.refined.get_or_init(|| Refined::new(&self.of.rows, moments, &self.subset)).as_ref()
+        self.refined.get_or_init(|| Refinement::new(&self.of.rows, moments, &self.subset)).as_ref()
     }
 
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
@@ -315,7 +315,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             let basis = Basis::of(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
             return Ok(residuals_after(&basis, &[Change::None]).0.pop().unwrap_or_default());
         }
-        let refitted = self.refitted.get_or_init(|| Refitted::of_first(rows, self.of.held_out, &self.subset));
+        let refitted = self.refitted.get_or_init(|| Refit::of_first(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
     }
 }

@@ -3,21 +3,7 @@
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
-use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Measure, Parts, Rule, Scorer, Targets};
-
-/// A loss as the kernels know it.
-fn measure(design: &Design, loss: &AnyLoss) -> Measure {
-    let rule = || Arc::new(Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) });
-    match loss.measure() {
-        vaglio_core::Measure::Squared => Measure::Squared,
-        vaglio_core::Measure::Absolute => Measure::Absolute,
-        vaglio_core::Measure::ZeroOne => Measure::ZeroOne,
-        vaglio_core::Measure::BalancedError => Measure::BalancedError,
-        vaglio_core::Measure::Auc => Measure::Auc,
-        vaglio_core::Measure::Rows => Measure::Rows(rule()),
-        vaglio_core::Measure::Whole => Measure::Whole(rule()),
-    }
-}
+use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
 
 /// A loss that the kernels do not know, of targets and predictions over a power of two.
 #[derive(Debug)]
@@ -67,11 +53,11 @@ impl Rule for Unknown {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let kept = design.kept::<GramCache>().filter(|inner| inner.has_intercept() == intercept);
     let rows = Rows::of(design, design.candidates(), intercept);
-    let inner = kept.or_else(|| of_parts(design, &rows, intercept));
+    let inner = kept.or_else(|| of_blocks(design, &rows, intercept));
     let data = rows.data(design.weights(), intercept, inner)?;
-    design.keep(Arc::clone(data.inner()));
+    design.keep(Arc::clone(data.gram()));
     Ok(data)
 }
 
@@ -80,7 +66,7 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let kept = design.kept::<GramCache>().filter(|inner| inner.has_intercept() == intercept);
     Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, kept)
 }
 
@@ -110,10 +96,19 @@ impl<'d> Rows<'d> {
         Rows { design, entries: design.columns().into(), active, targets }
     }
 
-    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<Inner>>) -> Result<Data<'d>> {
+    fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
         let Rows { design, entries, active, targets } = self;
-        Data::sharing(Level::best(), entries, active, &slices(&targets), weights, intercept, inner)
-            .map_err(|error| explain(error, design.names()))
+        let targets = slices(&targets);
+        Data::of(DataInput {
+            level: Level::best(),
+            entries,
+            active,
+            targets: &targets,
+            weights,
+            intercept,
+            gram: inner,
+        })
+        .map_err(|error| explain(error, design.names()))
     }
 }
 
@@ -122,16 +117,16 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
-fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inner>> {
+fn of_blocks(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
     if design.weights().is_some() {
         return None;
     }
     let targets = slices(&rows.targets);
     if let Some(labels) = design.parts() {
-        let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
+        let parts = BlockSums::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
         design.keep(Arc::clone(&parts));
-        return Inner::of_parts(&parts, &rows.entries, &rows.active, &targets);
+        return GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
     let (whole, own) = design.whole()?;
     whole.parts().filter(|_| whole.weights().is_none())?;
@@ -142,9 +137,9 @@ fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inn
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
-    let of_whole = || whole.kept::<Parts>().filter(|parts| parts.has_intercept() == intercept);
+    let of_whole = || whole.kept::<BlockSums>().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
-    Inner::of_parts(&parts, &rows.entries, &rows.active, &targets)
+    GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets)
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {
@@ -163,7 +158,8 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// The mean of a loss over rows, or over units where the design decides by these, for residuals in the order of
 /// `targets`: row j of these is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
-    let scorer = Scorer::new(targets, measure(design, loss));
+    let rule = Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) };
+    let scorer = Scorer::new(targets, loss.measure()).with_rule(Arc::new(rule));
     let Some(decisions) = design.decisions() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();
@@ -220,7 +216,7 @@ mod tests {
                     assert_eq!(a.feature, b.feature);
                     assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
                 }
-                assert!(whole.kept::<Parts>().is_some() && part.kept::<Parts>().is_none());
+                assert!(whole.kept::<BlockSums>().is_some() && part.kept::<BlockSums>().is_none());
             }
             assert_eq!(path(&whole), path(&design(&problem)));
         }

@@ -3,12 +3,7 @@
 use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
-
-/// The part of the largest sum of squares of a column below which λ tells nothing of columns that depend on each other: its
-/// root is what is left of nine digits.
-const SMALL: f64 = 1e-18;
-/// What is left of a column of length 1 beside the others, below which it depends on them.
-const DEPENDENT: f64 = 1e-8;
+use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
 /// Refuses a λ that is nothing beside columns which depend on each other, or are more than rows to train on: what such
 /// subsets predict has no digits.
@@ -20,7 +15,7 @@ const DEPENDENT: f64 = 1e-8;
 pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
     let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
-    if lambda.log2() >= SMALL.log2() + design.log_squares() {
+    if lambda.log2() >= NO_PENALTY.log2() + design.log_squares() {
         return Ok(());
     }
     let (scaled, lambda) = match design.in_units() {
@@ -30,7 +25,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outlin
     let columns = weighed(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
     let squares = if design.is_standardized_in_folds() { weights(scaled).iter().sum() } else { squares };
-    if lambda >= SMALL * squares {
+    if lambda >= NO_PENALTY * squares {
         return Ok(());
     }
     let free = least_training(criterion, design)?.saturating_sub(usize::from(readout.intercept));
@@ -86,7 +81,7 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
         let length = |&k: &usize| columns.row(k).dot(&columns.row(k)).sqrt();
         let lengths: Vec<f64> = left.iter().map(length).collect();
         let Some(at) = (0..left.len()).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b])) else { return false };
-        if lengths[at] < DEPENDENT {
+        if lengths[at] < DEPENDENT_LENGTH {
             return true;
         }
         let pivot: Array1<f64> = &columns.row(left.swap_remove(at)) / lengths[at];

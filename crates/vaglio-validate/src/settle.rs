@@ -2,6 +2,7 @@
 
 use vaglio_core::{Result, Score};
 use vaglio_kernels::is_unreliable;
+use vaglio_kernels::tolerance::{DIFFERENCE_ERROR, DIFFERENCE_LEFT, LOSS_ERROR, NO_DIGITS};
 
 /// The outcome of a trial.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,7 @@ impl Outcome {
     /// Where next to nothing is left of them, the digits of the difference are those that conditioning left.
     pub fn of_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
         let outcome = Outcome::of_squares(loss, conditioning, || empty);
-        if outcome.is_unreliable || loss * conditioning >= LEFT * empty {
+        if outcome.is_unreliable || loss * conditioning >= DIFFERENCE_LEFT * empty {
             return outcome;
         }
         let error = DIFFERENCE_ERROR / conditioning * (loss.abs() + empty);
@@ -68,15 +69,6 @@ impl Outcome {
     }
 }
 
-/// The error of a squared loss times its conditioning, as a part of it and of the squares that it is a difference of: far
-/// above the 1e-16 of each operation.
-const LOSS_ERROR: f64 = 1e-11;
-/// The error of a difference of squares times their conditioning, as a part of them: far above the 1e-16 of each operation.
-const DIFFERENCE_ERROR: f64 = 1e-13;
-/// The part of the squares of the targets, over the conditioning, that a reliable difference of them leaves.
-const LEFT: f64 = 1e-8;
-/// The conditioning from which down a loss has no digits.
-const NO_DIGITS: f64 = 1e-9;
 /// Candidates that are settled at once, at most.
 const ROUND: usize = 32;
 

@@ -4,6 +4,7 @@ use super::penalty;
 use vaglio_core::{
     Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Watch, Winner,
 };
+use vaglio_kernels::tolerance::LOST_WEIGHTS;
 
 /// The power of the targets with which a loss grows; one that grows with none sees targets as the data have them.
 fn degree(loss: &dyn Loss) -> i32 {
@@ -33,15 +34,11 @@ pub(super) fn evaluated(
     Ok(Some(units.back(criterion.evaluate(scaled, subset)?, degree(loss))))
 }
 
-/// How many times the least weight the greatest may be, beyond which sums over rows keep nothing of the others and every
-/// subset is retrained plainly.
-const SPREAD: f64 = 1e12;
-
 fn are_spread(design: &Design) -> bool {
     let Some(weights) = design.weights() else { return false };
     let (least, greatest) =
         weights.iter().fold((f64::MAX, 0.0f64), |(least, greatest), w| (least.min(*w), greatest.max(*w)));
-    greatest / SPREAD > least
+    greatest / LOST_WEIGHTS > least
 }
 
 /// The shortcut of a criterion on a design in other units, none where rows weigh too unlike; `None` where it is not to be in

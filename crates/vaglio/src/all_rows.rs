@@ -4,14 +4,14 @@ use crate::criteria;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::Data;
-use vaglio_kernels::kfold::{AllRows, Moments};
+use vaglio_kernels::kfold::{Moments, NormalEquations};
 
 /// Where products come from.
 pub(crate) enum Products {
     /// Moments that the search made.
     OfSearch(Arc<Moments>),
     /// Of columns that were read for it.
-    Own(Arc<AllRows>),
+    Own(Arc<NormalEquations>),
 }
 
 impl Products {
@@ -20,7 +20,7 @@ impl Products {
         let has = |products: &Products| products.all_rows().is_some_and(|own| own.has(subset));
         let moments = engine.and_then(|engine| criteria::moments_of_search(design, engine));
         let of_search = moments.map(Products::OfSearch).filter(has);
-        of_search.or_else(|| Some(Products::Own(design.kept::<AllRows>()?)).filter(has))
+        of_search.or_else(|| Some(Products::Own(design.kept::<NormalEquations>()?)).filter(has))
     }
 
     /// The same, made of the rows `data` of the design where they are not known; `None` where they overflow. Cost
@@ -28,15 +28,15 @@ impl Products {
     pub fn of(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], engine: Option<&str>) -> Option<Self> {
         Products::known(design, subset, engine).or_else(|| {
             let intercept = design.readout().is_some_and(|readout| readout.intercept);
-            let own = Arc::new(AllRows::new(data, subset, intercept).ok()?);
+            let own = Arc::new(NormalEquations::new(data, subset, intercept).ok()?);
             design.keep(Arc::clone(&own));
             Some(Products::Own(own))
         })
     }
 
-    pub fn all_rows(&self) -> Option<&AllRows> {
+    pub fn all_rows(&self) -> Option<&NormalEquations> {
         match self {
-            Products::OfSearch(moments) => moments.all_rows(),
+            Products::OfSearch(moments) => moments.normal_equations(),
             Products::Own(own) => Some(own),
         }
     }

@@ -17,6 +17,7 @@ use vaglio_core::{
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks};
+use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
 ///
@@ -114,9 +115,6 @@ pub enum OutputApproximation {
 }
 
 vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool;; });
-
-/// The part of the weight that rows have beside the heaviest, from which down nothing is left of them in sums of all.
-const OUTWEIGHED: f64 = 1e-9;
 
 /// The row that has next to all the weight.
 fn outweighing(weights: &[f64]) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, Padded, Pairs, classes, gaussian, standardized};
+use vaglio_kernels::hsic::{Padded, Pairs, ThinFactor, classes, gaussian, standardized};
 
 /// The kernel of the target.
 #[setting]
@@ -72,9 +72,9 @@ impl Target {
     }
 
     /// The factor of the centered kernel matrix. Cost O(m·rank²).
-    pub fn factor(&self, level: Level, shares: &[f64]) -> Factor {
+    pub fn factor(&self, level: Level, shares: &[f64]) -> ThinFactor {
         match self {
-            Target::Numbers(targets, _) if targets.is_empty() => Factor::default(),
+            Target::Numbers(targets, _) if targets.is_empty() => ThinFactor::default(),
             Target::Numbers(targets, bandwidth) => gaussian(level, shares, targets, *bandwidth),
             Target::Classes(class, inside) => classes(level, shares, class, inside.iter().any(|v| *v != 1.0)),
         }

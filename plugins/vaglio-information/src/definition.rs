@@ -5,6 +5,7 @@ use crate::{Information, Measure};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
 use vaglio_kernels::linalg;
+use vaglio_kernels::sums::center;
 
 /// The share of the empty subset's error below which rounding hides the error of a fit.
 const HIDDEN: f64 = 1e-12;
@@ -130,11 +131,7 @@ pub(crate) fn prepared(values: &[f64], weights: Option<&[f64]>, centered: bool) 
     let mut out = values.to_vec();
     if centered {
         let total: f64 = (0..values.len()).map(weight).sum();
-        // The second pass takes off what rounding left in the first.
-        for _ in 0..2 {
-            let mean = out.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;
-            out.iter_mut().for_each(|v| *v -= mean);
-        }
+        center((&mut out[..]).into(), weight, total);
     }
     if let Some(weights) = weights {
         out.iter_mut().zip(weights).for_each(|(v, w)| *v *= w.sqrt());

@@ -4,7 +4,7 @@ use crate::kernel::{Fixed, KernelSettings};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
-use vaglio_kernels::distinct::distinct_rows;
+use vaglio_kernels::duplicates::distinct_rows;
 use vaglio_kernels::{Column, Level, landmarks};
 
 /// Pairs of rows whose median distance is the bandwidth.

@@ -3,9 +3,10 @@
 //! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
 //! *Dependence that is not linear*, "The measure".
 
-use super::Factor;
+use super::ThinFactor;
 use crate::Level;
-use crate::sums::{axpy, dot};
+use crate::linalg::pivoted;
+use crate::sums::dot;
 use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
 /// The factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardized.
@@ -15,44 +16,18 @@ use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 /// inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1 has a
 /// numerical rank of 20 to 30; with a narrow kernel it is the number of different values. `shares` are the p_j. Cost
 /// O(m·rank²), memory O(m·rank).
-pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> Factor {
+pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let scale = -0.5 / (bandwidth * bandwidth);
-    let mut rest = shares.to_vec();
-    let mut columns: Vec<Vec<f64>> = Vec::new();
     let mut spread = 0.0;
-    while columns.len() < shares.len() {
-        let Some(pivot) = largest(&rest) else { break };
-        let mut column = kernel(&roots, coordinates, scale, pivot);
-        for earlier in &columns {
-            axpy(level, -earlier[pivot], earlier, &mut column);
-        }
-        let root = rest[pivot].sqrt();
-        column.iter_mut().for_each(|v| *v /= root);
-        for (rest, v) in rest.iter_mut().zip(&column) {
-            *rest = (*rest - v * v).max(0.0);
-        }
-        rest[pivot] = 0.0;
-        let mean = dot(level, &column, &roots);
-        spread += (dot(level, &column, &column) - mean * mean).max(0.0);
-        columns.push(column);
-        let left: f64 = rest.iter().sum();
-        if left <= (TRACE_LEFT * spread / (columns.len() as f64).sqrt()).max(TRACE_ROUNDING) {
-            break;
-        }
-    }
-    Factor::centered(level, &roots, columns)
-}
-
-/// The place of the largest entry above 0, the first among equals.
-fn largest(rest: &[f64]) -> Option<usize> {
-    let mut best = (None, 0.0);
-    for (place, &value) in rest.iter().enumerate() {
-        if value > best.1 {
-            best = (Some(place), value);
-        }
-    }
-    best.0
+    let is_enough = |columns: &[Vec<f64>], left: f64| {
+        let Some(column) = columns.last() else { return false };
+        let mean = dot(level, column, &roots);
+        spread += (dot(level, column, column) - mean * mean).max(0.0);
+        left <= (TRACE_LEFT * spread / (columns.len() as f64).sqrt()).max(TRACE_ROUNDING)
+    };
+    let columns = pivoted(level, shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
+    ThinFactor::centered(level, &roots, columns)
 }
 
 /// Column `pivot` of P^{½}KP^{½}.

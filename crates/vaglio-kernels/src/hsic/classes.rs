@@ -1,14 +1,14 @@
 //! Kernel matrices of classes: the delta kernel of M. Yamada et al., *High-dimensional feature selection by feature-wise
 //! kernelized lasso*, Neural Computation 26 (2014). The book, *Dependence that is not linear*, "The measure".
 
-use super::Factor;
+use super::ThinFactor;
 use crate::Level;
 
 /// The factor of the kernel that is positive inside a class and 0 between classes: one column a class.
 ///
 /// Inside a class it is one over the class's share of the rows (the delta kernel, 1/n_class up to the number of rows)
 /// with `by_size`, else 1. `class` counts from 0. Cost O(m·classes).
-pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> Factor {
+pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> ThinFactor {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let count = class.iter().max().map_or(0, |last| last + 1);
     let column = |wanted: usize| {
@@ -16,5 +16,5 @@ pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> 
         let scale = if by_size { size.sqrt() } else { 1.0 };
         roots.iter().zip(class).map(|(root, c)| if *c == wanted { root / scale } else { 0.0 }).collect()
     };
-    Factor::centered(level, &roots, (0..count).map(column).collect())
+    ThinFactor::centered(level, &roots, (0..count).map(column).collect())
 }

@@ -12,7 +12,7 @@ use pulp::NullaryFnOnce;
 ///
 /// A column that takes no part has rank 0, and K̄ = 0.
 #[derive(Debug, Clone, Default)]
-pub struct Factor {
+pub struct ThinFactor {
     /// The columns of F one after another, each filled up with zeros to whole chunks.
     chunks: Vec<Chunk>,
     rank: usize,
@@ -23,7 +23,7 @@ type Chunk = [f64; Wide::WIDTH];
 /// Columns that are multiplied together: 16 sums stay in registers.
 const SIDE: usize = 4;
 
-impl Factor {
+impl ThinFactor {
     /// Centers the columns of P^{½}G, which hold a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
     pub(crate) fn centered(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();
@@ -42,7 +42,7 @@ impl Factor {
                 chunks.push(last);
             }
         }
-        Factor { chunks, rank }
+        ThinFactor { chunks, rank }
     }
 
     /// Number of columns of F.
@@ -60,7 +60,7 @@ impl Factor {
     pub fn normalized(mut self, level: Level) -> Self {
         let norm = self.inner(level, &self).sqrt();
         if !(norm > 0.0 && norm.is_finite()) {
-            return Factor::default();
+            return ThinFactor::default();
         }
         let root = norm.sqrt();
         self.chunks.iter_mut().flatten().for_each(|v| *v /= root);
@@ -68,7 +68,7 @@ impl Factor {
     }
 
     /// <K̄, K̄'> = ‖FᵀF'‖²_F of two factors with equal rows. Cost O(rows·rank·rank').
-    pub fn inner(&self, level: Level, other: &Factor) -> f64 {
+    pub fn inner(&self, level: Level, other: &ThinFactor) -> f64 {
         if self.rank == 0 || other.rank == 0 {
             return 0.0;
         }
@@ -81,7 +81,7 @@ impl Factor {
     }
 }
 
-struct Inner<'k>(&'k Factor, &'k Factor);
+struct Inner<'k>(&'k ThinFactor, &'k ThinFactor);
 
 impl NullaryFnOnce for Inner<'_> {
     type Output = f64;

@@ -3,7 +3,7 @@
 //! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book, *Dependence that
 //! is not linear*, "The measure".
 
-use super::Factor;
+use super::ThinFactor;
 use crate::Level;
 use crate::linalg::{Failure, eigh};
 use crate::sums::axpy;
@@ -61,12 +61,12 @@ impl Landmarks {
     }
 
     /// The factor of a column with standardized entries; `shares` are the p_j. Cost O(m·b·rank).
-    pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> Factor {
+    pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> ThinFactor {
         let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
         let mut columns = self.features(level, values);
         for column in &mut columns {
             column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
         }
-        Factor::centered(level, &roots, columns)
+        ThinFactor::centered(level, &roots, columns)
     }
 }

@@ -13,10 +13,12 @@ mod quadratic;
 
 pub use cholesky::gaussian;
 pub use classes::classes;
-pub use factor::Factor;
+pub use factor::ThinFactor;
 pub use landmarks::Landmarks;
 pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;
+
+use crate::sums::center;
 
 /// Row weights divided by their sum; equal shares without weights.
 pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
@@ -40,11 +42,7 @@ pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     let largest = values.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(v.abs()));
     let size = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits());
     let mut scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
-    // The second pass takes off what rounding left in the first.
-    for _ in 0..2 {
-        let mean: f64 = scaled.iter().zip(shares).map(|(v, p)| p * v).sum();
-        scaled.iter_mut().for_each(|v| *v -= mean);
-    }
+    center((&mut scaled[..]).into(), |j| shares[j], 1.0);
     let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     scaled.iter_mut().for_each(|v| *v /= largest);
     let deviation = scaled.iter().zip(shares).map(|(v, p)| p * v * v).sum::<f64>().sqrt();

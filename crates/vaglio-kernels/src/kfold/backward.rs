@@ -4,7 +4,7 @@
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every removal.
 
 use super::downdates::Downdated;
-use super::moments::Fold;
+use super::moments::FoldMoments;
 use super::{Moments, Trials};
 use crate::Level;
 use crate::is_unreliable;
@@ -30,14 +30,14 @@ pub struct Backward {
     /// Where each selected column stands in the vectors of a pair.
     positions: Vec<usize>,
     /// Fold after fold, λ after λ.
-    pairs: Vec<Pair>,
+    pairs: Vec<BackwardPair>,
     /// Removals since positions were last renewed.
     removals: usize,
 }
 
 /// One fold and λ.
 #[derive(Debug, Default)]
-struct Pair {
+struct BackwardPair {
     matrices: Downdated,
     /// The diagonal of H when the matrices were made from the moments.
     made: Vec<f64>,
@@ -63,7 +63,7 @@ impl Backward {
         selected.dedup();
         let pair = |k: usize| {
             let (fold, lambda) = (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
-            Pair::new(moments, fold, lambda, &selected)
+            BackwardPair::new(moments, fold, lambda, &selected)
         };
         let pairs = (0..moments.folds() * lambdas.len()).into_par_iter().map(pair).collect();
         let positions = (0..selected.len()).collect();
@@ -133,7 +133,7 @@ impl Backward {
         let (moments, lambdas) = (&*self.moments, &self.lambdas);
         let (selected, positions) = (&self.selected, &self.positions);
         let of_pair = |k: usize| (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
-        let remove = |(k, pair): (usize, &mut Pair)| {
+        let remove = |(k, pair): (usize, &mut BackwardPair)| {
             let (fold, lambda) = of_pair(k);
             pair.remove(moments.level, at, positions);
             pair.conditioning = pair.lowest(fold, lambda, selected, positions);
@@ -146,7 +146,7 @@ impl Backward {
         self.pairs.par_iter_mut().enumerate().for_each(|(k, pair)| {
             let (fold, lambda) = of_pair(k);
             if spent[k] {
-                *pair = Pair::new(moments, fold, lambda, selected);
+                *pair = BackwardPair::new(moments, fold, lambda, selected);
             } else {
                 pair.compact(moments.level, positions);
             }
@@ -157,9 +157,9 @@ impl Backward {
     }
 }
 
-impl Pair {
+impl BackwardPair {
     /// H and V from the Cholesky factor of A_t + λ with its diagonal scaled to about 1, by powers of 2.
-    fn new(moments: &Moments, fold: &Fold, lambda: f64, selected: &[usize]) -> Self {
+    fn new(moments: &Moments, fold: &FoldMoments, lambda: f64, selected: &[usize]) -> Self {
         let (s, stride) = (selected.len(), moments.stride);
         let entry = |m: &[f64], i: usize, j: usize| m[selected[i] * stride + selected[j]];
         let scale: Array1<f64> = (0..s)
@@ -182,20 +182,20 @@ impl Pair {
             0 => Ok(training),
             _ => linalg::inverse(training.view()),
         };
-        let Ok(inverse) = inverse else { return Pair::lost(s, moments.outputs) };
+        let Ok(inverse) = inverse else { return BackwardPair::lost(s, moments.outputs) };
         let held_out = scaled(&fold.held_out);
         let along = linalg::gemm(held_out.view(), inverse.view());
         let square = linalg::gemm(inverse.view(), along.view());
         let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];
         let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
-        let mut pair = Pair {
+        let mut pair = BackwardPair {
             matrices: Downdated::new(s, h, v),
             made: (0..s).map(|i| h(i, i)).collect(),
             h: (0..s).map(|i| h(i, i)).collect(),
             v: (0..s).map(|i| v(i, i)).collect(),
             loss: fold.squares,
             conditioning: 1.0,
-            ..Pair::default()
+            ..BackwardPair::default()
         };
         for o in 0..moments.outputs {
             let row = |b: &[f64]| selected.iter().map(|&place| b[o * stride + place]).collect::<Array1<f64>>();
@@ -216,7 +216,7 @@ impl Pair {
     /// A matrix that is not positive definite: nothing is known.
     fn lost(s: usize, outputs: usize) -> Self {
         let nothing = vec![f64::NAN; s];
-        Pair {
+        BackwardPair {
             matrices: Downdated::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
             made: nothing.clone(),
             h: nothing.clone(),
@@ -268,7 +268,7 @@ impl Pair {
         positions.iter().map(share).fold(1.0, worse) < FALLEN_MOMENTS
     }
 
-    fn lowest(&self, fold: &Fold, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
+    fn lowest(&self, fold: &FoldMoments, lambda: f64, selected: &[usize], positions: &[usize]) -> f64 {
         let share = |(&place, &at): (&usize, &usize)| 1.0 / (self.h[at] * (fold.scale[place] + lambda));
         selected.iter().zip(positions).map(share).fold(self.conditioning, worse)
     }

@@ -2,9 +2,9 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::Rows;
+use super::FoldedRows;
 use super::gram::SIDE;
-use super::products::{Sums, sums};
+use super::products::{FoldSums, sums};
 use crate::linalg::Failure;
 
 /// The products of the rows of every cell. Memory 8·n² bytes a cell.
@@ -13,23 +13,23 @@ pub struct Cells {
     /// Where each column stands in the products.
     places: Vec<Option<usize>>,
     /// Of each class in each cell.
-    sums: Vec<Vec<Sums>>,
+    sums: Vec<Vec<FoldSums>>,
     side: usize,
     outputs: usize,
-    frame: Frame,
+    scaling: RowScaling,
 }
 
 /// How rows are centered, scaled and weighed: what cells and folds must have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Frame {
+struct RowScaling {
     intercept: bool,
     standardize: bool,
     balanced: bool,
 }
 
-impl Frame {
-    fn of(rows: &Rows<'_>) -> Self {
-        Frame { intercept: rows.intercept, standardize: rows.standardize, balanced: rows.classes.is_some() }
+impl RowScaling {
+    fn of(rows: &FoldedRows<'_>) -> Self {
+        RowScaling { intercept: rows.intercept, standardize: rows.standardize, balanced: rows.classes.is_some() }
     }
 }
 
@@ -38,9 +38,9 @@ impl Cells {
     ///
     /// # Errors
     /// [`Failure::Stopped`].
-    pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
+    pub fn new(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let (sums, side) = sums(rows, &rows.folds, &rows.active())?;
-        Ok(Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), frame: Frame::of(rows) })
+        Ok(Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::of(rows) })
     }
 
     /// Bytes of so many cells with rows of so many classes each.
@@ -52,18 +52,19 @@ impl Cells {
     /// cell, if it has one.
     pub(super) fn folded(
         &self,
-        rows: &Rows<'_>,
+        rows: &FoldedRows<'_>,
         columns: &[usize],
         folds: &[Option<usize>],
-    ) -> Option<(Vec<Vec<Sums>>, usize)> {
-        if self.frame != Frame::of(rows) || self.outputs != rows.data.outputs() || folds.len() != self.sums.len() {
+    ) -> Option<(Vec<Vec<FoldSums>>, usize)> {
+        if self.scaling != RowScaling::of(rows) || self.outputs != rows.data.outputs() || folds.len() != self.sums.len()
+        {
             return None;
         }
         let places = columns.iter().map(|&column| self.places.get(column).copied().flatten());
         let places: Vec<usize> = places.collect::<Option<_>>()?;
         let classes = self.sums.first().map_or(0, Vec::len);
         let range = vec![(f64::INFINITY, f64::NEG_INFINITY); self.places.iter().flatten().count()];
-        let none = Sums { products: Vec::new(), range };
+        let none = FoldSums { products: Vec::new(), range };
         let mut folded = vec![vec![none; classes]; rows.folds.count()];
         for (cell, &fold) in self.sums.iter().zip(folds) {
             let Some(fold) = fold else { continue };
@@ -75,10 +76,10 @@ impl Cells {
     }
 
     /// The sums of the columns at `places`, with those of targets and the ones-vector.
-    fn picked(&self, sums: &Sums, places: &[usize], side: usize) -> Sums {
+    fn picked(&self, sums: &FoldSums, places: &[usize], side: usize) -> FoldSums {
         let range = places.iter().map(|&place| sums.range[place]).collect();
         if sums.products.is_empty() {
-            return Sums { products: Vec::new(), range };
+            return FoldSums { products: Vec::new(), range };
         }
         let columns = sums.range.len();
         let all: Vec<usize> = places.iter().copied().chain(columns..=columns + self.outputs).collect();
@@ -89,6 +90,6 @@ impl Cells {
                 *to = sums.products[from.max(other) * self.side + from.min(other)];
             }
         }
-        Sums { products, range }
+        FoldSums { products, range }
     }
 }

@@ -3,12 +3,12 @@
 //! The book, *Cross-validation without refitting*, "Each subset decomposed"; for single rows
 //! R. Cook and S. Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
-use super::Rows;
+use super::FoldedRows;
+use crate::exclusion::Exclusion;
+use crate::is_unreliable;
 use crate::linalg::{self, Failure, Svd};
-use crate::loo::Excluded;
 use crate::trial::worse;
 use crate::wide::Wide;
-use crate::{Level, is_unreliable};
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 /// again for folds of many rows.
 #[derive(Debug)]
 pub struct Decomposition<'r, 'd> {
-    rows: &'r Rows<'d>,
+    rows: &'r FoldedRows<'d>,
     subset: Vec<usize>,
     /// U with v̂ beside it: rows × directions.
     directions: Array2<f64>,
@@ -35,7 +35,7 @@ pub struct Decomposition<'r, 'd> {
     /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
     grams: Vec<Option<Array2<f64>>>,
     /// The rows of leverage near 1, excluded when there is one.
-    excluded: OnceLock<Option<Excluded>>,
+    excluded: OnceLock<Option<Exclusion>>,
 }
 
 /// Rows of folds of one that are worked on by one thread at a time.
@@ -46,7 +46,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
-    pub fn new(rows: &'r Rows<'d>, subset: &[usize]) -> Result<Self, Failure> {
+    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
         let data = &rows.data;
         let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
         let mut y = Array2::zeros((data.rows(), data.outputs()));
@@ -124,7 +124,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             return lowest;
         }
         unreliable.sort_unstable();
-        let exclude = || Excluded::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
+        let exclude = || Exclusion::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
         let excluded = self.excluded.get_or_init(exclude).as_ref();
         let Some((excluded, fit)) = excluded.and_then(|excluded| Some((excluded, excluded.fit(lambda, None).ok()?)))
         else {
@@ -216,11 +216,11 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
         along *= &ArrayView1::from(&roots);
         match &self.grams[fold] {
-            None => solve(level, &mut complement(linalg::gemm(along.view(), along.t())), right),
+            None => linalg::solve_by_rows(level, &mut complement(linalg::gemm(along.view(), along.t())), right),
             Some(gram) => {
                 let scaled = Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] * (roots[i] * roots[j]));
                 let mut inner = standard(linalg::gemm(along.t(), right.view()));
-                let least_pivot = solve(level, &mut complement(scaled), &mut inner);
+                let least_pivot = linalg::solve_by_rows(level, &mut complement(scaled), &mut inner);
                 *right += &linalg::gemm(along.view(), inner.view());
                 least_pivot
             }
@@ -283,64 +283,4 @@ fn complement(a: Array2<f64>) -> Array2<f64> {
 
 fn standard(a: Array2<f64>) -> Array2<f64> {
     if a.is_standard_layout() { a } else { a.as_standard_layout().into_owned() }
-}
-
-/// X ← A⁻¹X for a symmetric A in its upper half, which is lost; the least pivot, 0 where A is not positive definite.
-fn solve(level: Level, a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
-    let (size, width) = x.dim();
-    match (a.as_slice_mut(), x.as_slice_mut()) {
-        (Some(a), Some(x)) => level.run(Solve { size, width, a, x }),
-        _ => 0.0,
-    }
-}
-
-/// A = RᵀR, then RᵀZ = X and RX = Z, all by rows.
-struct Solve<'k> {
-    size: usize,
-    width: usize,
-    a: &'k mut [f64],
-    x: &'k mut [f64],
-}
-
-impl NullaryFnOnce for Solve<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Solve { size, width, a, x } = self;
-        let mut least_pivot = 1.0;
-        for k in 0..size {
-            let (done, rest) = a.split_at_mut((k + 1) * size);
-            let row = &mut done[k * size + k..];
-            let pivot = row[0];
-            least_pivot = worse(least_pivot, pivot);
-            if least_pivot <= 0.0 {
-                return 0.0;
-            }
-            let root = pivot.sqrt();
-            row.iter_mut().for_each(|r| *r /= root);
-            for (i, below) in rest.chunks_exact_mut(size).enumerate() {
-                let (factor, from) = (row[i + 1], k + 1 + i);
-                below[from..].iter_mut().zip(&row[i + 1..]).for_each(|(b, r)| *b -= factor * r);
-            }
-        }
-        for k in 0..size {
-            let row = &a[k * size..(k + 1) * size];
-            let (done, rest) = x.split_at_mut((k + 1) * width);
-            let own = &mut done[k * width..];
-            own.iter_mut().for_each(|x| *x /= row[k]);
-            for (below, factor) in rest.chunks_exact_mut(width).zip(&row[k + 1..]) {
-                below.iter_mut().zip(&*own).for_each(|(b, x)| *b -= factor * x);
-            }
-        }
-        for k in (0..size).rev() {
-            let row = &a[k * size..(k + 1) * size];
-            let (before, rest) = x.split_at_mut((k + 1) * width);
-            let own = &mut before[k * width..];
-            for (below, factor) in rest.chunks_exact(width).zip(&row[k + 1..]) {
-                own.iter_mut().zip(below).for_each(|(x, b)| *x -= factor * b);
-            }
-            own.iter_mut().for_each(|x| *x /= row[k]);
-        }
-        least_pivot
-    }
 }

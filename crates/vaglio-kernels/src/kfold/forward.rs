@@ -3,11 +3,11 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every candidate.
 
-use super::factor::Factor;
-use super::forward_update::{Pair, Step, apply};
-use super::moments::Fold;
+use super::forward_update::{ForwardPair, ForwardStep, apply};
+use super::moments::FoldMoments;
 use super::{Moments, Trials};
 use crate::Level;
+use crate::linalg::InverseFactor;
 use crate::trial::worse;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
@@ -37,7 +37,7 @@ struct Block {
     /// A_v among the selected columns: rows of `room` doubles.
     held_out: Vec<f64>,
     room: usize,
-    pairs: Vec<Pair>,
+    pairs: Vec<ForwardPair>,
 }
 
 /// λ that share the reading of the moments.
@@ -112,7 +112,7 @@ impl Forward {
     }
 
     /// The pairs of one λ, fold by fold.
-    fn pairs(&self, lambda: usize) -> impl Iterator<Item = (&Pair, &Fold)> {
+    fn pairs(&self, lambda: usize) -> impl Iterator<Item = (&ForwardPair, &FoldMoments)> {
         let per_fold = self.lambdas.len().div_ceil(TOGETHER);
         let blocks = self.blocks.iter().skip(lambda / TOGETHER).step_by(per_fold.max(1));
         blocks.map(move |block| (&block.pairs[lambda % TOGETHER], &self.moments.folds[block.fold]))
@@ -125,7 +125,7 @@ impl Forward {
             fold,
             held_out: Vec::new(),
             room: 0,
-            pairs: lambdas.iter().map(|&lambda| Pair::new(moments, fold, lambda)).collect(),
+            pairs: lambdas.iter().map(|&lambda| ForwardPair::new(moments, fold, lambda)).collect(),
         };
         let all: Vec<(usize, &[f64])> = (0..moments.folds())
             .flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas)))
@@ -150,7 +150,7 @@ impl Block {
         let gather = |row: &[f64]| selected.iter().map(|&place| row[place]).collect::<Vec<f64>>();
         let (a, a_held) = (gather(training), gather(held_out));
         self.grow(s + 1);
-        let steps: Vec<Step> = self
+        let steps: Vec<ForwardStep> = self
             .pairs
             .iter_mut()
             .map(|pair| {
@@ -193,7 +193,7 @@ struct Held<'h> {
     corner: f64,
 }
 
-impl Pair {
+impl ForwardPair {
     fn new(moments: &Moments, fold: usize, lambda: f64) -> Self {
         let (fold, stride) = (&moments.folds[fold], moments.stride);
         let diagonal = |m: &[f64], more: f64| {
@@ -201,7 +201,7 @@ impl Pair {
             (0..moments.features().len()).for_each(|i| out[i] = m[i * stride + i] + more);
             out
         };
-        Pair {
+        ForwardPair {
             lambda,
             diagonal: diagonal(&fold.training, lambda),
             gradient: fold.training_targets.clone(),
@@ -209,12 +209,12 @@ impl Pair {
             along: fold.held_out_targets.iter().map(|b| -b).collect(),
             loss: fold.squares,
             conditioning: 1.0,
-            factor: Factor::default(),
+            factor: InverseFactor::default(),
         }
     }
 
     /// The direction p = z_b/√d_b of a column, u = H(A_v p)_S, and πᵀ = pᵀA_v p; the loss takes it in.
-    fn step(&mut self, level: Level, a: &[f64], held: &Held<'_>, place: usize) -> Step {
+    fn step(&mut self, level: Level, a: &[f64], held: &Held<'_>, place: usize) -> ForwardStep {
         let root = self.diagonal[place].sqrt();
         let mut p = self.factor.solve(level, a);
         p.iter_mut().for_each(|p| *p /= -root);
@@ -234,36 +234,36 @@ impl Pair {
         for (gamma, eta) in &scalars {
             self.loss += 2.0 * gamma * eta + gamma * gamma * pi;
         }
-        Step { p, u, pi, scalars }
+        ForwardStep { p, u, pi, scalars }
     }
 }
 
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
 fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    struct Kernel<'k>(&'k [f64], &'k [f64], usize, &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddRows<'k>(&'k [f64], &'k [f64], usize, &'k mut [f64]);
+    impl NullaryFnOnce for AddRows<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(p, rows, room, to) = self;
+            let AddRows(p, rows, room, to) = self;
             for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
                 to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
             }
         }
     }
     if room > 0 {
-        level.run(Kernel(p, rows, room, to));
+        level.run(AddRows(p, rows, room, to));
     }
 }
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the shares.
-fn add_trials(level: Level, pair: &Pair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    struct Kernel<'k>(&'k Pair, &'k [f64], &'k mut [f64], &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
+    struct AddTrials<'k>(&'k ForwardPair, &'k [f64], &'k mut [f64], &'k mut [f64]);
+    impl NullaryFnOnce for AddTrials<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(pair, scale, losses, conditioning) = self;
+            let AddTrials(pair, scale, losses, conditioning) = self;
             let stride = losses.len();
             let (lambda, loss, sticky) =
                 (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.conditioning));
@@ -286,5 +286,5 @@ fn add_trials(level: Level, pair: &Pair, scale: &[f64], losses: &mut [f64], cond
             }
         }
     }
-    level.run(Kernel(pair, scale, losses, conditioning));
+    level.run(AddTrials(pair, scale, losses, conditioning));
 }

@@ -3,14 +3,14 @@
 //! The sums are those of the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
-use super::factor::Factor;
-use super::moments::Fold;
+use super::moments::FoldMoments;
+use crate::linalg::InverseFactor;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 
 /// What adding a column does to the vectors of one fold and λ.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct ForwardStep {
     /// The direction, over the selected columns and the new one.
     pub p: Vec<f64>,
     /// H(A_v p) over the selected columns without the new one.
@@ -28,7 +28,7 @@ const SHARE: usize = 4;
 
 /// One fold and λ: vectors over all columns, those of several outputs one after the other.
 #[derive(Debug)]
-pub(super) struct Pair {
+pub(super) struct ForwardPair {
     pub lambda: f64,
     pub diagonal: Vec<f64>,
     pub gradient: Vec<f64>,
@@ -37,12 +37,18 @@ pub(super) struct Pair {
     pub loss: f64,
     /// The least share that any pivot had.
     pub conditioning: f64,
-    pub factor: Factor,
+    pub factor: InverseFactor,
 }
 
 /// r = A_t p and x = A_v p − A_t u over all columns, then with them d ← d − r², g ← g − γr, h ← h − rη + γ(x − rπ) and
 /// q ← q − 2rx + r²π. Cost O(R·n·s).
-pub(super) fn apply(moments: &Moments, fold: &Fold, rows: &[usize], steps: &[Step], pairs: &mut [Pair]) {
+pub(super) fn apply(
+    moments: &Moments,
+    fold: &FoldMoments,
+    rows: &[usize],
+    steps: &[ForwardStep],
+    pairs: &mut [ForwardPair],
+) {
     let eights = moments.stride / Wide::WIDTH;
     let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
     let mut packed = vec![[Wide::ZERO; EIGHTS]; 2 * rows.len()];
@@ -70,7 +76,7 @@ struct Coefficients {
 }
 
 impl Coefficients {
-    fn new(steps: &[Step], rows: usize) -> Self {
+    fn new(steps: &[ForwardStep], rows: usize) -> Self {
         let mut out = Coefficients { p: vec![[0.0; SHARE]; rows], u: vec![[0.0; SHARE]; rows] };
         for (l, step) in steps.iter().enumerate() {
             out.p.iter_mut().zip(&step.p).for_each(|(out, p)| out[l] = *p);
@@ -85,8 +91,8 @@ struct Combine<'k> {
     a: &'k [[Wide; EIGHTS]],
     v: &'k [[Wide; EIGHTS]],
     coefficients: &'k Coefficients,
-    steps: &'k [Step],
-    pairs: &'k mut [Pair],
+    steps: &'k [ForwardStep],
+    pairs: &'k mut [ForwardPair],
     start: usize,
     here: usize,
 }
@@ -123,9 +129,9 @@ fn sums(rows: &[[Wide; EIGHTS]], coefficients: &[[f64; SHARE]]) -> [[Wide; EIGHT
     sums
 }
 
-impl Pair {
+impl ForwardPair {
     #[inline(always)]
-    fn take_in(&mut self, step: &Step, at: usize, r: Wide, x: Wide) {
+    fn take_in(&mut self, step: &ForwardStep, at: usize, r: Wide, x: Wide) {
         let stride = self.diagonal.len() / Wide::WIDTH;
         let (pi, two) = (Wide::splat(step.pi), Wide::splat(2.0));
         let d = &mut self.diagonal.as_chunks_mut().0[at];

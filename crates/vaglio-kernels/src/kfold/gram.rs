@@ -17,12 +17,12 @@ const PANEL: usize = 32;
 /// lanes that are added in order, whatever the place of its columns, so equal columns get equal bits. Cost
 /// O(height·columns²).
 pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
-    struct Kernel<'k>(&'k [Wide], usize, usize, &'k mut [f64]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct AddGram<'k>(&'k [Wide], usize, usize, &'k mut [f64]);
+    impl NullaryFnOnce for AddGram<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(tile, height, columns, out) = self;
+            let AddGram(tile, height, columns, out) = self;
             for i_panel in (0..columns).step_by(PANEL) {
                 for j_panel in (0..=i_panel).step_by(PANEL) {
                     for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
@@ -34,7 +34,7 @@ pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usiz
             }
         }
     }
-    level.run(Kernel(tile, height, columns, out));
+    level.run(AddGram(tile, height, columns, out));
 }
 
 #[inline(always)]

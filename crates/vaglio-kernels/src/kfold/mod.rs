@@ -3,48 +3,48 @@
 //! Every fold is predicted by the ridge readout trained on the rows of all other folds, centered on their means with an
 //! intercept and, on demand, divided by their standard deviations.
 //!
-//! There are three engines, all derived in the book, *Cross-validation without refitting*. [`Rows`] are columns, targets
+//! There are three engines, all derived in the book, *Cross-validation without refitting*. [`FoldedRows`] are columns, targets
 //! and folds, shared by all of them.
 //!
 //! 1. Moments, for squared losses. [`Moments`] are products over the training rows and the rows held out of every fold:
 //!    one read of the rows, and nothing after it depends on how many there are. [`Forward`] and [`Backward`] try every
-//!    one-column change of one subset for several λ, [`Tree`] all subsets depth first, [`Spectrum`] many λ of one subset.
-//!    [`Refined`] takes residuals from the rows for λ at which moments have lost digits.
+//!    one-column change of one subset for several λ, [`MomentTree`] all subsets depth first, [`Spectrum`] many λ of one subset.
+//!    [`Refinement`] takes residuals from the rows for λ at which moments have lost digits.
 //! 2. Rows held out. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. Each subset decomposed. [`Decomposition`] predicts the rows held out for any λ, and for every column removed.
-//!    [`Refitted`] does it without each fold from the rows, where cancellation makes a closed form unreliable.
+//!    [`Refit`] does it without each fold from the rows, where cancellation makes a closed form unreliable.
 
-mod all_rows;
 mod backward;
 mod cells;
 mod decomposition;
 mod downdates;
-mod factor;
 mod forward;
 mod forward_update;
 mod gram;
 pub mod hold_out;
-mod imputed;
+mod imputation;
+mod missing_mask;
 mod moments;
+mod normal_equations;
 mod products;
-mod refined;
-mod refitted;
+mod refinement;
+mod refit;
 mod rows;
 mod spectrum;
 mod training;
 mod tree;
 
-pub use all_rows::AllRows;
+pub use crate::normal_equations::NormalEquations;
 pub use backward::Backward;
 pub use cells::Cells;
 pub use decomposition::Decomposition;
 pub use forward::Forward;
 pub use moments::Moments;
-pub use refined::Refined;
-pub use refitted::Refitted;
-pub use rows::Rows;
+pub use refinement::Refinement;
+pub use refit::Refit;
+pub use rows::FoldedRows;
 pub use spectrum::Spectrum;
-pub use tree::Tree;
+pub use tree::MomentTree;
 
 /// What one-column changes of a subset would give, for each λ.
 #[derive(Debug, Clone, PartialEq)]

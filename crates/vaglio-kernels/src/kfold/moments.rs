@@ -2,13 +2,13 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::all_rows::AllRows;
-use super::imputed::Imputed;
-use super::products::{Sums, sums};
+use super::imputation::Imputation;
+use super::products::{FoldSums, sums};
 use super::training::{Split, Totals, range, ranges};
-use super::{Cells, Rows};
-use crate::distinct::first_equal;
+use super::{Cells, FoldedRows};
+use crate::duplicates::first_equal;
 use crate::linalg::Failure;
+use crate::normal_equations::NormalEquations;
 use crate::sums::LANES;
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ use rayon::prelude::*;
 #[derive(Debug)]
 pub struct Moments {
     pub(super) level: crate::Level,
-    pub(super) folds: Vec<Fold>,
+    pub(super) folds: Vec<FoldMoments>,
     /// The active columns, in order.
     features: Vec<usize>,
     /// The place of every column among the active ones.
@@ -31,12 +31,12 @@ pub struct Moments {
     pub(super) stride: usize,
     pub(super) outputs: usize,
     divisor: f64,
-    all_rows: Option<AllRows>,
+    normal_equations: Option<NormalEquations>,
 }
 
 /// The moments of one fold; matrices are symmetric, rows one after the other.
 #[derive(Debug)]
-pub(super) struct Fold {
+pub(super) struct FoldMoments {
     /// A_t and A_v: columns × stride.
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
@@ -54,7 +54,7 @@ impl Moments {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow; [`Failure::Stopped`].
-    pub fn new(rows: &Rows<'_>) -> Result<Self, Failure> {
+    pub fn new(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
@@ -69,8 +69,8 @@ impl Moments {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow.
-    pub fn of_cells(rows: &Rows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
-        if !rows.gaps.is_empty() || !rows.folds.is_of_others() {
+    pub fn of_cells(rows: &FoldedRows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
+        if !rows.missing.is_empty() || !rows.folds.is_of_others() {
             return Ok(None);
         }
         let features = rows.active();
@@ -81,19 +81,19 @@ impl Moments {
     }
 
     fn of_sums(
-        rows: &Rows<'_>,
+        rows: &FoldedRows<'_>,
         features: Vec<usize>,
         duplicates: Vec<usize>,
-        sums: &[Vec<Sums>],
+        sums: &[Vec<FoldSums>],
         side: usize,
     ) -> Result<Self, Failure> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
-        let imputed = Imputed::new(rows, &features, side);
+        let imputed = Imputation::new(rows, &features, side);
         let blocks = rows.folds.blocks();
         let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| imputed.ones() * (side + 1)));
-        let whole = Whole {
+        let whole = MomentSource {
             rows,
             imputed: &imputed,
             side: imputed.side(),
@@ -114,8 +114,9 @@ impl Moments {
             None => totals.split(&sums[k]),
         };
         let count = blocks.map_or(sums.len(), |blocks| blocks.training.len());
-        let folds: Vec<Fold> = (0..count).into_par_iter().map(|k| whole.fold(k, split(k))).collect();
-        let finite = |f: &Fold| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
+        let folds: Vec<FoldMoments> = (0..count).into_par_iter().map(|k| whole.fold(k, split(k))).collect();
+        let finite =
+            |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
             return Err(Failure::NoConvergence);
         }
@@ -126,15 +127,25 @@ impl Moments {
         };
         let divisor = held_out * outputs as f64;
         let places = rows.places();
-        let is_plain = rows.classes.is_none() && rows.gaps.is_empty() && rows.folds.is_of_others();
-        let all_rows = (is_plain && (rows.intercept || !rows.standardize))
-            .then(|| AllRows::of(&features, totals.all(), side, rows));
-        Ok(Moments { level: data.level, folds, features, places, duplicates, stride, outputs, divisor, all_rows })
+        let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
+        let normal_equations = (is_plain && (rows.intercept || !rows.standardize))
+            .then(|| NormalEquations::from_products(features.clone(), totals.all(), side, outputs, rows.intercept));
+        Ok(Moments {
+            level: data.level,
+            folds,
+            features,
+            places,
+            duplicates,
+            stride,
+            outputs,
+            divisor,
+            normal_equations,
+        })
     }
 
     /// The same with the first `count` folds held out alone, the others being trained on in every one of them.
     #[must_use]
-    pub fn holding_out(mut self, rows: &Rows<'_>, count: usize) -> Self {
+    pub fn holding_out(mut self, rows: &FoldedRows<'_>, count: usize) -> Self {
         if count >= self.folds.len() {
             return self;
         }
@@ -146,8 +157,8 @@ impl Moments {
 
     /// The products over all rows, where they were added up for the folds: not of columns that folds impute or, without an
     /// intercept, standardize, nor of balanced classes or folds that are trained on rows of their own.
-    pub fn all_rows(&self) -> Option<&AllRows> {
-        self.all_rows.as_ref()
+    pub fn normal_equations(&self) -> Option<&NormalEquations> {
+        self.normal_equations.as_ref()
     }
 
     /// Bytes that the moments of `folds` folds and `columns` active columns need, without the products of a chunk of
@@ -188,9 +199,9 @@ impl Moments {
 }
 
 /// What the moments of all folds are made with.
-struct Whole<'w> {
-    rows: &'w Rows<'w>,
-    imputed: &'w Imputed,
+struct MomentSource<'w> {
+    rows: &'w FoldedRows<'w>,
+    imputed: &'w Imputation,
     side: usize,
     columns: usize,
     stride: usize,
@@ -201,12 +212,12 @@ struct Whole<'w> {
 }
 
 /// Only what is divided by its deviation is constant where it is so but for rounding.
-fn rounding(rows: &Rows<'_>, feature: usize) -> f64 {
+fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
     if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
 }
 
 /// What centering and standardizing need of one fold.
-struct Frame {
+struct Centering {
     means: Vec<f64>,
     /// One over the standard deviation.
     inverse: Vec<f64>,
@@ -221,12 +232,12 @@ struct Frame {
     held_out_weight: f64,
 }
 
-impl Whole<'_> {
-    fn fold(&self, fold: usize, split: Split) -> Fold {
+impl MomentSource<'_> {
+    fn fold(&self, fold: usize, split: Split) -> FoldMoments {
         let (n, stride, side) = (self.columns, self.stride, self.side);
         let Split { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
-        let frame = self.frame(fold, &training, &held_out);
-        let mut out = Fold {
+        let centering = self.centering(fold, &training, &held_out);
+        let mut out = FoldMoments {
             training: vec![0.0; n * stride],
             held_out: vec![0.0; n * stride],
             training_targets: vec![0.0; self.outputs * stride],
@@ -236,11 +247,11 @@ impl Whole<'_> {
         };
         for i in 0..n {
             for j in 0..=i {
-                let (training, held) = frame.columns(i, j, training[i * side + j], held_out[i * side + j]);
+                let (training, held) = centering.columns(i, j, training[i * side + j], held_out[i * side + j]);
                 (out.training[i * stride + j], out.held_out[i * stride + j]) = (training, held);
             }
-            if !frame.constant[i] {
-                out.scale[i] = from[i * side + i] * (frame.inverse[i] * frame.inverse[i]);
+            if !centering.constant[i] {
+                out.scale[i] = from[i * side + i] * (centering.inverse[i] * centering.inverse[i]);
             }
         }
         mirror(&mut out.training, n, stride);
@@ -248,25 +259,25 @@ impl Whole<'_> {
         for o in 0..self.outputs {
             let row = (n + o) * side;
             for i in 0..n {
-                let (training, held) = frame.targets(i, o, training[row + i], held_out[row + i]);
+                let (training, held) = centering.targets(i, o, training[row + i], held_out[row + i]);
                 out.training_targets[o * stride + i] = training;
                 out.held_out_targets[o * stride + i] = held;
             }
-            let mean = frame.target_means[o];
+            let mean = centering.target_means[o];
             out.squares +=
-                held_out[row + n + o] - 2.0 * mean * frame.target_sums[o] + frame.held_out_weight * mean * mean;
+                held_out[row + n + o] - 2.0 * mean * centering.target_sums[o] + centering.held_out_weight * mean * mean;
         }
         out
     }
 
-    fn frame(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Frame {
+    fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
         let (n, side) = (self.columns, self.side);
         let ones = (n + self.outputs) * side;
         let last = ones + n + self.outputs;
         let (weight, held_out_weight) = (training[last], held_out[last]);
         let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
         let centered = (intercept || standardize) && weight > 0.0;
-        let mut frame = Frame {
+        let mut centering = Centering {
             means: vec![0.0; n],
             inverse: vec![1.0; n],
             constant: vec![false; n],
@@ -280,24 +291,24 @@ impl Whole<'_> {
         for i in (0..n).filter(|_| centered) {
             let mean = training[ones + i] / weight;
             let (least, greatest) = self.ranges[fold][i];
-            frame.means[i] = mean;
-            frame.constant[i] = greatest - least <= self.rounding[i];
+            centering.means[i] = mean;
+            centering.constant[i] = greatest - least <= self.rounding[i];
             let at = i * side + i;
             let variance = (training[at] - weight * (mean * mean)) / weight;
-            if standardize && !frame.constant[i] && variance > 0.0 {
-                frame.inverse[i] = 1.0 / variance.sqrt();
+            if standardize && !centering.constant[i] && variance > 0.0 {
+                centering.inverse[i] = 1.0 / variance.sqrt();
             }
         }
         if intercept && weight > 0.0 {
             for o in 0..self.outputs {
-                frame.target_means[o] = frame.training_sums[o] / weight;
+                centering.target_means[o] = centering.training_sums[o] / weight;
             }
         }
-        frame
+        centering
     }
 }
 
-impl Frame {
+impl Centering {
     /// The entries of A_t and A_v, centered and scaled, from those of the training and held-out rows as they are.
     fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
         let scale = self.inverse[i] * self.inverse[j];
@@ -337,12 +348,13 @@ fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
 }
 
 /// The first of the columns equal to each, by place.
-fn duplicates(rows: &Rows<'_>, features: &[usize]) -> Vec<usize> {
+fn duplicates(rows: &FoldedRows<'_>, features: &[usize]) -> Vec<usize> {
     let first = first_equal(&features.iter().map(|&feature| rows.data.column(feature).0).collect::<Vec<_>>());
-    if rows.gaps.is_empty() {
+    if rows.missing.is_empty() {
         return first;
     }
-    // What fills equal columns is equal if their gaps are.
-    let alike = |a: usize, b: usize| first[a] == first[b] && rows.gaps_of(features[a]) == rows.gaps_of(features[b]);
+    // What fills equal columns is equal if their missing cells are.
+    let alike =
+        |a: usize, b: usize| first[a] == first[b] && rows.missing.of(features[a]) == rows.missing.of(features[b]);
     (0..features.len()).map(|place| (first[place]..place).find(|&other| alike(other, place)).unwrap_or(place)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::Rows;
+use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use crate::linalg::Failure;
 use crate::sums::product;
@@ -18,11 +18,11 @@ const CHUNK: usize = 64 * Wide::WIDTH * TILE;
 
 /// Products of the columns, targets and ones-vector of one fold, rows scaled by √r_j, columns shifted.
 #[derive(Debug, Clone)]
-pub(super) struct Sums {
-    /// Side × side, on and below the diagonal: columns first, then the gaps of those that have some, then outputs, then
+pub(super) struct FoldSums {
+    /// Side × side, on and below the diagonal: columns first, then the masks of those with missing cells, then outputs, then
     /// the ones-vector.
     pub products: Vec<f64>,
-    /// The least and greatest entry of each column, those in gaps left out.
+    /// The least and greatest entry of each column, missing cells left out.
     pub range: Vec<(f64, f64)>,
 }
 
@@ -33,9 +33,13 @@ pub(super) struct Sums {
 ///
 /// # Errors
 /// [`Failure::Stopped`].
-pub(super) fn sums(rows: &Rows<'_>, folds: &Folds, columns: &[usize]) -> Result<(Vec<Vec<Sums>>, usize), Failure> {
-    let gaps = columns.iter().filter(|&&column| rows.gaps_of(column).is_some()).count();
-    let side = (columns.len() + gaps + rows.data.outputs() + 1).next_multiple_of(SIDE);
+pub(super) fn sums(
+    rows: &FoldedRows<'_>,
+    folds: &Folds,
+    columns: &[usize],
+) -> Result<(Vec<Vec<FoldSums>>, usize), Failure> {
+    let masks = columns.iter().filter(|&&column| rows.missing.of(column).is_some()).count();
+    let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
     let classes = rows.classes.as_ref().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
     let class = |row: usize| rows.classes.as_ref().map_or(0, |c| c[row]);
@@ -48,8 +52,8 @@ pub(super) fn sums(rows: &Rows<'_>, folds: &Folds, columns: &[usize]) -> Result<
     let chunks: Vec<(usize, &[usize])> =
         groups.iter().enumerate().flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
     let of_chunk = |(_, members): &(usize, &[usize])| rows.halt.check().map(|()| reader.sums(members));
-    let of_chunks: Vec<Sums> = chunks.par_iter().map(of_chunk).collect::<Result<_, _>>()?;
-    let empty = Sums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
+    let of_chunks: Vec<FoldSums> = chunks.par_iter().map(of_chunk).collect::<Result<_, _>>()?;
+    let empty = FoldSums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
     let mut of_folds = vec![vec![empty; classes]; folds.count()];
     for ((group, _), sums) in chunks.iter().zip(of_chunks) {
         let so_far = &mut of_folds[group / classes][group % classes];
@@ -58,9 +62,9 @@ pub(super) fn sums(rows: &Rows<'_>, folds: &Folds, columns: &[usize]) -> Result<
     Ok((of_folds, side))
 }
 
-impl Sums {
+impl FoldSums {
     /// Adds those of other rows.
-    pub fn add(&mut self, other: &Sums) {
+    pub fn add(&mut self, other: &FoldSums) {
         if other.products.is_empty() {
             return;
         }
@@ -79,15 +83,15 @@ impl Sums {
 struct Reader<'r> {
     level: Level,
     columns: Vec<(Column<'r>, f64)>,
-    /// The places of columns with gaps, and 1 in these.
-    gaps: Vec<(usize, Column<'r>)>,
+    /// The places of columns with missing cells, and 1 in these.
+    missing: Vec<(usize, Column<'r>)>,
     targets: Vec<&'r [f64]>,
     root: Option<&'r [f64]>,
     side: usize,
 }
 
 impl<'r> Reader<'r> {
-    fn new(rows: &'r Rows<'_>, columns: &[usize], side: usize) -> Self {
+    fn new(rows: &'r FoldedRows<'_>, columns: &[usize], side: usize) -> Self {
         let data = &rows.data;
         let level = data.level;
         let means = (rows.standardize && !rows.intercept).then(|| Means::new(rows));
@@ -98,15 +102,15 @@ impl<'r> Reader<'r> {
         Reader {
             level,
             columns: columns.par_iter().map(with_shift).collect(),
-            gaps: (0..columns.len()).filter_map(|k| Some((k, rows.gaps_of(columns[k])?))).collect(),
+            missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing.of(columns[k])?))).collect(),
             targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
             root: data.root(),
             side,
         }
     }
 
-    fn sums(&self, rows: &[usize]) -> Sums {
-        let mut out = Sums {
+    fn sums(&self, rows: &[usize]) -> FoldSums {
+        let mut out = FoldSums {
             products: vec![0.0; self.side * self.side],
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); self.columns.len()],
         };
@@ -136,13 +140,13 @@ impl<'r> Reader<'r> {
                 multiply(self.level, root, to);
             }
         }
-        for &(place, gaps) in &self.gaps {
-            let others = rows.iter().filter(|&&row| gaps.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
+        for &(place, mask) in &self.missing {
+            let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
             own[place] = others.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         }
         range.iter_mut().zip(own).for_each(|(range, own)| *range = (range.0.min(own.0), range.1.max(own.1)));
-        for (&(_, gaps), to) in self.gaps.iter().zip(&mut parts) {
-            if let Column::Byte(x) = gaps {
+        for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
+            if let Column::Byte(x) = mask {
                 load(self.level, x, rows, 0.0, to);
             }
             if let Some(root) = &root {
@@ -160,22 +164,22 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// What stands in the gaps of each column that has some, shifted as in the products, by place.
-pub(super) fn fills(rows: &Rows<'_>, columns: &[usize]) -> Vec<(usize, f64)> {
+/// What stands in the missing cells of each column that has some, shifted as in the products, by place.
+pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64)> {
     let reader = Reader::new(rows, columns, 0);
-    let fill = |&(place, gaps): &(usize, Column<'_>)| {
+    let fill = |&(place, mask): &(usize, Column<'_>)| {
         let (column, shift) = reader.columns[place];
-        let first = (0..gaps.len()).find(|&row| gaps.get(row) != 0.0);
+        let first = (0..mask.len()).find(|&row| mask.get(row) != 0.0);
         (place, first.map_or(0.0, |row| column.get(row) - shift))
     };
-    reader.gaps.iter().map(fill).collect()
+    reader.missing.iter().map(fill).collect()
 }
 
 /// The weighted means over all rows, for columns that have no shift yet.
 struct Means(Vec<f64>, f64);
 
 impl Means {
-    fn new(rows: &Rows<'_>) -> Self {
+    fn new(rows: &FoldedRows<'_>) -> Self {
         let weights = match rows.data.root() {
             Some(root) => root.iter().map(|r| r * r).collect(),
             None => vec![1.0; rows.data.rows()],
@@ -198,12 +202,12 @@ fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [W
 }
 
 fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64, f64) {
-    struct Kernel<'k, E>(&'k [E], f64, &'k mut [Wide]);
-    impl<E: Entry> NullaryFnOnce for Kernel<'_, E> {
+    struct ShiftEntries<'k, E>(&'k [E], f64, &'k mut [Wide]);
+    impl<E: Entry> NullaryFnOnce for ShiftEntries<'_, E> {
         type Output = (f64, f64);
         #[inline(always)]
         fn call(self) -> (f64, f64) {
-            let Kernel(x, shift, to) = self;
+            let ShiftEntries(x, shift, to) = self;
             // The greatest entry is the least of the negatives.
             let (mut least, mut greatest) = (Wide::INFINITY, Wide::INFINITY);
             let by = Wide::splat(shift);
@@ -226,17 +230,17 @@ fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64
             (least.least(), -greatest.least())
         }
     }
-    level.run(Kernel(x, shift, to))
+    level.run(ShiftEntries(x, shift, to))
 }
 
 /// to ← to·by.
 fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
-    struct Kernel<'k>(&'k [f64], &'k mut [Wide]);
-    impl NullaryFnOnce for Kernel<'_> {
+    struct Multiply<'k>(&'k [f64], &'k mut [Wide]);
+    impl NullaryFnOnce for Multiply<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(by, to) = self;
+            let Multiply(by, to) = self;
             let (by, rest) = by.as_chunks();
             by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * Wide::load(by));
             if let Some(to) = to.get_mut(by.len()) {
@@ -244,5 +248,5 @@ fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
             }
         }
     }
-    level.run(Kernel(by, to));
+    level.run(Multiply(by, to));
 }

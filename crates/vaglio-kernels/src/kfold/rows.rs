@@ -1,11 +1,12 @@
 //! Columns, targets and folds: the notation of the book, *Cross-validation without refitting*.
 
+use super::missing_mask::MissingMask;
 use crate::{Column, Data, Folds, Halt, Targets};
 use std::sync::Arc;
 
 /// The data of a K-fold validation, shared by all states.
 #[derive(Debug)]
-pub struct Rows<'d> {
+pub struct FoldedRows<'d> {
     pub(crate) data: Arc<Data<'d>>,
     pub(crate) folds: Folds,
     /// Whether columns and targets are centered on the means of the training rows of each fold.
@@ -14,21 +15,21 @@ pub struct Rows<'d> {
     pub(crate) standardize: bool,
     /// The class of each row, where training weighs classes alike.
     pub(crate) classes: Option<Vec<usize>>,
-    /// Columns with cells that are filled by the mean of the training rows of each fold, in order, and 1 in these cells.
-    pub(crate) gaps: Vec<(usize, Column<'d>)>,
+    /// The cells that are filled by the mean of the training rows of each fold.
+    pub(crate) missing: MissingMask<'d>,
     pub(crate) halt: Halt,
 }
 
-impl<'d> Rows<'d> {
+impl<'d> FoldedRows<'d> {
     /// `data` was made with the same `intercept`.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, intercept: bool, standardize: bool) -> Self {
-        Rows {
+        FoldedRows {
             data: data.into(),
             folds,
             intercept,
             standardize,
             classes: None,
-            gaps: Vec::new(),
+            missing: MissingMask::default(),
             halt: Halt::default(),
         }
     }
@@ -37,26 +38,21 @@ impl<'d> Rows<'d> {
     /// that are trained on. Losses keep the weights r_j; standard deviations do as well.
     #[must_use]
     pub fn balancing(self, classes: Vec<usize>) -> Self {
-        Rows { classes: Some(classes), ..self }
+        FoldedRows { classes: Some(classes), ..self }
     }
 
-    /// The same with columns, in order, that have gaps: cells, with 1 in the column beside it, that all hold one value and
-    /// are filled by the weighted mean of the others among the training rows of each fold. Where there are no others they
+    /// The same with columns, in order, of which cells are missing: those with 1 in the column beside it, which all hold one
+    /// value and are filled by the weighted mean of the others among the training rows of each fold. Where there are no others they
     /// stay as they are.
     #[must_use]
-    pub fn imputing(self, gaps: Vec<(usize, Column<'d>)>) -> Self {
-        Rows { gaps, ..self }
+    pub fn imputing(self, missing: Vec<(usize, Column<'d>)>) -> Self {
+        FoldedRows { missing: MissingMask(missing), ..self }
     }
 
     /// The same for work on all columns that ends when it is told to.
     #[must_use]
     pub fn stopping_at(self, halt: Halt) -> Self {
-        Rows { halt, ..self }
-    }
-
-    /// The cells of a column that are filled.
-    pub(super) fn gaps_of(&self, column: usize) -> Option<Column<'d>> {
-        self.gaps.binary_search_by_key(&column, |(column, _)| *column).ok().map(|at| self.gaps[at].1)
+        FoldedRows { halt, ..self }
     }
 
     /// The weight of each of the rows that are trained on.
@@ -85,7 +81,7 @@ impl<'d> Rows<'d> {
 
     /// Whether every fold imputes or standardizes columns by its training rows.
     pub fn is_made_in_folds(&self) -> bool {
-        self.standardize || !self.gaps.is_empty()
+        self.standardize || !self.missing.is_empty()
     }
 
     /// Whether every fold standardizes columns by its training rows.
@@ -117,5 +113,28 @@ impl<'d> Rows<'d> {
     /// The targets, for a [`crate::Scorer`] of residuals in the order of the rows as given.
     pub fn targets(&self) -> &Arc<Targets> {
         self.data.targets()
+    }
+
+    /// The folds whose training rows have one value of a column, but for rounding. Cost O(m).
+    pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
+        let (column, folds) = (self.data.column(feature).0, self.folds());
+        let wider = |(least, greatest): (f64, f64), other: (f64, f64)| (least.min(other.0), greatest.max(other.1));
+        let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+        let range = |fold: usize| {
+            let entries = folds.held_out(fold).iter().map(|&row| column.get(row));
+            entries.fold(nothing, |range, x| wider(range, (x, x)))
+        };
+        let ranges: Vec<(f64, f64)> = (0..folds.count()).map(range).collect();
+        let mut after = vec![nothing; ranges.len() + 1];
+        for (k, range) in ranges.iter().enumerate().rev() {
+            after[k] = wider(after[k + 1], *range);
+        }
+        let (mut before, rounding) = (nothing, column.rounding());
+        let is_flat = |fold: &usize| {
+            let (least, greatest) = wider(before, after[fold + 1]);
+            before = wider(before, ranges[*fold]);
+            greatest - least <= rounding
+        };
+        (0..folds.count()).filter(is_flat).collect()
     }
 }

@@ -17,12 +17,12 @@ use rayon::prelude::*;
 #[derive(Debug)]
 pub struct Spectrum {
     level: Level,
-    folds: Vec<Fold>,
+    folds: Vec<FoldSpectrum>,
     outputs: usize,
 }
 
 #[derive(Debug)]
-struct Fold {
+struct FoldSpectrum {
     training: Tridiagonal,
     /// The least eigenvalue of A_t, infinite without columns.
     least: f64,
@@ -48,13 +48,13 @@ impl Spectrum {
     pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, Failure> {
         let places = moments.places(subset);
         let (n, stride) = (places.len(), moments.stride);
-        let fold = |fold: &super::moments::Fold| -> Result<Fold, Failure> {
+        let fold = |fold: &super::moments::FoldMoments| -> Result<FoldSpectrum, Failure> {
             let square = |m: &[f64]| Array2::from_shape_fn((n, n), |(i, j)| m[places[i] * stride + places[j]]);
             let columns = |b: &[f64]| Array2::from_shape_fn((n, moments.outputs), |(i, o)| b[o * stride + places[i]]);
             let training = linalg::tridiagonal(square(&fold.training).view())?;
             let mut projected = columns(&fold.training_targets);
             training.apply_transposed(projected.view_mut());
-            Ok(Fold {
+            Ok(FoldSpectrum {
                 least: training.least_eigenvalue(),
                 training,
                 projected,
@@ -70,7 +70,7 @@ impl Spectrum {
 
     /// Sums of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
-        let losses = |f: &Fold| f.losses(self.level, lambdas, self.outputs);
+        let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
         let of_folds: Vec<Vec<f64>> = self.folds.par_iter().map(losses).collect();
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).sum()).collect()
     }
@@ -84,12 +84,13 @@ impl Spectrum {
     ///
     /// To 10⁻¹² of the greatest eigenvalue; 0 where A_t + λ is not positive definite.
     pub fn conditioning(&self, lambda: f64) -> f64 {
-        let of_fold = |f: &Fold| if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
+        let of_fold =
+            |f: &FoldSpectrum| if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
         self.folds.iter().map(of_fold).fold(1.0, worse)
     }
 }
 
-impl Fold {
+impl FoldSpectrum {
     /// c_v − 2 B_vᵀw + wᵀA_v w, added up over outputs.
     fn losses(&self, level: Level, lambdas: &[f64], outputs: usize) -> Vec<f64> {
         let of_lanes = |lambdas: &[f64]| {

@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::products::Sums;
+use super::products::FoldSums;
 
 /// The products of all rows of each class, side × side.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Split {
 impl Totals {
     /// `sums` are those of each class in each fold; where classes count alike in training, `weight` is the place of the
     /// product of the ones-vector with itself.
-    pub fn new(sums: &[Vec<Sums>], side: usize, weight: Option<usize>) -> Self {
+    pub fn new(sums: &[Vec<FoldSums>], side: usize, weight: Option<usize>) -> Self {
         let mut of_classes = vec![vec![0.0; side * side]; sums.first().map_or(1, Vec::len)];
         for fold in sums {
             for (total, own) in of_classes.iter_mut().zip(fold) {
@@ -46,7 +46,7 @@ impl Totals {
     /// The products of the training rows and of the rows held out of a fold, from those of its classes.
     ///
     /// Balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    pub fn split(&self, of_fold: &[Sums]) -> Split {
+    pub fn split(&self, of_fold: &[FoldSums]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held_out = vec![0.0; size];
         of_fold.iter().for_each(|own| add(&mut held_out, &own.products));
@@ -72,7 +72,7 @@ impl Totals {
 impl Totals {
     /// The same of a fold that is predicted from some blocks of rows: sums, and no differences. Each block has the sums of its
     /// classes.
-    pub fn split_of(&self, training: &[&[Sums]], held_out: &[&[Sums]]) -> Split {
+    pub fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut out = Split { training: vec![0.0; size], held_out: vec![0.0; size], from: Vec::new() };
         held_out.iter().flat_map(|block| *block).for_each(|own| add(&mut out.held_out, &own.products));
@@ -93,13 +93,13 @@ fn add(sum: &mut [f64], other: &[f64]) {
 }
 
 /// The least and greatest entry of each column in all other folds, by fold.
-pub(super) fn ranges(sums: &[Vec<Sums>]) -> Vec<Vec<(f64, f64)>> {
+pub(super) fn ranges(sums: &[Vec<FoldSums>]) -> Vec<Vec<(f64, f64)>> {
     let others = |fold: usize| range(sums, (0..sums.len()).filter(|&other| other != fold));
     (0..sums.len()).map(others).collect()
 }
 
 /// The least and greatest entry of each column in some of the folds or blocks that have these sums.
-pub(super) fn range(sums: &[Vec<Sums>], some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
+pub(super) fn range(sums: &[Vec<FoldSums>], some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
     let columns = sums.first().and_then(|fold| fold.first()).map_or(0, |s| s.range.len());
     let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
     for sums in some.flat_map(|at| &sums[at]) {

@@ -15,7 +15,7 @@ use pulp::NullaryFnOnce;
 /// gradients g, Q_ij = z_iᵀA_v z_j, h_i = z_iᵀ(A_v w − B_v), and the loss. Folds and λ are the innermost index, so eight
 /// of them are worked on as one. Memory 8·K·R·(L² + 4L) bytes.
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct MomentTree {
     level: Level,
     shape: Shape,
     /// Later columns.
@@ -36,7 +36,7 @@ struct Shape {
 
 /// Where the parts of a node start, in eights.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
+struct NodeLayout {
     eights: usize,
     length: usize,
     q: usize,
@@ -49,18 +49,18 @@ struct Parts {
 }
 
 impl Shape {
-    fn parts(self, length: usize) -> Parts {
+    fn layout(self, length: usize) -> NodeLayout {
         let (eights, pairs) = (self.eights, length * (length + 1) / 2);
         let q = pairs * eights;
         let g = 2 * q;
         let h = g + self.outputs * length * eights;
         let loss = h + self.outputs * length * eights;
         let (conditioning, scale) = (loss + eights, loss + 2 * eights);
-        Parts { eights, length, q, g, h, loss, conditioning, scale, end: scale + length * eights }
+        NodeLayout { eights, length, q, g, h, loss, conditioning, scale, end: scale + length * eights }
     }
 }
 
-impl Parts {
+impl NodeLayout {
     /// Where the entry i ≤ j of a packed triangle starts: rows from the first on, so that later rows are the end of it.
     #[inline(always)]
     fn at(self, i: usize, j: usize) -> usize {
@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-impl Tree {
+impl MomentTree {
     /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
     pub fn new(moments: &Moments, lambdas: &[f64], columns: &[usize]) -> Self {
         let places = moments.places(columns);
@@ -76,8 +76,8 @@ impl Tree {
         let pairs = folds * lambdas.len();
         let eights = pairs.div_ceil(Wide::WIDTH).max(1);
         let shape = Shape { folds, lambdas: lambdas.len(), outputs: moments.outputs, eights };
-        let parts = shape.parts(length);
-        let mut all = vec![Wide::ZERO; parts.end];
+        let layout = shape.layout(length);
+        let mut all = vec![Wide::ZERO; layout.end];
         for lane in 0..eights * Wide::WIDTH {
             // Lanes without a pair repeat the first, so that they stay finite.
             let pair = if lane < pairs { lane } else { 0 };
@@ -90,20 +90,20 @@ impl Tree {
             for i in 0..length {
                 for j in i..length {
                     let entry = |m: &[f64]| m[places[i] * stride + places[j]];
-                    set(parts.at(i, j), entry(&fold.training) + if i == j { lambda } else { 0.0 });
-                    set(parts.q + parts.at(i, j), entry(&fold.held_out));
+                    set(layout.at(i, j), entry(&fold.training) + if i == j { lambda } else { 0.0 });
+                    set(layout.q + layout.at(i, j), entry(&fold.held_out));
                 }
                 for o in 0..moments.outputs {
                     let at = (o * length + i) * eights;
-                    set(parts.g + at, fold.training_targets[o * stride + places[i]]);
-                    set(parts.h + at, -fold.held_out_targets[o * stride + places[i]]);
+                    set(layout.g + at, fold.training_targets[o * stride + places[i]]);
+                    set(layout.h + at, -fold.held_out_targets[o * stride + places[i]]);
                 }
-                set(parts.scale + i * eights, fold.scale[places[i]] + lambda);
+                set(layout.scale + i * eights, fold.scale[places[i]] + lambda);
             }
-            set(parts.loss, fold.squares);
-            set(parts.conditioning, 1.0);
+            set(layout.loss, fold.squares);
+            set(layout.conditioning, 1.0);
         }
-        Tree { level: moments.level, shape, length, eights: all }
+        MomentTree { level: moments.level, shape, length, eights: all }
     }
 
     /// Number of later columns, L.
@@ -113,40 +113,45 @@ impl Tree {
 
     /// The subset with the later column at `position` (from 0) added, and the columns after it. Cost O(K·R·L²).
     #[must_use]
-    pub fn child(&self, position: usize) -> Tree {
+    pub fn child(&self, position: usize) -> MomentTree {
         let length = self.length.saturating_sub(position + 1);
-        let (from, to) = (self.shape.parts(self.length), self.shape.parts(length));
+        let (from, to) = (self.shape.layout(self.length), self.shape.layout(length));
         // The regression weights ρ stand at the end while the node is made.
         let mut eights = vec![Wide::ZERO; to.end + length * to.eights];
         if position < self.length {
             let (out, rho) = eights.split_at_mut(to.end);
             let outputs = self.shape.outputs;
-            self.level.run(Commit { outputs, from, to, b: position, old: &self.eights, out, rho });
+            self.level.run(AddColumn { outputs, from, to, b: position, old: &self.eights, out, rho });
         }
         eights.truncate(to.end);
-        Tree { level: self.level, shape: self.shape, length, eights }
+        MomentTree { level: self.level, shape: self.shape, length, eights }
     }
 
     /// The sums of squared errors of adding each later column, and their conditioning: each λ × L.
     ///
     /// Cost O(K·R·L).
     pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
-        let parts = self.shape.parts(self.length);
+        let layout = self.shape.layout(self.length);
         let mut out = (vec![0.0; self.shape.lambdas * self.length], vec![1.0; self.shape.lambdas * self.length]);
-        let trials =
-            Try { shape: self.shape, parts, eights: &self.eights, losses: &mut out.0, conditioning: &mut out.1 };
+        let trials = TryColumns {
+            shape: self.shape,
+            layout,
+            eights: &self.eights,
+            losses: &mut out.0,
+            conditioning: &mut out.1,
+        };
         self.level.run(trials);
         out
     }
 
     /// Sums of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
-        self.of_pairs(self.shape.parts(self.length).loss, |pairs| pairs.iter().sum())
+        self.of_pairs(self.shape.layout(self.length).loss, |pairs| pairs.iter().sum())
     }
 
     /// The conditioning of the subset, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
-        self.of_pairs(self.shape.parts(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
+        self.of_pairs(self.shape.layout(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
     }
 
     /// What `f` makes of the folds of each λ, from the part that starts at `start`.
@@ -157,22 +162,22 @@ impl Tree {
     }
 }
 
-/// Adds the column b of a node: everything of the columns after it, in the order of the parts.
-struct Commit<'k> {
+/// Adds the column b of a node: everything of the columns after it, in the order of the layout.
+struct AddColumn<'k> {
     outputs: usize,
-    from: Parts,
-    to: Parts,
+    from: NodeLayout,
+    to: NodeLayout,
     b: usize,
     old: &'k [Wide],
     out: &'k mut [Wide],
     rho: &'k mut [Wide],
 }
 
-impl NullaryFnOnce for Commit<'_> {
+impl NullaryFnOnce for AddColumn<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        let Commit { outputs, from, to, b, old, out, rho } = self;
+        let AddColumn { outputs, from, to, b, old, out, rho } = self;
         let eights = from.eights;
         let t = &old[from.at(b, b)..from.at(b, b) + (from.length - b) * eights];
         let q = &old[from.q + from.at(b, b)..][..(from.length - b) * eights];
@@ -240,38 +245,38 @@ fn triangle_q(old: &[Wide], q: &[Wide], q_b: &[Wide], rho: &[Wide], out: &mut [W
 
 /// T_ii as a share of what it was a difference from, 0 for what is not a number.
 #[inline(always)]
-fn share(eights: &[Wide], parts: Parts, i: usize, e: usize) -> Wide {
-    let ratio = eights[parts.at(i, i) + e] / eights[parts.scale + i * parts.eights + e];
+fn share(eights: &[Wide], layout: NodeLayout, i: usize, e: usize) -> Wide {
+    let ratio = eights[layout.at(i, i) + e] / eights[layout.scale + i * layout.eights + e];
     Wide::ZERO - (Wide::ZERO - ratio).min(Wide::ZERO)
 }
 
 /// Loss + 2δh_i + δ²Q_ii added up over folds.
-struct Try<'k> {
+struct TryColumns<'k> {
     shape: Shape,
-    parts: Parts,
+    layout: NodeLayout,
     eights: &'k [Wide],
     losses: &'k mut [f64],
     conditioning: &'k mut [f64],
 }
 
-impl NullaryFnOnce for Try<'_> {
+impl NullaryFnOnce for TryColumns<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        let Try { shape, parts, eights: x, losses, conditioning } = self;
-        for i in 0..parts.length {
-            for e in 0..parts.eights {
-                let (t, q) = (x[parts.at(i, i) + e], x[parts.q + parts.at(i, i) + e]);
-                let mut sum = x[parts.loss + e];
+        let TryColumns { shape, layout, eights: x, losses, conditioning } = self;
+        for i in 0..layout.length {
+            for e in 0..layout.eights {
+                let (t, q) = (x[layout.at(i, i) + e], x[layout.q + layout.at(i, i) + e]);
+                let mut sum = x[layout.loss + e];
                 for o in 0..shape.outputs {
-                    let at = (o * parts.length + i) * parts.eights + e;
-                    let delta = x[parts.g + at] / t;
-                    sum = sum + delta * (Wide::splat(2.0) * x[parts.h + at] + delta * q);
+                    let at = (o * layout.length + i) * layout.eights + e;
+                    let delta = x[layout.g + at] / t;
+                    sum = sum + delta * (Wide::splat(2.0) * x[layout.h + at] + delta * q);
                 }
-                let lowest = share(x, parts, i, e).min(x[parts.conditioning + e]);
+                let lowest = share(x, layout, i, e).min(x[layout.conditioning + e]);
                 let first = e * Wide::WIDTH;
                 for pair in first..(first + Wide::WIDTH).min(shape.folds * shape.lambdas) {
-                    let at = pair / shape.folds * parts.length + i;
+                    let at = pair / shape.folds * layout.length + i;
                     losses[at] += sum.lane(pair - first);
                     conditioning[at] = conditioning[at].min(lowest.lane(pair - first));
                 }

@@ -7,12 +7,11 @@
 //! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
 //! biological data* (N³LARS). The book, *Dependence that is not linear*, "Every search on it".
 
-mod factor;
 mod segment;
 
 use crate::Level;
+use crate::linalg::LowerFactor;
 use crate::tolerance::{DEPENDENT_COLUMN, EQUAL_CORRELATION, SUSPECT_COLUMN};
-use factor::Factor;
 use segment::Event;
 
 /// Which paths are walked.
@@ -72,7 +71,7 @@ pub struct LeastAngle {
     /// Whether each column may enter.
     open: Vec<bool>,
     active: Vec<Active>,
-    factor: Factor,
+    factor: LowerFactor,
     /// The common correlation λ.
     common: f64,
     /// λ at the start.
@@ -94,7 +93,7 @@ impl LeastAngle {
                 Event::Enter { feature, sign, tied: equals.collect(), gram: None }
             }
         };
-        let factor = Factor::new(level);
+        let factor = LowerFactor::new(level);
         LeastAngle { level, rules, relevance, open, active: Vec::new(), factor, common: largest, largest, next }
     }
 
@@ -189,7 +188,7 @@ impl LeastAngle {
 
     /// Makes the factor anew, unless a column has come out as dependent. Cost O(s³).
     fn renew(&mut self) {
-        let mut factor = Factor::new(self.level);
+        let mut factor = LowerFactor::new(self.level);
         for (k, active) in self.active.iter().enumerate() {
             let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
             let (left, w) = factor.left_over(&row, active.gram[active.feature]);

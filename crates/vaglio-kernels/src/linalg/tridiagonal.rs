@@ -13,7 +13,7 @@ pub struct Tridiagonal {
     pub diagonal: Array1<f64>,
     /// The entries beside the diagonal of T, one less.
     pub beside: Array1<f64>,
-    basis: backend::Basis,
+    basis: backend::Reflections,
 }
 
 impl Tridiagonal {
@@ -91,14 +91,14 @@ mod backend {
 
     /// Householder reflections: reflection k leaves the first k + 1 rows.
     #[derive(Debug, Clone)]
-    pub struct Basis {
+    pub struct Reflections {
         /// The vectors, below the diagonal of what has become T.
         reduced: Mat<f64>,
         /// The factors of their blocks.
         factors: Mat<f64>,
     }
 
-    impl Basis {
+    impl Reflections {
         fn vectors(&self) -> MatRef<'_, f64> {
             let n = self.factors.ncols();
             self.reduced.submatrix(self.reduced.nrows() - n, 0, n, n)
@@ -128,7 +128,7 @@ mod backend {
         all.subrows_mut(rows - n, n)
     }
 
-    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Basis), Failure> {
+    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), Failure> {
         let n = a.nrows();
         let mut reduced = backend::view(&a).to_owned();
         let mut factors = Mat::zeros(BLOCK, n.saturating_sub(1));
@@ -137,7 +137,7 @@ mod backend {
         tridiag_in_place(reduced.as_mut(), factors.as_mut(), Par::Seq, stack, Default::default());
         let diagonal = (0..n).map(|i| reduced[(i, i)]).collect();
         let beside = (1..n).map(|i| reduced[(i, i - 1)]).collect();
-        Ok((diagonal, beside, Basis { reduced, factors }))
+        Ok((diagonal, beside, Reflections { reduced, factors }))
     }
 }
 
@@ -148,9 +148,9 @@ mod backend {
 
     /// Eigenvectors: T is diagonal.
     #[derive(Debug, Clone)]
-    pub struct Basis(Array2<f64>);
+    pub struct Reflections(Array2<f64>);
 
-    impl Basis {
+    impl Reflections {
         pub fn apply(&self, mut b: ArrayViewMut2<f64>) {
             let out = gemm(self.0.view(), b.view());
             b.assign(&out);
@@ -162,13 +162,13 @@ mod backend {
         }
     }
 
-    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Basis), Failure> {
+    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), Failure> {
         let n = a.nrows();
         let (diagonal, vectors) = match n {
             0 => (Array1::zeros(0), Array2::zeros((0, 0))),
             _ => eigh(a)?,
         };
-        Ok((diagonal, Array1::zeros(n.saturating_sub(1)), Basis(vectors)))
+        Ok((diagonal, Array1::zeros(n.saturating_sub(1)), Reflections(vectors)))
     }
 }
 

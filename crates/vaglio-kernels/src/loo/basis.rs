@@ -3,19 +3,20 @@
 //! Additions follow arXiv:1003.3570, algorithm 3, with G for λ times theirs; the book derives additions and removals:
 //! explanation/leave-one-out.md, "Trying one more column" and "Taking a column out".
 
-use super::directions::Directions;
-use super::selected::{Leaving, Selected};
+use super::conditioning::{conditioning, judged, left_with};
+use super::orthonormal_basis::OrthonormalBasis;
+use super::removal::{Leaving, RemovalState};
 use super::trial::trial;
-use super::{DEPENDENT, DIGITS_LEFT, conditioning, judged, left_with};
 use crate::sums::{axpy, dot};
+use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, UNLIKE_SQUARES};
 use crate::{Data, Scorer, Trial};
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A change of G, which loses c·cᵀ/τ.
 #[derive(Debug, Clone)]
-pub(crate) struct Commit {
-    pub by: By,
+pub(crate) struct RankOneUpdate {
+    pub kind: UpdateKind,
     /// G x before the column entered; C_b = X_S H e_b before it left.
     pub c: Vec<f64>,
     /// λ + xᵀG x; −H_bb for a column that left.
@@ -26,7 +27,7 @@ pub(crate) struct Commit {
 
 /// What changed G.
 #[derive(Debug, Clone)]
-pub(crate) enum By {
+pub(crate) enum UpdateKind {
     /// A column that entered.
     Entry(usize),
     /// A column that left, with τ < 0, and columns with what c has of each, where such a sum is as good as c.
@@ -35,9 +36,9 @@ pub(crate) enum By {
     Direction,
 }
 
-impl Commit {
+impl RankOneUpdate {
     pub fn is_entry(&self) -> bool {
-        matches!(self.by, By::Entry(_))
+        matches!(self.kind, UpdateKind::Entry(_))
     }
 }
 
@@ -46,7 +47,7 @@ impl Commit {
 pub struct Basis<'d> {
     pub(crate) data: Arc<Data<'d>>,
     pub(crate) lambda: f64,
-    pub(crate) commits: Vec<Commit>,
+    pub(crate) updates: Vec<RankOneUpdate>,
     /// Residuals of each output.
     pub(crate) a: Vec<Vec<f64>>,
     /// 1 − leverage of each row.
@@ -54,15 +55,12 @@ pub struct Basis<'d> {
     /// The selected columns, in order of entry.
     features: Vec<usize>,
     /// What removals need, from the first of them on.
-    removable: Option<Selected>,
+    removable: Option<RemovalState>,
     /// Of λ + ‖x‖², the least that was left of a column that entered.
     share: f64,
     /// What is left of the columns, which rounding is judged by: of those that entered, and the root of it for directions.
     left: f64,
 }
-
-/// Squares of columns beyond which, over the least, each is orthogonalized by itself.
-const UNLIKE: f64 = 1e12;
 
 /// Changes beyond twice the selected columns that a state keeps before it is to be built anew.
 const LONG: usize = 16;
@@ -72,8 +70,8 @@ impl<'d> Basis<'d> {
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
         let a = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let d = data.empty_diagonal();
-        let (commits, features) = (Vec::new(), Vec::new());
-        Basis { data, lambda, commits, a, d, features, removable: None, share: 1.0, left: 1.0 }
+        let (updates, features) = (Vec::new(), Vec::new());
+        Basis { data, lambda, updates, a, d, features, removable: None, share: 1.0, left: 1.0 }
     }
 
     /// Some columns, in their order. Cost O(m·s²).
@@ -87,14 +85,14 @@ impl<'d> Basis<'d> {
     /// Some columns, for trials of removals alone: from one decomposition where they are far from dependent. Cost O(m·s²).
     pub(super) fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
         let alike = !features.is_empty() && !are_unlike(&data, lambda, &features);
-        let selected = alike.then(|| Selected::new(&data, lambda, features.clone(), false)).flatten();
+        let selected = alike.then(|| RemovalState::new(&data, lambda, features.clone(), false)).flatten();
         match selected.map(|selected| (selected.left(&data, lambda), selected)) {
             Some((left, selected)) if left >= DIGITS_LEFT => {
                 let (a, d) = selected.residuals(&data);
                 Basis {
                     data,
                     lambda,
-                    commits: Vec::new(),
+                    updates: Vec::new(),
                     a,
                     d,
                     features,
@@ -106,7 +104,7 @@ impl<'d> Basis<'d> {
             _ => {
                 let mut basis = Basis::of(data, lambda, features);
                 basis.prepare();
-                basis.commits = Vec::new();
+                basis.updates = Vec::new();
                 basis
             }
         }
@@ -114,9 +112,9 @@ impl<'d> Basis<'d> {
 
     /// Makes directions of the columns where one of them is nearly dependent, and says whether it did. Cost O(m·s²).
     pub(super) fn orthogonal(&mut self) -> bool {
-        let is_dependent = self.share < DEPENDENT;
+        let is_dependent = self.share < NEARLY_DEPENDENT;
         if is_dependent {
-            let directions = Directions::new(&self.data, self.lambda, &self.features);
+            let directions = OrthonormalBasis::new(&self.data, self.lambda, &self.features);
             let features = std::mem::take(&mut self.features);
             *self = Basis::new(Arc::clone(&self.data), self.lambda);
             self.left = directions.share.sqrt();
@@ -124,7 +122,7 @@ impl<'d> Basis<'d> {
                 // Directions are orthonormal with rows for λ below them, where targets are 0.
                 let along = |output| dot(self.data.level, &q, self.data.centered(output));
                 let t = (0..self.data.outputs()).map(along).collect();
-                self.commit(Commit { by: By::Direction, c: q, tau: 1.0, t });
+                self.apply(RankOneUpdate { kind: UpdateKind::Direction, c: q, tau: 1.0, t });
             });
             self.features = features;
         }
@@ -136,19 +134,19 @@ impl<'d> Basis<'d> {
     }
 
     fn has_directions(&self) -> bool {
-        self.commits.iter().any(|commit| matches!(commit.by, By::Direction))
+        self.updates.iter().any(|update| matches!(update.kind, UpdateKind::Direction))
     }
 
     /// a ← a − c·t/τ, d ← d − c∘c/τ.
-    fn commit(&mut self, commit: Commit) {
-        let Commit { c, tau, t, .. } = &commit;
+    fn apply(&mut self, update: RankOneUpdate) {
+        let RankOneUpdate { c, tau, t, .. } = &update;
         for (a, t) in self.a.iter_mut().zip(t) {
             axpy(self.data.level, -t / tau, c, a);
         }
         for (d, c) in self.d.iter_mut().zip(c) {
             *d -= c * c / tau;
         }
-        self.commits.push(commit);
+        self.updates.push(update);
     }
 
     /// What is left of the columns with one more, given λ + xᵀG x.
@@ -194,17 +192,17 @@ impl<'d> Basis<'d> {
 
     /// The subset with one more column. Cost O(m·s), and O(m·s²) for a nearly dependent one.
     pub(super) fn with(&self, feature: usize) -> Self {
-        let mut basis = self.without_commits();
+        let mut basis = self.without_updates();
         basis.add_residual(feature, self.residual(feature));
         basis.orthogonal();
         basis
     }
 
     /// The subset with nothing to make G of. Cost O(m · outputs).
-    pub(super) fn without_commits(&self) -> Self {
+    pub(super) fn without_updates(&self) -> Self {
         let (data, a, d, features) = (Arc::clone(&self.data), self.a.clone(), self.d.clone(), self.features.clone());
         let Basis { lambda, share, left, .. } = *self;
-        Basis { data, lambda, commits: Vec::new(), a, d, features, removable: None, share, left }
+        Basis { data, lambda, updates: Vec::new(), a, d, features, removable: None, share, left }
     }
 
     /// Adds a column of which c = G x is known.
@@ -220,7 +218,7 @@ impl<'d> Basis<'d> {
             removable.add(&self.data, feature, &c, tau, &t);
         }
         self.features.push(feature);
-        self.commit(Commit { by: By::Entry(feature), c, tau, t });
+        self.apply(RankOneUpdate { kind: UpdateKind::Entry(feature), c, tau, t });
     }
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
@@ -238,9 +236,9 @@ impl<'d> Basis<'d> {
         }
         self.features.retain(|f| *f != feature);
         let share = 1.0 / (h * (self.lambda + self.data.squares(feature)));
-        self.commit(Commit { by: By::Exit(parts), c, tau: -h, t: w });
+        self.apply(RankOneUpdate { kind: UpdateKind::Exit(parts), c, tau: -h, t: w });
         let is_dependent = self.has_directions() || self.left.max(share) < DIGITS_LEFT;
-        !self.features.is_empty() && !is_dependent && self.commits.len() <= 2 * self.features.len() + LONG
+        !self.features.is_empty() && !is_dependent && self.updates.len() <= 2 * self.features.len() + LONG
     }
 
     /// The trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
@@ -261,7 +259,7 @@ impl<'d> Basis<'d> {
     fn prepare(&mut self) {
         if self.removable.is_none() {
             let one_by_one = self.has_directions() || self.are_unlike();
-            self.removable = Selected::new(&self.data, self.lambda, self.features.clone(), one_by_one);
+            self.removable = RemovalState::new(&self.data, self.lambda, self.features.clone(), one_by_one);
         }
     }
 
@@ -272,24 +270,24 @@ impl<'d> Basis<'d> {
         (products[0], products[1..].to_vec())
     }
 
-    /// G x of a column that is not selected, one commit after the other. Cost O(m·commits).
+    /// G x of a column that is not selected, one update after the other. Cost O(m·updates).
     pub(crate) fn residual(&self, feature: usize) -> Vec<f64> {
         self.residual_from(feature, self.data.scaled(feature), 0)
     }
 
-    /// G x from what it was before the commits from `from` on. Cost O(m) for each of them.
+    /// G x from what it was before the updates from `from` on. Cost O(m) for each of them.
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
         let level = self.data.level;
-        let commits = &self.commits[from..];
-        let x = (!commits.iter().all(Commit::is_entry)).then(|| self.data.scaled(feature));
-        for commit in commits {
+        let updates = &self.updates[from..];
+        let x = (!updates.iter().all(RankOneUpdate::is_entry)).then(|| self.data.scaled(feature));
+        for update in updates {
             // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
-            let g = match (&commit.by, &x) {
-                (By::Entry(entered), _) => self.data.product(*entered, &c),
-                (_, Some(x)) => dot(level, x, &commit.c),
+            let g = match (&update.kind, &x) {
+                (UpdateKind::Entry(entered), _) => self.data.product(*entered, &c),
+                (_, Some(x)) => dot(level, x, &update.c),
                 (_, None) => 0.0,
             };
-            axpy(level, -g / commit.tau, &commit.c, &mut c);
+            axpy(level, -g / update.tau, &update.c, &mut c);
         }
         c
     }
@@ -302,7 +300,7 @@ impl<'d> Basis<'d> {
     /// The loss of the current subset. Cost O(m · outputs).
     pub fn score(&self, scorer: &Scorer) -> Trial {
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        judged(Trial::from_outcome(scorer.outcome(&self.residuals()), least), self.left)
+        judged(Trial::from_partial(scorer.partial_loss(&self.residuals()), least), self.left)
     }
 }
 
@@ -310,5 +308,5 @@ impl<'d> Basis<'d> {
 fn are_unlike(data: &Data<'_>, lambda: f64, features: &[usize]) -> bool {
     let squares = features.iter().map(|&feature| lambda + data.squares(feature));
     let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
-    most > UNLIKE * least
+    most > UNLIKE_SQUARES * least
 }

@@ -1,8 +1,9 @@
 //! Depth-first search over subsets: a subset, and the columns that may still follow.
 
-use super::pass::{Moving, Pass, alone};
+use super::Basis;
+use super::conditioning::{is_cancelled, judged, left_with};
 use super::trial::trial;
-use super::{Basis, is_cancelled, judged, left_with};
+use crate::pass::{Moving, Pass, alone};
 use crate::sums::{axpy, dot};
 use crate::{Level, Scorer, Trial, is_unreliable};
 use std::sync::Arc;
@@ -200,7 +201,7 @@ impl Branch<'_> {
         let left_out = |a: &Vec<f64>| a.iter().zip(&self.d).map(|(a, d)| a / d).collect();
         let residuals: Vec<Vec<f64>> = self.a.iter().map(left_out).collect();
         let least = self.d.iter().copied().fold(f64::INFINITY, f64::min);
-        judged(Trial::from_outcome(scorer.outcome(&residuals), least), self.left)
+        judged(Trial::from_partial(scorer.partial_loss(&residuals), least), self.left)
     }
 
     /// Lowers `weights` to 1/d_j² of this subset, which no larger one has less of. Cost O(m).
@@ -230,14 +231,14 @@ impl Pending<'_> {
 
 /// d ← d − c∘c·inverse.
 fn subtract_squares(level: Level, inverse: f64, c: &[f64], d: &mut [f64]) {
-    struct Kernel<'k>(f64, &'k [f64], &'k mut [f64]);
-    impl pulp::NullaryFnOnce for Kernel<'_> {
+    struct SubtractSquares<'k>(f64, &'k [f64], &'k mut [f64]);
+    impl pulp::NullaryFnOnce for SubtractSquares<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel(inverse, c, d) = self;
+            let SubtractSquares(inverse, c, d) = self;
             d.iter_mut().zip(c).for_each(|(d, c)| *d -= c * c * inverse);
         }
     }
-    level.run(Kernel(inverse, c, d));
+    level.run(SubtractSquares(inverse, c, d));
 }

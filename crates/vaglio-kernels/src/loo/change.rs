@@ -1,11 +1,11 @@
 //! Residuals left out after one-column changes of a subset, exact for every row.
 //!
 //! Residuals are a/d as in every trial (see [`super`]); rows whose d = 1 − leverage is unreliable are left out by
-//! [`Excluded`] instead. The book derives both: explanation/leave-one-out.md, "Where the closed form alone would go
+//! [`Exclusion`] instead. The book derives both: explanation/leave-one-out.md, "Where the closed form alone would go
 //! wrong".
 
 use super::Basis;
-use super::excluded::{Excluded, fits_every_row};
+use crate::exclusion::{Exclusion, fits_every_row};
 use crate::is_unreliable;
 use crate::linalg::Failure;
 use ndarray::Array2;
@@ -101,7 +101,7 @@ fn left_out(
         .filter_map(|change| if let Change::Add(feature) = change { Some(*feature) } else { None })
         .collect();
     let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
-    let excluded = Excluded::new(basis.data(), subset, &added, rows)?;
+    let excluded = Exclusion::new(basis.data(), subset, &added, rows)?;
     let fit = excluded.fit(basis.lambda(), None)?;
     let after = |change: &Change| match *change {
         Change::None => Ok(fit.left_out()),
@@ -119,7 +119,7 @@ impl Basis<'_> {
     /// Cost O(m·s), for a removal O(m·s²), or O(m³) for a subset that can fit every row.
     fn residuals_after(&self, change: Change) -> (Vec<Vec<f64>>, BTreeSet<usize>) {
         let subset = change.of(self.selected());
-        if let Some(residuals) = super::dual::residuals(&self.data, self.lambda, &subset) {
+        if let Some(residuals) = super::row_inverse::residuals(&self.data, self.lambda, &subset) {
             return (residuals, BTreeSet::new());
         }
         if fits_every_row(&self.data, subset.len()) {
@@ -128,7 +128,7 @@ impl Basis<'_> {
         let changed = match change {
             Change::Remove(_) => Basis::of(self.data.clone(), self.lambda, subset),
             Change::Add(feature) => self.with(feature),
-            Change::None => self.without_commits(),
+            Change::None => self.without_updates(),
         };
         let unreliable = (0..changed.d.len()).filter(|&row| is_unreliable(changed.conditioning(row))).collect();
         (changed.residuals(), unreliable)

@@ -6,67 +6,35 @@
 //! Everything here is in units in which λ does not divide, so the empty subset is exact for every λ.
 //!
 //! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
-//! * [`State`] — a basis and, of the candidates, nothing, lower bounds of their trials, or C_i = G x_i of each.
+//! * [`LooState`] — a basis and, of the candidates, nothing, lower bounds of their trials, or C_i = G x_i of each.
 //! * [`residuals_after`] — the residuals after a change, exact also where 1 − leverage is unreliable.
-//! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`Possible`] bounds what is below.
+//! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`SubtreeBound`] bounds what is below.
 //!
 //! # Reference
 //! T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
 //! arXiv:1003.3570, algorithm 3 (with G for λ times theirs); the book, explanation/leave-one-out.md.
 
-mod all;
 mod basis;
-mod bounds;
 mod branch;
+mod cached_product;
+mod candidate;
+mod candidate_bounds;
+mod candidate_cache;
+mod candidate_pairs;
 mod change;
-mod directions;
-mod dual;
-mod excluded;
-mod formed;
-mod group;
-mod new;
-mod pass;
-mod possible;
-mod selected;
-mod spread;
+mod conditioning;
+mod norm_interval;
+mod orthonormal_basis;
+mod removal;
+mod row_inverse;
+mod row_weights;
 mod state;
+mod subtree_bound;
 mod trial;
-mod weighing;
+mod update_products;
 
 pub use basis::Basis;
 pub use branch::Branch;
 pub use change::{Change, residuals_after};
-pub(crate) use excluded::Excluded;
-pub(crate) use pass::{Found, Pass};
-pub use possible::Possible;
-pub use state::State;
-
-use crate::Trial;
-
-/// Of ‖x‖²: below this part cancellation in an updated xᵀG x counts, and it is computed anew.
-const CANCELLED: f64 = 1e-3;
-/// Rounding that a lower bound may have, relative to the terms it is made of.
-const BOUND_ROUNDING: f64 = 1e-9;
-/// Of λ + ‖x‖²: where less is left of a column, it is nearly dependent, and what is left is found anew as a direction.
-const DEPENDENT: f64 = 1e-7;
-/// Rounding is a digit over what is left of columns: from this part down it counts beside that of 1 − leverage.
-const DIGITS_LEFT: f64 = 1e-4;
-
-/// What is left where a column of which so much is left enters: nothing to be trusted where it is nearly dependent.
-fn left_with(left: f64, share: f64) -> f64 {
-    if share < DEPENDENT { 0.0 } else { left.min(share) }
-}
-
-/// A trial by states of columns of which so much is left.
-fn judged(trial: Trial, left: f64) -> Trial {
-    Trial { conditioning: conditioning(trial.conditioning, left), ..trial }
-}
-
-fn conditioning(of_row: f64, left: f64) -> f64 {
-    of_row * (left / DIGITS_LEFT).min(1.0)
-}
-
-/// Whether cancellation counts in xᵀG x that was updated, given ‖x‖².
-fn is_cancelled(product: f64, squares: f64) -> bool {
-    product < CANCELLED * squares
-}
+pub use state::LooState;
+pub use subtree_bound::SubtreeBound;

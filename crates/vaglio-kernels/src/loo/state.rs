@@ -1,29 +1,29 @@
 //! What a search keeps of a subset for one λ: its basis, and of the candidates nothing, bounds or everything.
 
 use super::Basis;
-use super::all::All;
-use super::bounds::Bounds;
+use super::candidate_bounds::CandidateBounds;
+use super::candidate_cache::CandidateCache;
 use crate::{Data, Scorer, Trial};
 use std::sync::Arc;
 
 /// The state of the selected columns with caches of the candidates, each from the first time that it is asked for: lower
 /// bounds of every trial, and G x of every candidate, which takes their place.
 #[derive(Debug)]
-pub struct State<'d> {
+pub struct LooState<'d> {
     basis: Basis<'d>,
-    bounds: Option<Bounds>,
-    all: Option<All>,
+    bounds: Option<CandidateBounds>,
+    all: Option<CandidateCache>,
 }
 
-impl<'d> State<'d> {
+impl<'d> LooState<'d> {
     /// The subset of a basis, with nothing of the candidates yet.
     pub fn new(basis: Basis<'d>) -> Self {
-        State { basis, bounds: None, all: None }
+        LooState { basis, bounds: None, all: None }
     }
 
     /// Some columns for trials of removals alone, in half of the memory. Cost O(m·s² + s³).
     pub fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
-        State::new(Basis::of_removals(data, lambda, features))
+        LooState::new(Basis::of_removals(data, lambda, features))
     }
 
     /// The state of the selected columns.
@@ -47,7 +47,7 @@ impl<'d> State<'d> {
         is_anew
     }
 
-    /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · commits) at the next bounds.
+    /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · updates) at the next bounds.
     ///
     /// False where the state is to be built anew, as in [`Basis::remove`].
     #[must_use]
@@ -72,19 +72,19 @@ impl<'d> State<'d> {
         if self.all.is_some() {
             return None;
         }
-        let bounds = self.bounds.get_or_insert_with(|| Bounds::new(&self.basis));
+        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis));
         let found = bounds.bounds(&self.basis, scorer);
         Some((bounds.features(), found))
     }
 
-    /// Bounds as of [`State::bounds`] that read nothing of X, and are somewhat lower; `None` where they would tell too
+    /// Bounds as of [`LooState::bounds`] that read nothing of X, and are somewhat lower; `None` where they would tell too
     /// little, or G x of every candidate is kept. Cost O(n·(s + outputs)), and one read of X for each column that entered
     /// and whose inner products no state of these rows knows.
     pub fn near_bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
         if self.all.is_some() {
             return None;
         }
-        let bounds = self.bounds.get_or_insert_with(|| Bounds::new(&self.basis));
+        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis));
         let found = bounds.near(&self.basis, scorer)?;
         Some((bounds.features(), found))
     }
@@ -100,14 +100,14 @@ impl<'d> State<'d> {
         self.bounds.is_some() && self.all.is_none()
     }
 
-    /// Brings bounds up to date, as asking for them does. Cost: that of [`State::near_bounds`].
+    /// Brings bounds up to date, as asking for them does. Cost: that of [`LooState::near_bounds`].
     pub fn follow(&mut self) {
         if self.all.is_none() {
-            self.bounds.get_or_insert_with(|| Bounds::new(&self.basis)).refresh(&self.basis);
+            self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis)).refresh(&self.basis);
         }
     }
 
-    /// Exact trials of some candidates, by their places in [`State::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
+    /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
     /// that was tried in the step before.
     pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {
         self.bounds.as_mut().map_or_else(Vec::new, |bounds| bounds.trials(&self.basis, scorer, places))
@@ -120,6 +120,6 @@ impl<'d> State<'d> {
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         let basis = &self.basis;
         self.bounds = None;
-        self.all.get_or_insert_with(|| All::new(basis)).trials(basis, scorer, features)
+        self.all.get_or_insert_with(|| CandidateCache::new(basis)).trials(basis, scorer, features)
     }
 }

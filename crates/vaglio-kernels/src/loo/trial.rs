@@ -28,13 +28,13 @@ pub(crate) fn trial(
         }
         scorer.add(&mut tally, start, &residuals, c.len());
     }
-    Trial::from_outcome(scorer.finish(tally), low.least())
+    Trial::from_partial(scorer.finish(tally), low.least())
 }
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
 #[allow(clippy::too_many_arguments)]
 fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
-    struct Kernel<'k> {
+    struct LeaveOutRows<'k> {
         c: &'k [f64],
         a: &'k [f64],
         d: &'k [f64],
@@ -43,11 +43,11 @@ fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: 
         out: &'k mut [f64],
         low: &'k mut Wide,
     }
-    impl NullaryFnOnce for Kernel<'_> {
+    impl NullaryFnOnce for LeaveOutRows<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Kernel { c, a, d, step, inverse, out, low } = self;
+            let LeaveOutRows { c, a, d, step, inverse, out, low } = self;
             let rows = c.len();
             let (chunks, rest) = c.as_chunks();
             let whole = chunks.len();
@@ -70,5 +70,5 @@ fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: 
             *low = smallest;
         }
     }
-    level.run(Kernel { c, a, d, step, inverse, out, low });
+    level.run(LeaveOutRows { c, a, d, step, inverse, out, low });
 }

@@ -1,6 +1,7 @@
 //! Normal equations for one λ, and their solutions refined by residuals from the rows.
 
 use crate::linalg::Cholesky;
+use crate::tolerance::{CORRECTION_BESIDE, CORRECTION_LEFT, CORRECTION_MOST};
 use ndarray::{Array1, Array2, Axis};
 
 /// (XᵀX + λI)W = XᵀY by a Cholesky factor, with the weights that it gave and what later corrections made of them.
@@ -26,14 +27,8 @@ pub(crate) struct Equations {
     rounds: usize,
 }
 
-/// What a round leaves of an error, over ε·κ: far above what random problems show.
-const LEFT: f64 = 16.0;
-/// What a round may leave of an error, as predicted and as seen.
-const MOST_LEFT: f64 = 0.05;
 /// Rounds after which something is amiss.
 const ROUNDS: usize = 6;
-/// The part of the rounding of reflections, ε·√κ, that may be left of an error.
-const BESIDE: f64 = 0.25;
 
 impl Equations {
     /// From XᵀX and XᵀY; `None` where they are too ill-conditioned to be refined at once. Cost O(s³).
@@ -46,7 +41,9 @@ impl Equations {
         }
         let factor = Cholesky::new(gram.view()).ok()?;
         let condition = factor.inverse_norm(count).max(1.0);
-        if (LEFT * f64::EPSILON * condition).is_nan() || LEFT * f64::EPSILON * condition > MOST_LEFT {
+        if (CORRECTION_LEFT * f64::EPSILON * condition).is_nan()
+            || CORRECTION_LEFT * f64::EPSILON * condition > CORRECTION_MOST
+        {
             return None;
         }
         let scaled = factor.solve((along * &scale.view().insert_axis(Axis(1))).view());
@@ -65,12 +62,12 @@ impl Equations {
         let correction = self.factor.solve((missing * self.scale.view().insert_axis(Axis(1))).view());
         let now = sizes(&correction);
         // What is not a number is not smaller.
-        if self.rounds == ROUNDS || !now.iter().zip(&self.last).all(|(now, last)| *now <= MOST_LEFT * last) {
+        if self.rounds == ROUNDS || !now.iter().zip(&self.last).all(|(now, last)| *now <= CORRECTION_MOST * last) {
             return None;
         }
         self.scaled += &correction;
-        let left = LEFT * self.condition;
-        let enough = BESIDE * self.condition.sqrt();
+        let left = CORRECTION_LEFT * self.condition;
+        let enough = CORRECTION_BESIDE * self.condition.sqrt();
         let are_right = now.iter().zip(sizes(&self.scaled)).all(|(now, size)| left * now <= enough * size);
         (self.last, self.rounds) = (now, self.rounds + 1);
         Some(are_right)

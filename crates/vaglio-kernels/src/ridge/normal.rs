@@ -2,8 +2,8 @@
 
 use super::equations::Equations;
 use crate::Data;
-use crate::kfold::AllRows;
-use crate::sums::{LANES, Sums, add_products, subtract};
+use crate::kfold::NormalEquations;
+use crate::sums::{LANES, LaneSums, add_products, subtract};
 use ndarray::{Array1, Array2, ArrayView1};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ impl<'d> Normal<'d> {
     /// The columns of `subset`, of whose products `known` may tell. Cost O(s²), and O(m·s²) where it does not.
     ///
     /// `None` without columns, for more of them than rows, and where products overflow.
-    pub fn new(data: Arc<Data<'d>>, subset: &[usize], intercept: bool, known: &AllRows) -> Option<Self> {
+    pub fn new(data: Arc<Data<'d>>, subset: &[usize], intercept: bool, known: &NormalEquations) -> Option<Self> {
         if subset.is_empty() || subset.len() > data.rows() {
             return None;
         }
-        let (gram, along) = known.normal_equations(subset)?;
+        let (gram, along) = known.of_subset(subset)?;
         let left = known.means_left(subset)?.into();
         let is_finite = gram.iter().chain(&along).all(|x| x.is_finite());
         is_finite.then(|| Normal { data, subset: subset.to_vec(), intercept, gram, along, left })
@@ -92,7 +92,7 @@ impl<'d> Normal<'d> {
         let (data, count, outputs) = (&self.data, self.subset.len(), weights.ncols());
         let mut x = vec![0.0; count * TILE];
         let mut residuals = vec![0.0; TILE];
-        let mut sums = vec![[Sums::<1>::ZERO]; count * outputs];
+        let mut sums = vec![[LaneSums::<1>::ZERO]; count * outputs];
         let weights: Vec<Vec<f64>> = weights.columns().into_iter().map(|w| w.to_vec()).collect();
         for start in (start..data.rows().min(start + BLOCK)).step_by(TILE) {
             let rows = start..data.rows().min(start + TILE);

@@ -1,17 +1,15 @@
 //! Triangles of rows, tile after tile.
 
 use crate::linalg::{self, Failure};
+use crate::tolerance::UNLIKE_WEIGHTS;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
-
-/// The weights of rows beyond which their order counts, over the least.
-const UNLIKE: f64 = 1e6;
 
 /// The rows from the heaviest to the lightest, where weights are very unlike: reflections then cost no digits of light rows.
 ///
 /// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
 pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
     let (least, most) = weights.iter().fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(*w), most.max(*w)));
-    (most > UNLIKE * least).then(|| {
+    (most > UNLIKE_WEIGHTS * least).then(|| {
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         order

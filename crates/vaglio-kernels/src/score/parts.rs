@@ -1,6 +1,7 @@
 //! Losses from parts of the rows, each with residuals of a state of its own.
 
-use super::{Measure, Scorer, Targets};
+use super::{Scorer, Targets};
+use crate::Measure;
 
 impl Scorer {
     /// The same loss of the rows that `is_in` says alone, for residuals that are scaled like those of `state`, the
@@ -47,7 +48,7 @@ impl Scorer {
 
     /// Whether the loss is made of what all rows give, once they are there.
     fn is_gathered(&self) -> bool {
-        self.units.is_some() || matches!(self.measure, Measure::Auc | Measure::Whole(_))
+        self.units.is_some() || matches!(self.measure, Measure::Auc | Measure::Whole)
     }
 
     pub(super) fn is_outside(&self, row: usize) -> bool {

@@ -1,8 +1,8 @@
 //! Losses that one pass over the rows of one output adds up, together with the change of the state.
 
-use super::{Measure, Scorer, Targets};
-use crate::Trial;
-use crate::loo::{Found, Pass};
+use super::{Scorer, Targets};
+use crate::pass::{Found, Pass};
+use crate::{Measure, Trial};
 use std::sync::Arc;
 
 /// Of eight rows a byte, of which bit l is set where the class of row l is 1 and not −1; `None` for other targets.

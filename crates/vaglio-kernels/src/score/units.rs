@@ -33,7 +33,7 @@ impl Scorer {
             root,
         };
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
-        let scorer = Scorer::new(Arc::new(of_units), self.measure.clone());
+        let scorer = Scorer::new(Arc::new(of_units), self.measure).with_rule(Arc::clone(&self.rule));
         let units = Units { of_row: of_row.to_vec(), steps, shares: shares.to_vec(), scorer };
         Scorer { units: Some(Arc::new(units)), ..self }
     }

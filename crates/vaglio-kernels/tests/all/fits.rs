@@ -3,7 +3,7 @@
 use super::sample::Sample;
 use ndarray::{Array1, Array2, Axis, s};
 use std::sync::Arc;
-use vaglio_kernels::kfold::{AllRows, Moments};
+use vaglio_kernels::kfold::{Moments, NormalEquations};
 use vaglio_kernels::linalg::{svd, triangle};
 use vaglio_kernels::ridge::{Normal, Ridge};
 use vaglio_kernels::{Column, Data, Level};
@@ -100,7 +100,7 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                 let (weighted, intercept) = (random.uniform() < 0.5, offset != 0.0 || random.uniform() < 0.5);
                 let subset: Vec<usize> = (0..=count).rev().collect();
                 let data = sample.data(Level::best(), weighted, intercept);
-                let products = AllRows::new(&data, &subset, intercept).unwrap();
+                let products = NormalEquations::new(&data, &subset, intercept).unwrap();
                 let Some(normal) = Normal::new(data, &subset, intercept, &products) else { continue };
                 let Some((own, own_intercepts)) = normal.coefficients(lambda) else {
                     refused += 1;
@@ -169,7 +169,7 @@ fn offsets_cost_refined_weights_no_digits() {
         let moved = x.each_ref().map(|x| x.iter().map(|x| offset + x).collect::<Vec<f64>>());
         let columns = moved.iter().map(|x| Column::Double(x)).collect();
         let data = Arc::new(Data::new(Level::best(), columns, vec![true; 3], &[&y], None, true).unwrap());
-        let products = AllRows::new(&data, &[0, 1, 2], true).unwrap();
+        let products = NormalEquations::new(&data, &[0, 1, 2], true).unwrap();
         Normal::new(data, &[0, 1, 2], true, &products).unwrap().coefficients(0.5).unwrap().0
     };
     let plain = weights(0.0);
@@ -185,10 +185,10 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
     for (weighted, intercept) in [(false, false), (true, true)] {
         let rows = sample.rows(Level::best(), &folds, weighted, intercept, false);
         let moments = Moments::new(&rows).unwrap();
-        let known = moments.all_rows().unwrap();
+        let known = moments.normal_equations().unwrap();
         let subset = [6, 0, 7, 3];
-        let own = AllRows::new(rows.data(), &subset, intercept).unwrap();
-        let pairs = [known.normal_equations(&subset).unwrap(), own.normal_equations(&subset).unwrap()];
+        let own = NormalEquations::new(rows.data(), &subset, intercept).unwrap();
+        let pairs = [known.of_subset(&subset).unwrap(), own.of_subset(&subset).unwrap()];
         let x = sample.matrix(&subset, &(0..200).collect::<Vec<_>>());
         let weights: Array1<f64> = (0..200).map(|j| sample.weight(weighted, j)).collect();
         let total = weights.sum();
@@ -220,7 +220,7 @@ fn levels_and_threads_change_no_bit_of_a_fit() {
     let subset: Vec<usize> = (0..14).collect();
     let fit = |level: Level| {
         let data = sample.data(level, true, true);
-        let products = AllRows::new(&data, &subset, true).unwrap();
+        let products = NormalEquations::new(&data, &subset, true).unwrap();
         Normal::new(data, &subset, true, &products).unwrap().coefficients(0.1).unwrap()
     };
     let first = fit(Level::available()[0]);

@@ -3,7 +3,7 @@
 use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
-use vaglio_kernels::kfold::{Refitted, Rows};
+use vaglio_kernels::kfold::{FoldedRows, Refit};
 use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, Trial};
 use vaglio_testkit::Random;
 
@@ -28,16 +28,16 @@ fn settings() -> impl Iterator<Item = Setting> {
     (0..8).map(|k| Setting(k & 1 > 0, k & 2 > 0, k & 4 > 0))
 }
 
-fn folded<'s>(sample: &'s Sample, level: Level, folds: &[u32], setting: Setting) -> Arc<Rows<'s>> {
+fn folded<'s>(sample: &'s Sample, level: Level, folds: &[u32], setting: Setting) -> Arc<FoldedRows<'s>> {
     Arc::new(sample.rows(level, folds, setting.0, setting.1, setting.2))
 }
 
-fn state<'d>(rows: &Arc<Rows<'d>>, lambda: f64) -> HoldOut<'d> {
+fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
     HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda)
 }
 
 /// Scorers of residuals fold after fold, and in the order as given.
-fn scorers(rows: &Rows<'_>, measure: Measure) -> (Scorer, Scorer) {
+fn scorers(rows: &FoldedRows<'_>, measure: Measure) -> (Scorer, Scorer) {
     let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
     (Scorer::new(permuted, measure.clone()), Scorer::new(Arc::clone(rows.targets()), measure))
 }
@@ -61,19 +61,19 @@ struct Distance {
 }
 
 impl Distance {
-    fn of(&mut self, trial: Trial, rows: &Rows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
+    fn of(&mut self, trial: Trial, rows: &FoldedRows<'_>, plain: &Scorer, subset: &[usize], lambda: f64) -> f64 {
         if trial.is_unreliable() {
             self.unreliable += 1;
             return 0.0;
         }
         self.sound += 1;
-        let defined = plain.loss(&Refitted::new(rows, subset).unwrap().residuals(lambda).unwrap());
+        let defined = plain.loss(&Refit::new(rows, subset).unwrap().residuals(lambda).unwrap());
         let distance = (trial.loss - defined).abs() / defined.max(1e-3);
         if distance.is_nan() { f64::INFINITY } else { distance }
     }
 
     /// Compares the state's score and all its trials.
-    fn look(&mut self, state: &mut HoldOut<'_>, rows: &Rows<'_>, measure: Measure) {
+    fn look(&mut self, state: &mut HoldOut<'_>, rows: &FoldedRows<'_>, measure: Measure) {
         let (selected, lambda) = (state.selected().to_vec(), state.lambda());
         // Without a column, where classes balance, the side that a prediction of 0 is on is a matter of rounding.
         let (scorer, plain) = scorers(rows, if selected.len() < 2 { Measure::Squared } else { measure });
@@ -139,7 +139,7 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
     let rows = folded(&sample, Level::best(), folds, Setting(true, true, false));
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
-    let (residuals, refitted) = (state.residuals(), Refitted::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
+    let (residuals, refitted) = (state.residuals(), Refit::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
     for row in 0..33 {
         let training: Vec<usize> = (0..33).filter(|&j| folds[j] != folds[row]).collect();
         let defined = sample.residuals(&training, &[row], &subset, lambda, true, true);
@@ -349,7 +349,7 @@ fn columns_that_cannot_change_are_not_tried() {
     let targets: Vec<&[f64]> = sample.targets.iter().map(Vec::as_slice).collect();
     let active = (0..9).map(|i| i != 4).collect();
     let data = Data::new(Level::best(), sample.columns(), active, &targets, None, true).unwrap();
-    let rows = Arc::new(Rows::new(data, Folds::new(&folds(33)[1]), true, false));
+    let rows = Arc::new(FoldedRows::new(data, Folds::new(&folds(33)[1]), true, false));
     let (scorer, mut state) = (scorers(&rows, Measure::Squared).0, state(&rows, 0.1));
     state.reset(&[4, 1, 1, 3]);
     state.add(4);

@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, Landmarks, Quadratic, classes, gaussian, shares, standardized};
+use vaglio_kernels::hsic::{Landmarks, Quadratic, ThinFactor, classes, gaussian, shares, standardized};
 use vaglio_kernels::linalg::solve;
 use vaglio_testkit::Random;
 
@@ -48,7 +48,7 @@ fn inner_products_are_those_of_the_matrices() {
             let all: Vec<Vec<f64>> = columns(m).iter().filter_map(|x| standardized(x, &p)).collect();
             let matrices: Vec<_> = all.iter().map(|u| normalized(&plain(u, &p, sigma))).collect();
             let factor = |u: &Vec<f64>| gaussian(level, &p, std::slice::from_ref(u), sigma).normalized(level);
-            let factors: Vec<Factor> = all.iter().map(factor).collect();
+            let factors: Vec<ThinFactor> = all.iter().map(factor).collect();
             for (a, f) in matrices.iter().zip(&factors) {
                 for (b, g) in matrices.iter().zip(&factors) {
                     worst = worst.max(((a * b).sum() - f.inner(level, g)).abs());
@@ -115,7 +115,7 @@ fn every_level_gives_the_same_bits() {
     let bits = |level: Level| -> Vec<u64> {
         let exact = all.iter().map(|u| gaussian(level, &p, std::slice::from_ref(u), 1.0).normalized(level));
         let sampled = all.iter().map(|u| marks.factor(level, &p, u).normalized(level));
-        let factors: Vec<Factor> = exact.chain(sampled).collect();
+        let factors: Vec<ThinFactor> = exact.chain(sampled).collect();
         factors.iter().flat_map(|f| factors.iter().map(move |g| f.inner(level, g).to_bits())).collect()
     };
     let first = bits(Level::available()[0]);

@@ -1,6 +1,6 @@
 //! Landmarks against the plain definition of their entropy.
 
-use vaglio_kernels::distinct::distinct_rows;
+use vaglio_kernels::duplicates::distinct_rows;
 use vaglio_kernels::landmarks::landmarks;
 use vaglio_kernels::similarity::Kernel;
 use vaglio_kernels::{Column, Level};

@@ -2,8 +2,8 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::kfold::{Decomposition, Rows};
-use vaglio_kernels::loo::{Basis, Change, State, residuals_after};
+use vaglio_kernels::kfold::{Decomposition, FoldedRows};
+use vaglio_kernels::loo::{Basis, Change, LooState, residuals_after};
 use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, is_unreliable};
 use vaglio_testkit::Random;
 
@@ -23,8 +23,8 @@ fn sample(rows: usize) -> Sample {
 /// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
     let scorer = Scorer::new(Arc::clone(data.targets()), measure.clone());
-    let mut full = State::new(Basis::new(Arc::clone(data), lambda));
-    let mut bounded = State::new(Basis::new(Arc::clone(data), lambda));
+    let mut full = LooState::new(Basis::new(Arc::clone(data), lambda));
+    let mut bounded = LooState::new(Basis::new(Arc::clone(data), lambda));
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         let open: Vec<usize> = (0..10).filter(|f| !chosen.contains(f)).collect();
@@ -104,8 +104,8 @@ fn removals_alone_are_those_of_a_state() {
             let data = sample.data(Level::best(), weighted, intercept);
             let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
             for (lambda, subset) in [(1e-9, vec![0, 3, 7]), (1.0, vec![9, 2, 4, 0]), (1e6, (0..10).collect())] {
-                let mut whole = State::new(Basis::of(Arc::clone(&data), lambda, subset.iter().copied()));
-                let mut alone = State::of_removals(Arc::clone(&data), lambda, subset.clone());
+                let mut whole = LooState::new(Basis::of(Arc::clone(&data), lambda, subset.iter().copied()));
+                let mut alone = LooState::of_removals(Arc::clone(&data), lambda, subset.clone());
                 let expected = whole.removals(&scorer, &subset);
                 for (trial, expected) in alone.removals(&scorer, &subset).iter().zip(&expected) {
                     assert!((trial.loss - expected.loss).abs() <= 1e-12 * expected.loss);
@@ -122,13 +122,13 @@ fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
     let data = sample.data(Level::best(), true, true);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut bounded = State::new(Basis::new(Arc::clone(&data), 1e-3));
+    let mut bounded = LooState::new(Basis::new(Arc::clone(&data), 1e-3));
     bounded.add(2);
     bounded.bounds(&scorer);
     bounded.bounded_trials(&scorer, &[0, 3]);
     bounded.add(8);
     let open: Vec<usize> = (0..10).filter(|f| ![2, 8].contains(f)).collect();
-    let mut fresh = State::new(bounded.basis().clone());
+    let mut fresh = LooState::new(bounded.basis().clone());
     let (a, b) = (bounded.trials(&scorer, &open), fresh.trials(&scorer, &open));
     for (a, b) in a.iter().zip(&b) {
         assert!((a.loss - b.loss).abs() <= 1e-12 * b.loss);
@@ -143,7 +143,7 @@ fn bounds_hold_where_a_row_is_unreliable() {
     for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
         let data = sample.data(Level::best(), true, intercept);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        let mut bounded = State::new(Basis::new(Arc::clone(&data), lambda));
+        let mut bounded = LooState::new(Basis::new(Arc::clone(&data), lambda));
         for chosen in [2, 4, 7, 0] {
             bounded.add(chosen);
             let (features, bounds) = bounded.bounds(&scorer).unwrap();
@@ -174,7 +174,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(basis.score(&scorer).is_unreliable());
         if lambda > 1e-8 {
-            let rows = Rows::new(Arc::clone(&data), Folds::single(83), intercept, false);
+            let rows = FoldedRows::new(Arc::clone(&data), Folds::single(83), intercept, false);
             let all: Vec<usize> = (0..83).collect();
             let (residuals, conditioning) = Decomposition::new(&rows, &subset).unwrap().residuals(lambda, &all);
             assert!(!is_unreliable(conditioning));

@@ -1,7 +1,7 @@
 //! Branches of a depth-first search against states that are built anew, on every instruction set.
 
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Branch, Possible};
+use vaglio_kernels::loo::{Basis, Branch, SubtreeBound};
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 
 const COUNT: usize = 7;
@@ -86,13 +86,13 @@ fn dropping_columns_from_a_fit_equals_the_fit_of_the_others() {
     let data = Data::new(Level::best(), views, vec![true; COUNT], &[&target], None, true).unwrap();
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
     let weights: Vec<f64> = (0..45).map(|j| 1.0 + (j % 7) as f64).collect();
-    let mut fit = Possible::new(&data, &[0, 1, 2, 3, 4], &weights).unwrap();
+    let mut fit = SubtreeBound::new(&data, &[0, 1, 2, 3, 4], &weights).unwrap();
     for members in [&[0, 1, 3, 4][..], &[1, 3], &[3], &[]] {
         assert!(fit.covers(members));
         fit.keep(members);
-        let of = |fit: &Possible| fit.bound(&scorer, &[], COUNT);
-        let (kept, anew) = (of(&fit), of(&Possible::new(&data, members, &weights).unwrap()));
+        let of = |fit: &SubtreeBound| fit.bound(&scorer, &[], COUNT);
+        let (kept, anew) = (of(&fit), of(&SubtreeBound::new(&data, members, &weights).unwrap()));
         assert!((kept - anew).abs() <= 1e-12 * anew, "{members:?}: {kept} is not {anew}");
     }
-    assert!(Possible::new(&data, &[3, 6], &weights).is_none(), "equal columns have no fit of their own");
+    assert!(SubtreeBound::new(&data, &[3, 6], &weights).is_none(), "equal columns have no fit of their own");
 }

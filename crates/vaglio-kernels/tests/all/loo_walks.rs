@@ -2,7 +2,7 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, State};
+use vaglio_kernels::loo::{Basis, LooState};
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
 use vaglio_testkit::Random;
@@ -49,8 +49,8 @@ impl Walked {
     fn walk(&self, level: Level, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
         let data = self.data(level);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        let mut bounded = State::new(Basis::new(Arc::clone(&data), lambda));
-        let mut full = State::new(Basis::new(Arc::clone(&data), lambda));
+        let mut bounded = LooState::new(Basis::new(Arc::clone(&data), lambda));
+        let mut full = LooState::new(Basis::new(Arc::clone(&data), lambda));
         let (mut random, mut subset) = (Random::new(5), Vec::new());
         let (mut error, mut seen) = (0.0f64, Vec::new());
         for _ in 0..steps {
@@ -95,8 +95,8 @@ impl Walked {
                 assert_eq!(a, b);
                 if !a {
                     let basis = Basis::of(Arc::clone(&data), lambda, subset.iter().copied());
-                    full = State::new(basis.clone());
-                    bounded = State::new(basis);
+                    full = LooState::new(basis.clone());
+                    bounded = LooState::new(basis);
                 }
             }
             assert!(bounded.basis().selected().eq(subset.iter().copied()));

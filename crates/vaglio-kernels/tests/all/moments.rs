@@ -3,7 +3,7 @@
 use crate::sample::Sample;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::kfold::{Backward, Forward, Moments, Refitted, Rows, Spectrum, Tree, Trials};
+use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Refit, Spectrum, Trials};
 use vaglio_kernels::linalg::triangle;
 use vaglio_kernels::{Level, Measure, Scorer, is_unreliable};
 use vaglio_testkit::Random;
@@ -43,7 +43,7 @@ fn sample(rows: usize, folds: u32) -> Folded {
 }
 
 impl Folded {
-    fn rows(&self, level: Level, setting: Setting) -> Rows<'_> {
+    fn rows(&self, level: Level, setting: Setting) -> FoldedRows<'_> {
         self.sample.rows(level, &self.fold, setting.weighted, setting.intercept, setting.standardize)
     }
 
@@ -129,10 +129,10 @@ struct Check<'r> {
 }
 
 /// Refitting from the rows.
-fn by_residuals<'r>(rows: &'r Rows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
+fn by_residuals<'r>(rows: &'r FoldedRows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
     let scorer = Scorer::new(Arc::clone(rows.targets()), Measure::Squared);
     move |subset, lambdas| {
-        let refitted = Refitted::new(rows, subset).unwrap();
+        let refitted = Refit::new(rows, subset).unwrap();
         lambdas.iter().map(|&lambda| scorer.loss(&refitted.residuals(lambda).unwrap())).collect()
     }
 }
@@ -182,7 +182,7 @@ fn with(subset: &[usize], feature: usize) -> Vec<usize> {
 }
 
 /// Forward with removals, backward, spectrum and tree on the same rows, every trial against refitting.
-fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], name: &str) -> (usize, usize) {
+fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64], name: &str) -> (usize, usize) {
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut check = Check::new(&moments, reference);
     let n = rows.columns();
@@ -211,7 +211,7 @@ fn every_engine(rows: &Rows<'_>, reference: &Reference<'_>, lambdas: &[f64], nam
         check.losses(&subset, lambdas, &spectrum.losses(lambdas), &conditioning);
     }
     let columns = [7, 0, 2, n - 1, 1];
-    let mut open = vec![(Tree::new(&moments, lambdas, &columns), vec![], 0)];
+    let mut open = vec![(MomentTree::new(&moments, lambdas, &columns), vec![], 0)];
     while let Some((tree, subset, next)) = open.pop() {
         let (losses, conditioning) = tree.trials();
         for k in 0..tree.later() {
@@ -264,7 +264,7 @@ fn fewer_rows_than_columns_are_weak_or_right() {
 }
 
 /// The bits of everything that the engines say.
-fn bits(rows: &Rows<'_>) -> Vec<u64> {
+fn bits(rows: &FoldedRows<'_>) -> Vec<u64> {
     let lambdas: Vec<f64> = (0..19).map(|k| 10f64.powi(k - 6)).collect();
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut out = Vec::new();
@@ -277,7 +277,7 @@ fn bits(rows: &Rows<'_>) -> Vec<u64> {
             out.extend(trials.losses.into_iter().flatten().chain(trials.conditioning.into_iter().flatten()));
         }
     }
-    let tree = Tree::new(&moments, &lambdas, &[3, 1, 2]).child(0);
+    let tree = MomentTree::new(&moments, &lambdas, &[3, 1, 2]).child(0);
     out.extend(tree.trials().0);
     out.extend(Spectrum::new(&moments, &[0, 5, 7]).unwrap().losses(&lambdas));
     out.into_iter().map(f64::to_bits).collect()
@@ -312,7 +312,7 @@ fn equal_columns_tie() {
         let mut forward = Forward::new(&moments, &LAMBDAS, &[]);
         let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
         let columns = [30, 12, 1, 4, 6, n - 3, 13, n - 1];
-        let mut tree = Tree::new(&moments, &LAMBDAS, &columns);
+        let mut tree = MomentTree::new(&moments, &LAMBDAS, &columns);
         for step in [11, 2, n - 2, 8] {
             for trials in [forward.trials(), backward.trials()] {
                 let place = |f: usize| trials.features.iter().position(|g| *g == f).unwrap();

@@ -3,7 +3,7 @@
 use super::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::Level;
-use vaglio_kernels::kfold::{Backward, Decomposition, Forward, Moments, Refined, Refitted, Rows, Spectrum};
+use vaglio_kernels::kfold::{Backward, Decomposition, FoldedRows, Forward, Moments, Refinement, Refit, Spectrum};
 use vaglio_testkit::Random;
 
 /// More than a part of them, so that parts are put together.
@@ -27,7 +27,7 @@ fn sample(random: &mut Random, condition: f64) -> Sample {
     Sample { doubles, bytes: Vec::new(), targets, weights }
 }
 
-fn rows<'s>(sample: &'s Sample, weighted: bool, intercept: bool) -> Rows<'s> {
+fn rows<'s>(sample: &'s Sample, weighted: bool, intercept: bool) -> FoldedRows<'s> {
     let folds: Vec<u32> = (0..ROWS).map(|j| (j % FOLDS) as u32).collect();
     sample.rows(Level::best(), &folds, weighted, intercept, false)
 }
@@ -36,8 +36,8 @@ fn squares(residuals: &[Vec<f64>]) -> f64 {
     residuals.iter().flatten().map(|e| e * e).sum()
 }
 
-fn sum_of_refitted(rows: &Rows<'_>, subset: &[usize], lambda: f64) -> f64 {
-    squares(&Refitted::new(rows, subset).unwrap().residuals(lambda).unwrap())
+fn sum_of_refitted(rows: &FoldedRows<'_>, subset: &[usize], lambda: f64) -> f64 {
+    squares(&Refit::new(rows, subset).unwrap().residuals(lambda).unwrap())
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
             let rows = rows(&sample, weighted, intercept);
             let moments = Moments::new(&rows).unwrap();
             let subset: Vec<usize> = (0..COLUMNS).rev().collect();
-            let known = Refined::new(&rows, &moments, &subset).unwrap();
-            let refitted = Refitted::new(&rows, &subset).unwrap();
+            let known = Refinement::new(&rows, &moments, &subset).unwrap();
+            let refitted = Refit::new(&rows, &subset).unwrap();
             for lambda in [1e-15, 1e-9, 1e-4, 10.0] {
                 let Some(residuals) = known.residuals(lambda) else {
                     refused += 1;
@@ -73,11 +73,11 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
     let sample = sample(&mut random, 1.0);
     let plain = rows(&sample, false, true);
     let moments = Moments::new(&plain).unwrap();
-    assert!(Refined::new(&plain, &moments, &[0, 1, 2]).is_none());
+    assert!(Refinement::new(&plain, &moments, &[0, 1, 2]).is_none());
     let folds: Vec<u32> = (0..ROWS).map(|j| (j % FOLDS) as u32).collect();
     let standardized = sample.rows(Level::best(), &folds, false, true, true);
     let moments = Moments::new(&standardized).unwrap();
-    assert!(Refined::new(&standardized, &moments, &(0..COLUMNS).collect::<Vec<_>>()).is_none());
+    assert!(Refinement::new(&standardized, &moments, &(0..COLUMNS).collect::<Vec<_>>()).is_none());
 }
 
 /// The error of a loss times its conditioning, over the loss and the squares of the targets.

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
-use vaglio_kernels::kfold::Rows;
+use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Column, Data, Folds, Level};
 
@@ -39,8 +39,15 @@ impl Sample {
         Arc::new(Data::new(level, columns, active, &targets, weights, intercept).unwrap())
     }
 
-    pub fn rows(&self, level: Level, folds: &[u32], weighted: bool, intercept: bool, standardize: bool) -> Rows<'_> {
-        Rows::new(self.data(level, weighted, intercept), Folds::new(folds), intercept, standardize)
+    pub fn rows(
+        &self,
+        level: Level,
+        folds: &[u32],
+        weighted: bool,
+        intercept: bool,
+        standardize: bool,
+    ) -> FoldedRows<'_> {
+        FoldedRows::new(self.data(level, weighted, intercept), Folds::new(folds), intercept, standardize)
     }
 
     pub fn entry(&self, column: usize, row: usize) -> f64 {

@@ -1,21 +1,21 @@
 //! What has much below it, in the order of bounds.
 
-use super::{Open, Tree};
+use super::{OpenNode, SubsetTree};
 use vaglio_core::{Branch, Result};
 
-impl Tree<'_> {
+impl SubsetTree<'_> {
     /// Enters what is open, the lowest bound first, until nothing is left that could hold a better subset.
     pub(super) fn best_first(&mut self, root: &mut dyn Branch, is_known: bool) -> Result<()> {
         let order = self.order;
         if !is_known {
             let bound = root.bound(0, self.room())?;
-            self.open.push(Open::new(bound, Vec::new()));
+            self.open.push(OpenNode::new(bound, Vec::new()));
         }
-        while self.stopped.is_none() && !self.ask() {
+        while self.stop.reason.is_none() && !self.ask() {
             let within = self.within.take();
             let Some(open) = within.or_else(|| self.open.pop()) else { return Ok(()) };
             let (place, size) = open.at(order);
-            if self.ahead.len() == 0 && self.is_ruled_out(open.bound(), place, size) {
+            if !self.record.is_behind() && self.is_ruled_out(open.bound(), place, size) {
                 self.pruned = self.pruned.saturating_add(order.count_below(place, size));
                 continue;
             }
@@ -23,8 +23,12 @@ impl Tree<'_> {
             self.enter(root, open.way(), 0)?;
             self.within = None;
         }
-        self.left =
-            self.open.least().into_iter().chain(self.within.as_ref().map(Open::bound)).fold(self.left, f64::min);
+        self.stop.left = self
+            .open
+            .least()
+            .into_iter()
+            .chain(self.within.as_ref().map(OpenNode::bound))
+            .fold(self.stop.left, f64::min);
         Ok(())
     }
 
@@ -60,7 +64,7 @@ impl Tree<'_> {
             if larger <= order.most && order.below(child + 1, larger).next().is_some() {
                 let bound = node.bound(order.between(place, child), self.room())?;
                 let way = way.iter().copied().chain([child]).collect();
-                self.open.push(Open::new(bound, way));
+                self.open.push(OpenNode::new(bound, way));
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::splits::dealt::renumbered;
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
-use vaglio_kernels::kfold::{Cells, Moments, Rows};
+use vaglio_kernels::kfold::{Cells, FoldedRows, Moments};
 
 /// Bytes beyond which cells are not made.
 const MOST: usize = 1 << 30;
@@ -24,7 +24,7 @@ struct Kept {
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Result<Option<Moments>> {
+pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
     if design.gaps().is_some() {
         // What stands in the gaps of a part is not what stands in those of the whole.
         return Ok(None);

@@ -7,6 +7,7 @@ use crate::fits::are_decomposed;
 use crate::round::Round;
 use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
+use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// What a search works on.
 struct Extent {
@@ -158,10 +159,6 @@ pub(super) fn choose(
     }
 }
 
-/// The part of the weight of all rows, or of those of a class that counts like the others, that a fold is trained on, below
-/// which differences of sums over all rows and over those held out have too few digits.
-const LIGHT: f64 = 1e-4;
-
 /// Whether a fold is trained on next to none of the weight.
 pub(super) fn is_light(design: &Design, round: &Round) -> bool {
     if design.weights().is_none() {
@@ -174,7 +171,7 @@ pub(super) fn is_light(design: &Design, round: &Round) -> bool {
         let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
         let some = balance::totals(design, classes.as_ref(), some.into_iter());
         let left = |all: f64, some: f64| if of_others { all - some } else { some };
-        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT * all)
+        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT_TRAINING * all)
     })
 }
 

@@ -7,13 +7,13 @@ use crate::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Feature, Result};
-use vaglio_kernels::kfold::Rows;
+use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 
 /// Folds that are held out of the same states.
 struct Part<'d> {
-    rows: Arc<Rows<'d>>,
+    rows: Arc<FoldedRows<'d>>,
     /// Of the rows of these folds alone, in the order as given and fold after fold.
     scorer: Scorer,
     permuted: Scorer,

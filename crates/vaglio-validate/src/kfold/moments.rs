@@ -7,7 +7,7 @@ use crate::settle::Outcome;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Folds;
-use vaglio_kernels::kfold::{Backward, Forward, Moments, Rows, Spectrum, Tree, Trials};
+use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
 
 /// Moments of each round with the folds that they are of.
 #[derive(Clone, Default)]
@@ -40,7 +40,7 @@ pub fn moments_of_search(design: &Design, engine: &str) -> Option<Arc<Moments>> 
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn of(criterion: &KFold, design: &Design, rows: &Rows<'_>, held_out: usize) -> Result<Arc<Moments>> {
+pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held_out: usize) -> Result<Arc<Moments>> {
     let kept = design.kept::<Kept>();
     if let Some(moments) = kept.as_ref().and_then(|kept| kept.of(rows.folds())) {
         return Ok(Arc::clone(moments));
@@ -167,7 +167,7 @@ impl FoldEngine for MomentEngine {
     /// Columns that were selected before come first in the tree.
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {
         let columns: Vec<Feature> = subset.iter().chain(later).copied().collect();
-        let mut tree = Tree::new(&self.moments, &self.lambdas, &columns);
+        let mut tree = MomentTree::new(&self.moments, &self.lambdas, &columns);
         for _ in subset {
             tree = tree.child(0);
         }
@@ -178,7 +178,7 @@ impl FoldEngine for MomentEngine {
 /// A node of the tree of subsets.
 struct TreeNode<'m> {
     moments: &'m Moments,
-    tree: Tree,
+    tree: MomentTree,
     lambdas: usize,
 }
 

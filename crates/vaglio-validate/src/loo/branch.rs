@@ -1,13 +1,13 @@
 //! The nodes of leave-one-out in depth-first search.
 //!
-//! A node's scores come from the states of [`Branch`], its lower bound from the fit of [`Possible`].
+//! A node's scores come from the states of [`Branch`], its lower bound from the fit of [`SubtreeBound`].
 
 use super::common::Common;
 use super::settle::settle;
 use crate::kernel::lowest;
 use vaglio_core::{Feature, Result, Score, larger};
 use vaglio_kernels::Trial;
-use vaglio_kernels::loo::{Basis, Branch, Change, Possible};
+use vaglio_kernels::loo::{Basis, Branch, Change, SubtreeBound};
 
 /// A subset and the columns that may follow, with one state per λ.
 pub(super) struct LooNode<'p, 'd> {
@@ -38,14 +38,14 @@ impl<'p, 'd> LooNode<'p, 'd> {
     }
 
     /// The fit of the subset and the later columns from `place` on.
-    fn fit(&mut self, place: usize) -> Option<&Possible> {
+    fn fit(&mut self, place: usize) -> Option<&SubtreeBound> {
         let members: Vec<Feature> = self.selected.iter().chain(&self.later).copied().collect();
         let dropped = &members[self.selected.len()..][..place];
         let (data, states) = (self.common.data(), &self.states);
         self.fits.without(&members, dropped, || {
             let mut weights = vec![f64::INFINITY; data.rows()];
             states.iter().for_each(|state| state.lower_weights(&mut weights));
-            Possible::new(data, &members, &weights)
+            SubtreeBound::new(data, &members, &weights)
         })
     }
 }
@@ -108,9 +108,9 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
 #[derive(Default)]
 struct Fits {
     /// `None` inside where there is no such fit.
-    whole: Option<Option<Possible>>,
+    whole: Option<Option<SubtreeBound>>,
     /// What the last child was given: the next one has a column less.
-    rest: Option<Possible>,
+    rest: Option<SubtreeBound>,
     /// Whether the weights are those of the subset, or of one that it holds.
     is_own: bool,
 }
@@ -124,8 +124,8 @@ impl Fits {
         &mut self,
         members: &[Feature],
         dropped: &[Feature],
-        own: impl FnOnce() -> Option<Possible>,
-    ) -> Option<&Possible> {
+        own: impl FnOnce() -> Option<SubtreeBound>,
+    ) -> Option<&SubtreeBound> {
         if self.whole.is_none() {
             (self.whole, self.is_own) = (Some(own()), true);
         }

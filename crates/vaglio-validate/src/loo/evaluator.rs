@@ -7,18 +7,18 @@ use crate::fits::Scored;
 use crate::settle::in_order_of_bounds;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, walked};
-use vaglio_kernels::loo::{Basis, Change, Possible, State};
+use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
     common: Arc<Common<'d>>,
     /// None yet of a subset that was set and not changed.
-    states: Option<Vec<State<'d>>>,
+    states: Option<Vec<LooState<'d>>>,
     /// That subset from one decomposition, once it was scored; `None` inside where that is unreliable.
     at_once: Option<Option<Scored>>,
     /// The fit of the last bound, with the subset whose weights it has: the next one often has a column less.
-    fit: Option<(Vec<Feature>, Possible)>,
+    fit: Option<(Vec<Feature>, SubtreeBound)>,
     /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
     /// tried at once share the reading of the state.
     needed: usize,
@@ -78,9 +78,9 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The states, made where there are none yet.
-    fn states(&mut self, subset: &[Feature]) -> &mut [State<'d>] {
+    fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
         self.at_once = None;
-        let made = || self.common.bases(subset).into_iter().map(State::new).collect();
+        let made = || self.common.bases(subset).into_iter().map(LooState::new).collect();
         self.states.get_or_insert_with(made)
     }
 
@@ -265,8 +265,8 @@ impl Evaluator for LooEvaluator<'_> {
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let common = Arc::clone(&self.common);
         // What is asked for nothing else is not kept.
-        let mut alone: Option<Vec<State<'_>>> = (self.states.is_none() && common.changes_once)
-            .then(|| common.each(|data, lambda| State::of_removals(data, lambda, subset.to_vec())));
+        let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && common.changes_once)
+            .then(|| common.each(|data, lambda| LooState::of_removals(data, lambda, subset.to_vec())));
         let states = match &mut alone {
             Some(states) => &mut states[..],
             None => self.states(subset),
@@ -274,20 +274,20 @@ impl Evaluator for LooEvaluator<'_> {
         let tried = states.iter_mut().zip(common.scorers());
         let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        let bases: Vec<&Basis<'_>> = states.iter().map(State::basis).collect();
+        let bases: Vec<&Basis<'_>> = states.iter().map(LooState::basis).collect();
         scores.copy_from_slice(&settle(&common, &bases, &trials, &changes)?);
         Ok(())
     }
 
     fn can_skip(&self, trials: Trials<'_>) -> bool {
         // Exact trials by bounds leave nothing behind that later ones would not compute alike.
-        let are_bounded = self.states.as_ref().is_some_and(|states| states.iter().all(State::is_bounded));
+        let are_bounded = self.states.as_ref().is_some_and(|states| states.iter().all(LooState::is_bounded));
         let are_bounded = are_bounded && !self.is_full;
         matches!(trials, Trials::BestAddition(_)) && are_bounded
     }
 
     fn skip(&mut self, subset: &[Feature], _: Trials<'_>) -> Result<()> {
-        self.states(subset).iter_mut().for_each(State::follow);
+        self.states(subset).iter_mut().for_each(LooState::follow);
         Ok(())
     }
 
@@ -349,7 +349,7 @@ impl Evaluator for LooEvaluator<'_> {
         if !self.fit.as_ref().is_some_and(|(of, fit)| is_larger(of) && fit.covers(&members)) {
             let mut weights = vec![f64::INFINITY; self.common.data().rows()];
             self.bases(subset).iter().for_each(|basis| basis.lower_weights(&mut weights));
-            self.fit = Possible::new(self.common.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
+            self.fit = SubtreeBound::new(self.common.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
         }
         let Some((_, fit)) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
         fit.keep(&members);

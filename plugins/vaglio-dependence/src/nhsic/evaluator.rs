@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score};
 use vaglio_kernels::hsic::Quadratic;
+use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
 /// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
 /// pass over all columns once.
@@ -20,8 +21,6 @@ pub(super) struct NhsicEvaluator {
 
 /// Candidates that one thread takes at a time.
 const TOGETHER: usize = 16;
-/// What rounding may add to a minimum, relative to the score of the empty subset.
-const SLACK: f64 = 1e-12;
 
 impl NhsicEvaluator {
     /// Starts at the empty subset.
@@ -174,7 +173,7 @@ impl Branch for Node {
 
     /// The score of the current and all later columns together: no subset of them is below it.
     fn bound(&mut self, place: usize, _: usize) -> Result<f64> {
-        Ok(self.at.larger(&self.later[place..]).value() - SLACK * self.at.relations.total())
+        Ok(self.at.larger(&self.later[place..]).value() - MINIMUM_ROUNDING * self.at.relations.total())
     }
 
     fn bound_by(&self) -> Option<&'static str> {

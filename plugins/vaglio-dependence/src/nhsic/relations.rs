@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardized};
+use vaglio_kernels::hsic::{Landmarks, ThinFactor, gaussian, shares, standardized};
 
 /// Columns of which a whole column of Q is kept as soon as one of its entries is asked for; of more, when many are.
 pub(super) const NARROW: usize = 512;
@@ -15,7 +15,7 @@ pub(super) const NARROW: usize = 512;
 /// Memory 8·m·rank bytes a column, and 8 bytes an entry of Q that was asked for.
 pub(super) struct Relations {
     level: Level,
-    factors: Vec<Factor>,
+    factors: Vec<ThinFactor>,
     /// Q_ii, 0 for a column that takes no part.
     own: Vec<f64>,
     relevance: Vec<f64>,
@@ -36,10 +36,10 @@ impl Relations {
         let target = nhsic.factor(&nhsic.target(design, &shares), level, &shares)?;
         let (output, total) = scaled(nhsic, level, target);
         let landmarks = landmarks(nhsic, design.rows())?;
-        let column = |feature: Feature| -> Result<(Factor, f64, f64)> {
+        let column = |feature: Feature| -> Result<(ThinFactor, f64, f64)> {
             design.sign().check()?;
             let Some(values) = standardized(&design.column(feature).values(), &shares) else {
-                return Ok((Factor::default(), 0.0, 0.0));
+                return Ok((ThinFactor::default(), 0.0, 0.0));
             };
             let factor = match &landmarks {
                 Some(landmarks) => landmarks.factor(level, &shares, &values),
@@ -49,7 +49,7 @@ impl Relations {
             let relevance = factor.inner(level, &output);
             Ok((factor, own, relevance))
         };
-        let columns: Vec<(Factor, f64, f64)> =
+        let columns: Vec<(ThinFactor, f64, f64)> =
             (0..design.features()).into_par_iter().map(column).collect::<Result<_>>()?;
         let gram = columns.iter().map(|_| OnceLock::new()).collect();
         let own = columns.iter().map(|c| c.1).collect();
@@ -103,7 +103,7 @@ impl Relations {
     pub(super) fn gram(&self, feature: Feature) -> &[f64] {
         let (Some(kept), Some(factor)) = (self.gram.get(feature), self.factors.get(feature)) else { return &[] };
         if kept.get().is_none() {
-            let inner = |(other, theirs): (usize, &Factor)| match other == feature {
+            let inner = |(other, theirs): (usize, &ThinFactor)| match other == feature {
                 true => self.own(feature),
                 false => theirs.inner(self.level, factor),
             };
@@ -124,7 +124,7 @@ pub(super) fn landmarks(nhsic: &Nhsic, rows: usize) -> Result<Option<Landmarks>>
 }
 
 /// A factor as the setting wants it, with ‖K̃‖².
-fn scaled(nhsic: &Nhsic, level: Level, factor: Factor) -> (Factor, f64) {
+fn scaled(nhsic: &Nhsic, level: Level, factor: ThinFactor) -> (ThinFactor, f64) {
     let factor = if nhsic.normalize { factor.normalized(level) } else { factor };
     let own = match (nhsic.normalize, factor.rank()) {
         (_, 0) => 0.0,

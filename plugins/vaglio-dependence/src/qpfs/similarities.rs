@@ -6,7 +6,7 @@ use crate::target::{Output, Target};
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, gaussian, shares, standardized as in_deviations};
+use vaglio_kernels::hsic::{ThinFactor, gaussian, shares, standardized as in_deviations};
 
 /// Q and F of some columns.
 pub(super) struct Similarities {
@@ -75,9 +75,9 @@ fn by_kernels(design: &Design, members: &[Feature]) -> Similarities {
     let target = Target::of(Output::Auto, 1.0, design, &shares).factor(level, &shares).normalized(level);
     let column = |&feature: &Feature| match in_deviations(&design.column(feature).values(), &shares) {
         Some(values) => gaussian(level, &shares, &[values], 1.0).normalized(level),
-        None => Factor::default(),
+        None => ThinFactor::default(),
     };
-    let columns: Vec<Factor> = members.par_iter().map(column).collect();
+    let columns: Vec<ThinFactor> = members.par_iter().map(column).collect();
     let relevance = columns.par_iter().map(|x| x.inner(level, &target)).collect();
     Similarities { matrix: matrix(&columns, |a, b| a.inner(level, b)), relevance }
 }

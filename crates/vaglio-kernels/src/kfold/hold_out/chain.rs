@@ -3,17 +3,17 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::by_fold::{Column, Common, Entering, held_out, squares, take_in, tiles};
-use super::scaled::{apart, products};
-use crate::score::Outcome;
+use super::fold_products::{ColumnState, Common, Entering, held_out, squares, take_in, tiles};
+use super::fold_scaling::{apart, products};
 use crate::sums::{TILE, axpy, dot};
+use crate::trial::PartialLoss;
 use crate::trial::worse;
 use crate::{Scorer, Trial};
 use std::sync::Arc;
 
 /// A column as it was when it entered.
 #[derive(Debug)]
-pub(super) struct Commit {
+pub(super) struct ColumnUpdate {
     pub feature: usize,
     residual: Residual,
     /// Residual of x in each fold, of a fit without the fold.
@@ -22,7 +22,7 @@ pub(super) struct Commit {
     pub sigma: Vec<f64>,
     /// xᵀ(residual of y) in the rows that train each fold: folds × outputs.
     pub q: Vec<f64>,
-    /// What x takes of each commit before it: commits × folds.
+    /// What x takes of each update before it: updates × folds.
     pub steps: Vec<f64>,
     /// The smallest part of the column, over folds, that was left in the training rows when it entered.
     part: f64,
@@ -41,15 +41,15 @@ enum Residual {
 
 /// The selected columns in order, each as it entered: additions only, so nothing drifts.
 #[derive(Debug, Clone)]
-pub(super) struct Chain {
-    pub commits: Vec<Arc<Commit>>,
+pub(super) struct UpdateChain {
+    pub updates: Vec<Arc<ColumnUpdate>>,
     /// Residuals of each output, held out.
     pub residuals: Vec<Vec<f64>>,
 }
 
-/// A column that may enter: E, and σ and q of each fold, up to date with some commits.
+/// A column that may enter: E, and σ and q of each fold, up to date with some updates.
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
+pub(super) struct HeldOutCandidate {
     e: Vec<f64>,
     sigma: Vec<f64>,
     q: Vec<f64>,
@@ -58,49 +58,49 @@ pub(super) struct Candidate {
     pub applied: usize,
 }
 
-impl Chain {
+impl UpdateChain {
     pub fn new(rows: &HoldOutRows<'_>) -> Self {
-        Chain { commits: Vec::new(), residuals: rows.residuals.clone() }
+        UpdateChain { updates: Vec::new(), residuals: rows.residuals.clone() }
     }
 
     /// How far the residuals are to be trusted; 1 when nothing has entered.
     pub fn conditioning(&self) -> f64 {
-        self.commits.iter().map(|commit| commit.conditioning).fold(1.0, worse)
+        self.updates.iter().map(|update| update.conditioning).fold(1.0, worse)
     }
 
     /// The smallest part that a column had left when it entered, times the part of one that enters next: errors of the
     /// two multiply.
     fn low_with(&self, part: f64) -> f64 {
-        let smallest = self.commits.iter().map(|commit| commit.part).fold(1.0, worse);
+        let smallest = self.updates.iter().map(|update| update.part).fold(1.0, worse);
         worse(smallest * part, self.conditioning())
     }
 
-    /// Forgets all commits but the first ones. Cost O(m · outputs) for each that stays.
+    /// Forgets all updates but the first ones. Cost O(m · outputs) for each that stays.
     pub fn truncate(&mut self, rows: &HoldOutRows<'_>, length: usize) {
-        self.commits.truncate(length);
+        self.updates.truncate(length);
         self.residuals.clone_from(&rows.residuals);
-        self.commits.iter().for_each(|commit| commit.leave_residuals(rows, &mut self.residuals));
+        self.updates.iter().for_each(|update| update.leave_residuals(rows, &mut self.residuals));
     }
 
     /// Adds a column. Cost O(m·s), and K times that where each fold standardizes.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
         let mut residual = Residual::new(rows, feature);
-        let mut candidate = Candidate::new(rows, lambda, feature);
-        let mut steps = vec![0.0; self.commits.len() * rows.folds()];
-        let by_commit = steps.chunks_mut(rows.folds().max(1));
-        for (commit, steps) in self.commits.iter().zip(by_commit) {
-            candidate.take_in(rows, feature, commit, Some(steps));
-            residual.take_in(rows, commit, steps);
+        let mut candidate = HeldOutCandidate::new(rows, lambda, feature);
+        let mut steps = vec![0.0; self.updates.len() * rows.folds()];
+        let by_update = steps.chunks_mut(rows.folds().max(1));
+        for (update, steps) in self.updates.iter().zip(by_update) {
+            candidate.take_in(rows, feature, update, Some(steps));
+            residual.take_in(rows, update, steps);
         }
         if let Residual::OfAll { c, tau } = &mut residual {
             *tau = lambda + dot(rows.level(), rows.column(feature), c);
         }
         let part = candidate.part();
         let conditioning = self.low_with(part);
-        let Candidate { e, sigma, q, .. } = candidate;
-        let commit = Commit { feature, residual, e, sigma, q, steps, part, conditioning };
-        commit.leave_residuals(rows, &mut self.residuals);
-        self.commits.push(Arc::new(commit));
+        let HeldOutCandidate { e, sigma, q, .. } = candidate;
+        let update = ColumnUpdate { feature, residual, e, sigma, q, steps, part, conditioning };
+        update.leave_residuals(rows, &mut self.residuals);
+        self.updates.push(Arc::new(update));
     }
 }
 
@@ -113,11 +113,11 @@ impl Residual {
         }
     }
 
-    /// What is left after a fit by a commit as well; `steps` is what the column takes of it in each fold.
-    fn take_in(&mut self, rows: &HoldOutRows<'_>, commit: &Commit, steps: &[f64]) {
-        match (self, &commit.residual) {
+    /// What is left after a fit by an update as well; `steps` is what the column takes of it in each fold.
+    fn take_in(&mut self, rows: &HoldOutRows<'_>, update: &ColumnUpdate, steps: &[f64]) {
+        match (self, &update.residual) {
             (Residual::OfAll { c, .. }, Residual::OfAll { c: before, tau }) => {
-                let g = dot(rows.level(), rows.column(commit.feature), c);
+                let g = dot(rows.level(), rows.column(update.feature), c);
                 axpy(rows.level(), -g / tau, before, c);
             }
             (Residual::OfFolds(own), Residual::OfFolds(before)) => {
@@ -126,7 +126,7 @@ impl Residual {
                     axpy(rows.level(), -step, before, own);
                 }
             }
-            // All commits of a chain are of one kind.
+            // All updates of a chain are of one kind.
             _ => {}
         }
     }
@@ -143,7 +143,7 @@ impl Residual {
     }
 }
 
-impl Commit {
+impl ColumnUpdate {
     /// r_U ← r_U − E_U q_U/σ_U.
     pub fn leave_residuals(&self, rows: &HoldOutRows<'_>, residuals: &mut [Vec<f64>]) {
         let outputs = residuals.len();
@@ -160,14 +160,14 @@ impl Commit {
     }
 }
 
-impl Candidate {
+impl HeldOutCandidate {
     /// A column on the empty subset. Cost O(m · outputs).
     pub fn new(rows: &HoldOutRows<'_>, lambda: f64, feature: usize) -> Self {
         let training = rows.training(feature);
         let penalized = training.squares.iter().zip(&training.variances);
         let sigma: Vec<f64> = penalized.map(|(s, variance)| lambda * variance + s).collect();
         let base = sigma.iter().zip(&training.own).map(|(s, own)| s + own).collect();
-        Candidate { e: training.e, sigma, q: training.products, base, applied: 0 }
+        HeldOutCandidate { e: training.e, sigma, q: training.products, base, applied: 0 }
     }
 
     /// The smallest part of the column, over folds, that is left in the training rows.
@@ -175,35 +175,35 @@ impl Candidate {
         self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)
     }
 
-    fn column<'k>(&'k mut self, rows: &'k HoldOutRows<'_>) -> Column<'k> {
-        Column { starts: &rows.starts, e: &mut self.e, sigma: &mut self.sigma, q: &mut self.q }
+    fn column<'k>(&'k mut self, rows: &'k HoldOutRows<'_>) -> ColumnState<'k> {
+        ColumnState { starts: &rows.starts, e: &mut self.e, sigma: &mut self.sigma, q: &mut self.q }
     }
 
-    fn take_in(&mut self, rows: &HoldOutRows<'_>, feature: usize, commit: &Commit, steps: Option<&mut [f64]>) {
+    fn take_in(&mut self, rows: &HoldOutRows<'_>, feature: usize, update: &ColumnUpdate, steps: Option<&mut [f64]>) {
         let mut space = Vec::new();
-        take_in(rows.level(), self.column(rows), commit.entering(rows, feature, &mut space), steps);
+        take_in(rows.level(), self.column(rows), update.entering(rows, feature, &mut space), steps);
         self.applied += 1;
     }
 
-    /// Takes in what has entered and tries the column. Cost O(m · (commits not taken in yet + outputs)).
-    pub fn visit(&mut self, rows: &HoldOutRows<'_>, chain: &Chain, scorer: &Scorer, feature: usize) -> Trial {
+    /// Takes in what has entered and tries the column. Cost O(m · (updates not taken in yet + outputs)).
+    pub fn visit(&mut self, rows: &HoldOutRows<'_>, chain: &UpdateChain, scorer: &Scorer, feature: usize) -> Trial {
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
-        let alone = chain.commits.len() - usize::from(fused && self.applied < chain.commits.len());
+        let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {
-            self.take_in(rows, feature, &chain.commits[self.applied], None);
+            self.take_in(rows, feature, &chain.updates[self.applied], None);
         }
         let outcome = if fused {
-            let last = chain.commits.get(self.applied);
+            let last = chain.updates.get(self.applied);
             let mut space = Vec::new();
             let entering = last.map(|last| last.entering(rows, feature, &mut space));
-            self.applied = chain.commits.len();
-            Outcome::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
+            self.applied = chain.updates.len();
+            PartialLoss::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {
             let outputs = chain.residuals.len();
             let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];
             loss_after(rows, scorer, step, &self.e, &chain.residuals)
         };
-        Trial::from_outcome(outcome, chain.low_with(self.part()))
+        Trial::from_partial(outcome, chain.low_with(self.part()))
     }
 }
 
@@ -214,7 +214,7 @@ pub(super) fn loss_after(
     step: impl Fn(usize, usize) -> f64,
     e: &[f64],
     residuals: &[Vec<f64>],
-) -> Outcome {
+) -> PartialLoss {
     let mut parts = vec![vec![0.0; TILE.min(e.len())]; residuals.len()];
     let mut tally = scorer.start();
     for (start, end) in tiles(e.len()) {

@@ -7,21 +7,21 @@
 //! r_U − E_{i,U} q/σ. So one vector a column predicts all rows, and a trial costs O(m) for every loss. The book,
 //! *Cross-validation without refitting*, "Rows held out".
 
-mod by_fold;
 mod chain;
+mod fold_products;
+mod fold_scaling;
+mod removal;
 mod rows;
-mod scaled;
-mod selected;
 
 use crate::tolerance::AS_ENTERED;
 use crate::{Scorer, Trial};
-use chain::{Candidate, Chain};
+use chain::{HeldOutCandidate, UpdateChain};
 use rayon::prelude::*;
+use removal::FoldRemovals;
 pub use rows::HoldOutRows;
-use selected::Selected;
 use std::sync::Arc;
 
-/// Whether commits serve for the score and for trials of removal; otherwise those are made from the rows.
+/// Whether updates serve for the score and for trials of removal; otherwise those are made from the rows.
 fn is_sound(conditioning: f64) -> bool {
     conditioning >= AS_ENTERED
 }
@@ -30,10 +30,10 @@ fn is_sound(conditioning: f64) -> bool {
 ///
 /// Candidates are made when first tried and keep E, 8·m bytes each, 8·m·n in all, with 8·K·(2 + outputs) for the folds;
 /// each selected column keeps two vectors of m with 8·K·s, and a third with as much again once removals were tried. The
-/// commit of one step and the trials of the next are fused: E is read and written once, and X is read once.
+/// update of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
 /// Where each fold standardizes columns by its training rows, λ stands for λ·s² in each fold, s the deviation of the column
-/// there (1 of a constant); a commit keeps K vectors of m, and a trial reads these. Trials of removal and the score are
+/// there (1 of a constant); an update keeps K vectors of m, and a trial reads these. Trials of removal and the score are
 /// unreliable while a selected column has rows held out that are hundreds of deviations off.
 ///
 /// Otherwise, once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
@@ -50,17 +50,17 @@ pub struct HoldOut<'d> {
     /// Columns that may become candidates.
     open: Vec<bool>,
     /// Follows `selected` when it is needed.
-    chain: Chain,
-    candidates: Vec<Option<Candidate>>,
+    chain: UpdateChain,
+    candidates: Vec<Option<HeldOutCandidate>>,
     /// Made when removals are first tried, then kept up to date; dropped where cancellation makes it unreliable.
-    removals: Option<Selected>,
+    removals: Option<FoldRemovals>,
 }
 
 impl<'d> HoldOut<'d> {
     /// The empty subset.
     pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
         let open: Vec<bool> = (0..rows.rows().columns()).map(|i| rows.rows().is_active(i)).collect();
-        let (candidates, chain) = (vec![None; open.len()], Chain::new(&rows));
+        let (candidates, chain) = (vec![None; open.len()], UpdateChain::new(&rows));
         HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, removals: None }
     }
 
@@ -78,7 +78,7 @@ impl<'d> HoldOut<'d> {
     /// `targets().permuted(folds().order())`. Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, conditioning) = self.settled();
-        Trial::from_outcome(scorer.outcome(residuals), conditioning)
+        Trial::from_partial(scorer.partial_loss(residuals), conditioning)
     }
 
     /// Residuals held out, scaled by √r_j: outputs × rows in the order as given.
@@ -95,17 +95,17 @@ impl<'d> HoldOut<'d> {
 
     /// The trial of adding each wanted column; inactive or selected columns get an infinite loss.
     ///
-    /// Cost O(m · (1 + commits since a column was last tried + outputs)) a column.
+    /// Cost O(m · (1 + updates since a column was last tried + outputs)) a column.
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.follow();
         let mut is_wanted = vec![false; self.open.len()];
         wanted.iter().for_each(|&i| is_wanted[i] = self.open[i] && !self.selected.contains(&i));
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
-        let visit = |(feature, slot): (usize, &mut Option<Candidate>)| {
+        let visit = |(feature, slot): (usize, &mut Option<HeldOutCandidate>)| {
             if !is_wanted[feature] {
                 return Trial::of(f64::INFINITY, f64::INFINITY);
             }
-            let candidate = slot.get_or_insert_with(|| Candidate::new(rows, lambda, feature));
+            let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, feature));
             candidate.visit(rows, chain, scorer, feature)
         };
         let all: Vec<Trial> = self.candidates.par_iter_mut().enumerate().map(visit).collect();
@@ -135,7 +135,7 @@ impl<'d> HoldOut<'d> {
         self.follow();
         self.candidates[feature] = None;
         if let Some(state) = &mut self.removals {
-            state.add(&self.rows, &self.chain.commits, self.chain.conditioning());
+            state.add(&self.rows, &self.chain.updates, self.chain.conditioning());
         }
         if !is_sound(self.chain.conditioning()) {
             self.removals = None;
@@ -172,7 +172,7 @@ impl<'d> HoldOut<'d> {
     pub fn among(&self, later: &[usize]) -> Self {
         let mut open = vec![false; self.open.len()];
         later.iter().for_each(|&i| open[i] = self.open[i]);
-        let keep = |(candidate, open): (&Option<Candidate>, &bool)| if *open { candidate.clone() } else { None };
+        let keep = |(candidate, open): (&Option<HeldOutCandidate>, &bool)| if *open { candidate.clone() } else { None };
         HoldOut {
             rows: Arc::clone(&self.rows),
             lambda: self.lambda,
@@ -207,22 +207,22 @@ impl<'d> HoldOut<'d> {
     }
 
     fn is_followed(&self) -> bool {
-        self.chain.commits.iter().map(|commit| &commit.feature).eq(&self.selected)
+        self.chain.updates.iter().map(|update| &update.feature).eq(&self.selected)
     }
 
-    /// Brings the commits up to what is selected. Cost O(m·s) for each column that is new or stands after one.
+    /// Brings the updates up to what is selected. Cost O(m·s) for each column that is new or stands after one.
     fn follow(&mut self) {
-        let pairs = self.chain.commits.iter().zip(&self.selected);
-        let common = pairs.take_while(|(commit, feature)| commit.feature == **feature).count();
+        let pairs = self.chain.updates.iter().zip(&self.selected);
+        let common = pairs.take_while(|(update, feature)| update.feature == **feature).count();
         self.cut(common);
         for &feature in &self.selected[common..] {
             self.chain.push(&self.rows, self.lambda, feature);
         }
     }
 
-    /// Forgets all commits but the first ones, and the candidates that have taken in more.
+    /// Forgets all updates but the first ones, and the candidates that have taken in more.
     fn cut(&mut self, length: usize) {
-        if length < self.chain.commits.len() {
+        if length < self.chain.updates.len() {
             self.chain.truncate(&self.rows, length);
             for slot in &mut self.candidates {
                 slot.take_if(|candidate| candidate.applied > length);
@@ -236,9 +236,9 @@ impl<'d> HoldOut<'d> {
             return;
         }
         self.removals = if self.is_followed() && is_sound(self.chain.conditioning()) {
-            Some(Selected::of_commits(&self.rows, &self.chain.commits, self.chain.conditioning()))
+            Some(FoldRemovals::of_updates(&self.rows, &self.chain.updates, self.chain.conditioning()))
         } else {
-            Selected::of_rows(&self.rows, self.lambda, &self.selected).ok()
+            FoldRemovals::of_rows(&self.rows, self.lambda, &self.selected).ok()
         };
     }
 }

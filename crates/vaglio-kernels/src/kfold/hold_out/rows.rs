@@ -3,10 +3,9 @@
 //! Moments of a union from those of its parts: T. Chan, G. Golub and R. LeVeque, *Algorithms for computing the sample
 //! variance*, The American Statistician 37 (1983).
 
-use super::by_fold::{held_out, products};
-use super::scaled;
+use super::fold_products::{held_out, products};
 use crate::Level;
-use crate::kfold::Rows;
+use crate::kfold::FoldedRows;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use std::sync::Arc;
 /// Columns are centered with an intercept, and where each fold standardizes them. Memory 8·m·n bytes.
 #[derive(Debug)]
 pub struct HoldOutRows<'d> {
-    rows: Arc<Rows<'d>>,
+    rows: Arc<FoldedRows<'d>>,
     /// Where each fold starts, and the end at last.
     pub(super) starts: Vec<usize>,
     /// √r_j.
@@ -47,14 +46,14 @@ pub(super) struct Training {
 
 /// Weight, means and product about the means of some rows.
 #[derive(Clone, Copy)]
-struct Moments {
+struct PairMoments {
     weight: f64,
     means: [f64; 2],
     product: f64,
 }
 
-impl Moments {
-    const NONE: Self = Moments { weight: 0.0, means: [0.0; 2], product: 0.0 };
+impl PairMoments {
+    const NONE: Self = PairMoments { weight: 0.0, means: [0.0; 2], product: 0.0 };
 
     /// Of both sets of rows; nothing cancels in a sum of squares.
     fn with(self, other: Self) -> Self {
@@ -62,18 +61,18 @@ impl Moments {
         let share = if weight > 0.0 { other.weight / weight } else { 0.0 };
         let [a, b] = [other.means[0] - self.means[0], other.means[1] - self.means[1]];
         let means = [self.means[0] + a * share, self.means[1] + b * share];
-        Moments { weight, means, product: self.product + other.product + self.weight * share * a * b }
+        PairMoments { weight, means, product: self.product + other.product + self.weight * share * a * b }
     }
 
     /// Of all parts but one, for each.
     fn of_others(parts: &[Self]) -> Vec<Self> {
-        let mut before = Moments::NONE;
+        let mut before = PairMoments::NONE;
         let next = |part: &Self| {
             let with = before.with(*part);
             std::mem::replace(&mut before, with)
         };
         let mut out: Vec<Self> = parts.iter().map(next).collect();
-        let mut after = Moments::NONE;
+        let mut after = PairMoments::NONE;
         for (out, part) in out.iter_mut().zip(parts).rev() {
             *out = out.with(after);
             after = part.with(after);
@@ -84,7 +83,7 @@ impl Moments {
 
 impl<'d> HoldOutRows<'d> {
     /// Copies the active columns. Cost O(m·n).
-    pub fn new(rows: Arc<Rows<'d>>) -> Self {
+    pub fn new(rows: Arc<FoldedRows<'d>>) -> Self {
         let (data, folds) = (&rows.data, rows.folds());
         let level = data.level;
         let permuted = |values: &[f64]| folds.order().iter().map(|&j| values[j]).collect::<Vec<f64>>();
@@ -100,7 +99,7 @@ impl<'d> HoldOutRows<'d> {
         };
         let columns = (0..rows.columns()).into_par_iter().map(copy).collect();
         let is_standardized = |i: &usize| rows.standardize && rows.is_active(*i);
-        let flat = |i: usize| if is_standardized(&i) { scaled::flat(&rows, i) } else { Vec::new() };
+        let flat = |i: usize| if is_standardized(&i) { rows.flat_folds(i) } else { Vec::new() };
         let flat = (0..rows.columns()).into_par_iter().map(flat).collect();
         let weights = products(level, &starts, &root, &root);
         let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
@@ -120,7 +119,7 @@ impl<'d> HoldOutRows<'d> {
     }
 
     /// The data that the copies are of.
-    pub fn rows(&self) -> &Arc<Rows<'d>> {
+    pub fn rows(&self) -> &Arc<FoldedRows<'d>> {
         &self.rows
     }
 
@@ -197,9 +196,9 @@ impl<'d> HoldOutRows<'d> {
         sums.iter().zip(&self.weights).map(|(sum, w)| if *w > 0.0 { sum / w } else { 0.0 }).collect()
     }
 
-    fn of_others(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<Moments> {
-        let part = |k: usize| Moments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
-        Moments::of_others(&(0..self.folds()).map(part).collect::<Vec<_>>())
+    fn of_others(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
+        let part = |k: usize| PairMoments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
+        PairMoments::of_others(&(0..self.folds()).map(part).collect::<Vec<_>>())
     }
 
     /// The means of a column in the rows that train each fold.
@@ -209,7 +208,7 @@ impl<'d> HoldOutRows<'d> {
     }
 
     /// x less the mean of the rows that train its fold.
-    fn less(&self, x: &[f64], others: &[Moments]) -> Vec<f64> {
+    fn less(&self, x: &[f64], others: &[PairMoments]) -> Vec<f64> {
         let mut out = vec![0.0; x.len()];
         held_out(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, x, &mut out);
         out

@@ -2,7 +2,7 @@
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{Design, Silent, Step, StopReason};
-use vaglio::search::{Backward, Blocks, Exhaustive, Floating, Greedy, Origin};
+use vaglio::search::{Backward, BlockOrigin, Blocks, Exhaustive, Floating, Greedy};
 use vaglio_testkit::{data, rebuild};
 
 #[test]
@@ -71,7 +71,7 @@ fn blocks_of_the_design_are_taken_by_their_word() {
     let block = vaglio::core::Block { name: "colour".into(), columns: vec![1, 2, 4] };
     let readout = vaglio::core::Readout::new(vec![1.0], true).unwrap();
     let design = Design::identity(&problem.with_blocks(vec![block]), readout);
-    let by_word = Greedy { blocks: Some(Blocks::Made(Origin::OneHot)), ..Greedy::default() };
+    let by_word = Greedy { blocks: Some(Blocks::Made(BlockOrigin::OneHot)), ..Greedy::default() };
     let by_name = Greedy { blocks: named(&[("colour", &[1, 2, 4])]), ..Greedy::default() };
     let path = fast(&by_word, &design, &mut Silent);
     assert_eq!(path, fast(&by_name, &design, &mut Silent));

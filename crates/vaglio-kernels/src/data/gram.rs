@@ -1,0 +1,71 @@
+//! Products of the columns with columns and targets, from the cache that states of the same rows share.
+
+use crate::Data;
+use crate::block_sums::GramRow;
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl Data<'_> {
+    /// x_iᵀx_b for every column i and each of some columns b, scaled and centered; 0 for inactive i.
+    ///
+    /// One read of the data where one of them is not known, which serves columns that are `likely` to be asked for next as
+    /// well, the more the more the last one served. Cost O(m·n) for each column once.
+    pub(crate) fn with_columns(&self, columns: &[usize], likely: impl FnOnce() -> Vec<usize>) -> Vec<Arc<[f64]>> {
+        let row = |&column: &usize| self.gram.row(GramRow::Column(column));
+        let is_unknown = |column: &usize| row(column).is_none();
+        let mut wanted: Vec<usize> = columns.iter().copied().filter(is_unknown).collect();
+        let mut read = Vec::new();
+        if !wanted.is_empty() {
+            let more = self.gram.count(wanted.len()) - wanted.len();
+            let is_new = |column: &usize| !columns.contains(column) && is_unknown(column);
+            wanted.extend(likely().into_iter().filter(is_new).take(more));
+            let of: Vec<GramRow> = wanted.iter().copied().map(GramRow::Column).collect();
+            read = self.read_gram(&of);
+        }
+        self.gram.has_served(columns.len(), !read.is_empty());
+        let place = |column| wanted.iter().position(|own| own == column);
+        columns
+            .iter()
+            .filter_map(|column| place(column).map(|k| Arc::clone(&read[k])).or_else(|| row(column)))
+            .collect()
+    }
+
+    /// Σ_b part_b·x_iᵀx_b for every column i, where all of these products are known. Cost O(n) for each b.
+    pub(crate) fn with_sum(&self, parts: &[(usize, f64)]) -> Option<Arc<[f64]>> {
+        let mut sums = vec![0.0; self.columns()];
+        for &(column, part) in parts {
+            let row = self.gram.row(GramRow::Column(column))?;
+            sums.iter_mut().zip(row.iter()).for_each(|(sum, product)| *sum += part * product);
+        }
+        Some(sums.into())
+    }
+
+    /// x_iᵀy for every column i and the residuals of the empty subset. Cost O(m·n) once.
+    pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
+        let of = GramRow::Target(output);
+        self.gram.row(of).unwrap_or_else(|| Arc::clone(&self.read_gram(&[of])[0]))
+    }
+
+    /// Products by one read of the columns, cached for all states. The cache is not locked meanwhile.
+    fn read_gram(&self, wanted: &[GramRow]) -> Vec<Arc<[f64]>> {
+        if let Some(rows) = self.gram.read_blocks(self.entries(), wanted) {
+            return rows;
+        }
+        let vector = |of: &GramRow| match *of {
+            GramRow::Column(column) => self.scaled_or_stored(column),
+            GramRow::Target(output) => self.centered(output).into(),
+        };
+        let vectors: Vec<Cow<'_, [f64]>> = wanted.par_iter().map(vector).collect();
+        let active: Vec<usize> = (0..self.columns()).filter(|&c| self.is_active(c)).collect();
+        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
+        let products = self.products_of_most(&active, &slices);
+        let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
+        for (&column, products) in active.iter().zip(products.chunks(wanted.len())) {
+            rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
+        }
+        let rows: Vec<Arc<[f64]>> = rows.into_iter().map(Arc::from).collect();
+        self.gram.insert(wanted.iter().copied().zip(rows.iter().cloned()));
+        rows
+    }
+}

@@ -1,0 +1,106 @@
+//! Rows that differ, and columns that do not.
+
+use crate::Column;
+use crate::sums::LANES;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// What hashes begin with, and what they are multiplied by.
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// One of each set of equal rows, in an order that follows from their entries alone, not from where they stand.
+///
+/// Of equal rows the first is given; −0 equals 0. Rows are put in the order of a hash of their entries, computed a
+/// column at a time, and entries are compared only where hashes are equal. Cost O(m·n + m log m), memory 16·m bytes.
+pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
+    let mut hashes = vec![SEED; rows];
+    for column in columns {
+        match column {
+            Column::Double(x) => mix(&mut hashes, x.iter().copied()),
+            Column::Byte(x) => mix(&mut hashes, x.iter().map(|&b| f64::from(b))),
+        }
+    }
+    let compared = |a: usize, b: usize| {
+        let by_entries = || columns.iter().map(|c| (c.get(a) + 0.0).total_cmp(&(c.get(b) + 0.0))).find(|o| o.is_ne());
+        hashes[a].cmp(&hashes[b]).then_with(|| by_entries().unwrap_or(Ordering::Equal))
+    };
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_unstable_by(|&a, &b| compared(a, b).then(a.cmp(&b)));
+    order.dedup_by(|later, earlier| compared(*later, *earlier).is_eq());
+    order
+}
+
+/// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n).
+pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
+    let hash = |column: &Column<'_>| {
+        let mut lanes = [SEED; LANES];
+        match column {
+            Column::Double(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
+            Column::Byte(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&b| f64::from(b)))),
+        }
+        lanes.iter().fold(SEED, |hash, lane| (hash ^ lane).rotate_left(23).wrapping_mul(SPREAD))
+    };
+    let hashes: Vec<u64> = columns.par_iter().map(hash).collect();
+    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
+    let find = |(place, hash): (usize, u64)| {
+        let like = seen.entry(hash).or_default();
+        let first = like.iter().copied().find(|&other| columns[other] == columns[place]);
+        if first.is_none() {
+            like.push(place);
+        }
+        first.unwrap_or(place)
+    };
+    hashes.into_iter().enumerate().map(find).collect()
+}
+
+/// Takes an entry into each hash: a multiplication spreads a bit upwards, and a shift brings it down again.
+fn mix(hashes: &mut [u64], values: impl Iterator<Item = f64>) {
+    for (hash, value) in hashes.iter_mut().zip(values) {
+        let mixed = (*hash ^ (value + 0.0).to_bits()).wrapping_mul(SPREAD);
+        *hash = mixed ^ (mixed >> 32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_equal_rows_is_given_in_an_order_of_their_own() {
+        let x = [1.5, 0.0, 1.5, -0.0, 2.5, 1.5];
+        let y = [3u8, 1, 3, 1, 3, 4];
+        let rows = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
+        let mut sorted = rows.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 1, 4, 5]);
+        let values = |rows: &[usize], x: &[f64], y: &[u8]| rows.iter().map(|&r| (x[r] + 0.0, y[r])).collect::<Vec<_>>();
+        let expected = values(&rows, &x, &y);
+        let (mut x, mut y) = (x.to_vec(), y.to_vec());
+        x.reverse();
+        y.reverse();
+        let again = distinct_rows(&[Column::Double(&x), Column::Byte(&y)], 6);
+        assert_eq!(values(&again, &x, &y), expected);
+    }
+
+    #[test]
+    fn the_first_equal_column_is_found_whatever_the_number_of_rows() {
+        for rows in [1, 7, 8, 61] {
+            let x: Vec<f64> = (0..rows).map(|j| if j % 3 == 0 { 0.0 } else { (j as f64).sin() }).collect();
+            let negative: Vec<f64> = x.iter().map(|x| if *x == 0.0 { -0.0 } else { *x }).collect();
+            let mut other = x.clone();
+            other[rows - 1] += 1.0;
+            let (b, c) = (vec![5u8; rows], vec![6u8; rows]);
+            let columns = [&x, &other, &negative, &other].map(|x| Column::Double(x));
+            let all: Vec<Column<'_>> = columns.into_iter().chain([&b, &c, &b].map(|b| Column::Byte(b))).collect();
+            assert_eq!(first_equal(&all), [0, 1, 0, 1, 4, 5, 4]);
+        }
+    }
+
+    #[test]
+    fn without_columns_all_rows_are_one() {
+        assert_eq!(distinct_rows(&[], 5), [0]);
+        assert!(distinct_rows(&[], 0).is_empty());
+    }
+}

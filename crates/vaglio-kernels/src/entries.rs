@@ -1,0 +1,151 @@
+//! Where the entries of columns are.
+
+use crate::Column;
+use std::borrow::Cow;
+use vaglio_columns::{Chosen, Columns};
+
+/// Columns of some rows, or many rows of longer columns, which are read as they are, others than the chosen ones with
+/// weight 0: so that rows of folds need not be copied.
+#[derive(Debug)]
+pub struct Entries<'d> {
+    stored: Vec<Column<'d>>,
+    view: Option<EntryView<'d>>,
+}
+
+#[derive(Debug)]
+struct EntryView<'d> {
+    rows: &'d [usize],
+    /// How many rows the longer columns have.
+    all: usize,
+    /// Columns of the chosen rows alone, copied when they are read.
+    columns: &'d Columns,
+}
+
+/// Of the rows of longer columns, the part from which on all are read; where fewer were chosen, these are copied.
+const MANY: f64 = 0.6;
+
+impl<'d> From<Vec<Column<'d>>> for Entries<'d> {
+    fn from(stored: Vec<Column<'d>>) -> Self {
+        Entries { stored, view: None }
+    }
+}
+
+impl<'d> From<&'d Columns> for Entries<'d> {
+    fn from(columns: &'d Columns) -> Self {
+        let is_most = |chosen: &Chosen<'_>| {
+            let is_each_once = chosen.rows.windows(2).all(|pair| pair[0] < pair[1]);
+            is_each_once && chosen.rows.len() as f64 >= MANY * chosen.whole[0].len() as f64
+        };
+        match columns.chosen().filter(is_most) {
+            Some(Chosen { whole, rows }) => {
+                let all = whole[0].len();
+                Entries { stored: whole, view: Some(EntryView { rows, all, columns }) }
+            }
+            _ => columns.copied().iter().collect::<Vec<_>>().into(),
+        }
+    }
+}
+
+impl<'d> Entries<'d> {
+    /// Whether some rows of the stored columns do not count.
+    pub(crate) fn is_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// The columns as they are stored.
+    pub(crate) fn stored(&self) -> &[Column<'d>] {
+        &self.stored
+    }
+
+    /// The rows of a column that count.
+    pub(crate) fn column(&self, index: usize) -> Column<'d> {
+        self.view.as_ref().map_or_else(|| self.stored[index], |view| view.columns.column(index))
+    }
+
+    /// The places of the rows that count, of which there are `count`, among those that are stored.
+    pub(crate) fn rows(&self, count: usize) -> Cow<'_, [usize]> {
+        self.view.as_ref().map_or_else(|| Cow::Owned((0..count).collect()), |view| Cow::Borrowed(view.rows))
+    }
+
+    /// Whether rows of the same columns in memory are stored.
+    pub fn are_stored_with(&self, other: &Entries<'_>) -> bool {
+        let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
+            (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
+            (Column::Byte(a), Column::Byte(b)) => std::ptr::eq(a, b),
+            _ => false,
+        };
+        self.stored.len() == other.stored.len() && self.stored.iter().zip(&other.stored).all(is_same)
+    }
+
+    /// Numbers of the rows that count, as those of all that are stored: 0 for the others.
+    pub(crate) fn spread<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
+        let Some(view) = &self.view else { return Cow::Borrowed(values) };
+        let mut all = vec![0.0; view.all];
+        view.rows.iter().zip(values).for_each(|(&row, value)| all[row] = *value);
+        Cow::Owned(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Data, DataInput, Level};
+
+    #[test]
+    fn rows_that_were_chosen_have_the_sums_of_copied_ones() {
+        const ROWS: usize = 300;
+        let number = |seed: usize, j: usize| ((seed * ROWS + j * j) as f64).sin();
+        let mut columns = Columns::new(ROWS);
+        (0..7).for_each(|k| columns.push((0..ROWS).map(|j| 3.0 + number(k, j)).collect::<Vec<f64>>()));
+        (0..3).for_each(|k| columns.push((0..ROWS).map(|j| ((j * (k + 5)) % 251) as f64).collect::<Vec<f64>>()));
+        columns.push(vec![1.0; ROWS]);
+        let active: Vec<bool> = (0..11).map(|c| c != 4 && c != 10).collect();
+        for (rows, is_view) in [
+            ((0..ROWS).filter(|row| row % 5 != 2).collect::<Vec<usize>>(), true),
+            ((0..ROWS).filter(|row| row % 2 == 0).collect(), false),
+            ((0..ROWS).map(|row| row / 2).collect(), false),
+        ] {
+            let y: Vec<f64> = rows.iter().map(|&j| number(8, j)).collect();
+            let w: Vec<f64> = rows.iter().map(|&j| 1.5 + number(9, j)).collect();
+            for (weights, intercept) in [(None, false), (None, true), (Some(&w[..]), false), (Some(&w[..]), true)] {
+                let (view, copied) = (columns.view_rows(&rows), columns.select_rows(&rows));
+                let of = |entries| {
+                    let (active, targets) = (active.clone(), &[&y[..]][..]);
+                    Data::of(DataInput {
+                        level: Level::best(),
+                        entries,
+                        active,
+                        targets,
+                        weights,
+                        intercept,
+                        gram: None,
+                    })
+                };
+                let (of_view, of_copied) = (of((&view).into()).unwrap(), of((&copied).into()).unwrap());
+                let near = |a: f64, b: f64, scale: f64| assert!((a - b).abs() <= 1e-13 * scale, "{a} is not {b}");
+                for column in 0..11 {
+                    near(of_view.squares(column), of_copied.squares(column), of_copied.squares(column));
+                }
+                // What is read of all columns copies none.
+                let all: Vec<usize> = (0..10).filter(|&c| c != 4).collect();
+                let z = [of_copied.centered(0), &of_copied.scaled(9)];
+                let norms = z.map(|z| z.iter().map(|z| z * z).sum::<f64>());
+                let all_near = |columns: &[usize], a: &[f64], b: &[f64]| {
+                    for (place, (a, b)) in a.iter().zip(b).enumerate() {
+                        near(*a, *b, (norms[place % 2] * of_copied.squares(columns[place / 2])).sqrt());
+                    }
+                };
+                all_near(&all, &of_view.products_of_most(&all, &z), &of_copied.products_of_most(&all, &z));
+                assert!(!is_view || view.bytes() == 0);
+                // Of some columns alone: each has the bits that it has alone.
+                let of = |columns: &[usize]| of_view.products(columns, &z);
+                let some = of(&[3, 8, 0, 9, 5]);
+                all_near(&[3, 8, 0, 9, 5], &some, &of_copied.products(&[3, 8, 0, 9, 5], &z));
+                assert_eq!(some, [3, 8, 0, 9, 5].map(|column| of(&[column])).concat());
+                assert!(!is_view || view.bytes() == rows.len() * (3 * 8 + 2));
+                assert!(is_view || view.bytes() == copied.bytes());
+                assert!((0..11).all(|c| of_view.column(c).0 == of_copied.column(c).0));
+            }
+        }
+    }
+}

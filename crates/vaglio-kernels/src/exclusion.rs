@@ -1,0 +1,185 @@
+//! Rows that are left out with no 1 − leverage to divide by.
+//!
+//! Where 1 − leverage of rows A is unreliable, all other rows T are reduced by reflections, stacked on √λ·I, to a triangle
+//! R of [1 X] and to their own fit. With Z the rows A of [1 X], P = R⁻ᵀZᵀ, e their residuals from the fit of T and
+//! M = (I + PᵀP)⁻¹, row j of A predicted by T and the others of A has the residual (M e)_j / M_jj: the leave-one-out
+//! identity of Gaussian processes with T as what is known before. M comes from the triangle of P on I, so there are no
+//! normal equations. Where A is all rows, P = Xᵀ/√λ.
+//!
+//! # Reference
+//! C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press 2006, eq. 5.12; the book,
+//! explanation/leave-one-out.md.
+
+use crate::Data;
+use crate::linalg::{self, Failure};
+use crate::ridge::triangle_of;
+use crate::sums::scaled;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+
+/// The rows [1 | X_S | added columns | y], scaled: those that are excluded, and the triangle of all others.
+#[derive(Debug)]
+pub(crate) struct Exclusion {
+    /// Which rows are excluded.
+    places: Vec<usize>,
+    /// Whether the first column is the intercept's, which has no penalty.
+    intercept: usize,
+    /// Columns of the subset.
+    size: usize,
+    outputs: usize,
+    triangle: Array2<f64>,
+    rows: Array2<f64>,
+    /// The direction of the intercept where every row is excluded; columns and targets are then centered on all rows.
+    unit: Option<Array1<f64>>,
+}
+
+/// The same for one λ, perhaps without one of the columns.
+pub(crate) struct ExclusionFit<'e> {
+    excluded: &'e Exclusion,
+    lambda: f64,
+    /// R⁻ᵀZᵀ: columns × excluded rows.
+    p: Array2<f64>,
+    /// What R is for the added columns and the targets.
+    right: Array2<f64>,
+    /// Residuals of the excluded rows: rows × outputs.
+    e: Array2<f64>,
+    /// The triangle of √λ·P on √λ·I.
+    triangle: Array2<f64>,
+    /// What the weight of the intercept's direction adds to the diagonal of M/λ.
+    shift: Array1<f64>,
+}
+
+/// A column, scaled, less one of its entries where there is an intercept: differences that leave zeros where most rows
+/// are equal, as in a column that the excluded rows carry alone.
+fn shifted(data: &Data<'_>, feature: usize) -> Vec<f64> {
+    let (column, mean) = data.column(feature);
+    let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
+    let entries = (0..column.len()).map(|row| column.get(row));
+    let shift = if data.unit().is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
+    let mut out = vec![0.0; column.len()];
+    scaled(data.level, column, shift, data.root(), &mut out);
+    out
+}
+
+/// Whether so many columns can fit every row, so that no 1 − leverage is reliable for every λ.
+pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
+    columns + usize::from(data.unit().is_some()) >= data.rows()
+}
+
+impl Exclusion {
+    /// Reduces all rows but `rows`, or none where the subset can fit every row. Cost O(m·n²) with n columns, memory O(m·n).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, Failure> {
+        let (is_all, outputs) = (fits_every_row(data, subset.len()) || rows.len() == data.rows(), data.outputs());
+        let rows: Vec<usize> = if is_all { (0..data.rows()).collect() } else { rows.to_vec() };
+        let intercept = usize::from(!is_all && data.unit().is_some());
+        let before = intercept + subset.len() + added.len();
+        let mut all = Array2::zeros((data.rows(), before + outputs));
+        let ones = (0..intercept).map(|_| data.ones());
+        let column = |&feature: &usize| if is_all { data.scaled(feature) } else { shifted(data, feature) };
+        let columns = subset.iter().chain(added).map(column);
+        let targets = (0..outputs).map(|o| data.centered(o).to_vec());
+        for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(targets)) {
+            to.assign(&ArrayView1::from(&from));
+        }
+        let excluded = all.select(Axis(0), &rows);
+        let triangle = if is_all {
+            Array2::zeros((0, all.ncols()))
+        } else {
+            // A row of zeros adds nothing to the triangle.
+            rows.iter().for_each(|&row| all.row_mut(row).fill(0.0));
+            triangle_of(all.view())?
+        };
+        let unit = data.unit().filter(|_| is_all).map(|unit| rows.iter().map(|&row| unit[row]).collect());
+        Ok(Exclusion { places: rows, intercept, size: subset.len(), outputs, triangle, rows: excluded, unit })
+    }
+
+    /// The rows that are excluded, in increasing order if they were given so.
+    pub fn rows(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// The fit for one λ, without the column at place `removed` of the subset if given. Cost O(s³ + (s + w)·w²) with w
+    /// excluded rows.
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn fit(&self, lambda: f64, removed: Option<usize>) -> Result<ExclusionFit<'_>, Failure> {
+        let (root, end, width) = (lambda.sqrt(), self.intercept + self.size, self.rows.ncols());
+        let kept: Vec<usize> = (0..end).filter(|&k| removed.is_none_or(|place| k != self.intercept + place)).collect();
+        let (size, height) = (kept.len(), self.triangle.nrows());
+        let z = self.rows.select(Axis(1), &kept);
+        let (p, right) = if height == 0 {
+            (z.t().mapv(|z| z / root), Array2::zeros((size, width - end)))
+        } else {
+            let columns: Vec<usize> = kept.iter().copied().chain(end..width).collect();
+            let mut stacked = Array2::zeros((height + size, columns.len()));
+            stacked.slice_mut(s![..height, ..]).assign(&self.triangle.select(Axis(1), &columns));
+            (self.intercept..size).for_each(|k| stacked[[height + k, k]] = root);
+            let reduced = linalg::triangle(stacked.view())?;
+            (forward(reduced.slice(s![.., ..size]), z.t()), reduced.slice(s![.., size..]).to_owned())
+        };
+        let own = right.slice(s![..size, right.ncols() - self.outputs..]);
+        let e = &self.rows.slice(s![.., width - self.outputs..]) - &p.t().dot(&own);
+        let mut stacked = concatenate![Axis(0), &p * root, Array2::eye(z.nrows()) * root];
+        let mut shift = Array1::zeros(z.nrows());
+        if let Some(unit) = &self.unit {
+            // The intercept's direction has no penalty: it gets a weight, which is taken out of M again.
+            let squares: f64 = self.rows.slice(s![.., ..width - self.outputs]).iter().map(|z| z * z).sum();
+            let weight = if squares > 0.0 { squares } else { lambda };
+            stacked = concatenate![Axis(0), stacked, unit.mapv(|u| u * weight.sqrt()).insert_axis(Axis(0))];
+            shift = unit.mapv(|u| u * u / (lambda + weight));
+        }
+        let triangle = linalg::triangle(stacked.view())?;
+        Ok(ExclusionFit { excluded: self, lambda, p, right, e, triangle, shift })
+    }
+}
+
+impl ExclusionFit<'_> {
+    /// The residuals of the excluded rows, each from all other rows: rows × outputs, scaled. Cost O(w³).
+    pub fn left_out(&self) -> Array2<f64> {
+        left_out(&self.triangle, &self.e, &self.shift)
+    }
+
+    /// The same with the added column at `place`: P gains the row p = (z − Pᵀr)/ρ, where the column's part of R is r, and
+    /// ρ² = λ + ‖rest‖² below. Cost O(s·w + w³).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn left_out_with(&self, place: usize) -> Result<Array2<f64>, Failure> {
+        let Exclusion { intercept, size, outputs, rows, .. } = self.excluded;
+        let (above, below) = self.right.view().split_at(Axis(0), self.p.nrows());
+        let (rest, targets) = (below.column(place), below.slice(s![.., below.ncols() - outputs..]));
+        let rho = (self.lambda + rest.dot(&rest)).sqrt();
+        let p = (&rows.column(intercept + size + place) - &self.p.t().dot(&above.column(place))) / rho;
+        let step = rest.dot(&targets) / rho;
+        let column = p.view().insert_axis(Axis(1));
+        let e = &self.e - &column.dot(&step.insert_axis(Axis(0)));
+        let stacked = concatenate![Axis(0), self.triangle, (&column * self.lambda.sqrt()).reversed_axes()];
+        Ok(left_out(&linalg::triangle(stacked.view())?, &e, &self.shift))
+    }
+}
+
+/// (M e)_j / M_jj from the triangle of M⁻¹ = RᵀR, less `shift` on the diagonal of M.
+fn left_out(triangle: &Array2<f64>, e: &Array2<f64>, shift: &Array1<f64>) -> Array2<f64> {
+    let inverse = forward(triangle.view(), Array2::eye(triangle.ncols()).view());
+    let along = forward(triangle.view(), e.view());
+    let mut diagonal = inverse.map_axis(Axis(0), |column| column.dot(&column));
+    diagonal -= shift;
+    inverse.t().dot(&along) / diagonal.insert_axis(Axis(1))
+}
+
+/// R⁻ᵀB of a triangle R. Cost O(size²) for each column of B.
+fn forward(triangle: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
+    let mut columns = b.t().as_standard_layout().into_owned();
+    // By columns of R, which are contiguous.
+    let rows = triangle.t().as_standard_layout().into_owned();
+    for mut column in columns.rows_mut() {
+        for k in 0..rows.nrows() {
+            let known = rows.slice(s![k, ..k]).dot(&column.slice(s![..k]));
+            column[k] = (column[k] - known) / rows[[k, k]];
+        }
+    }
+    columns.reversed_axes()
+}

@@ -1,0 +1,223 @@
+//! Rows held out: kernels that run over rows fold after fold; folds start anew in the first lane.
+//!
+//! The sums are those of the book, *Cross-validation without refitting*, "Rows held out".
+
+use crate::Level;
+use crate::sums::TILE;
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+
+/// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
+pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
+    struct FoldProducts<'k>(&'k [usize], &'k [f64], &'k [f64]);
+    impl NullaryFnOnce for FoldProducts<'_> {
+        type Output = Vec<f64>;
+        #[inline(always)]
+        fn call(self) -> Vec<f64> {
+            let FoldProducts(starts, a, b) = self;
+            starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect()
+        }
+    }
+    level.run(FoldProducts(starts, a, b))
+}
+
+/// out_j ← r_j − step_k e_j over the rows from `first`, where fold k has row j. Cost O(rows).
+pub(super) fn held_out(
+    level: Level,
+    starts: &[usize],
+    first: usize,
+    step: impl Fn(usize) -> f64,
+    e: &[f64],
+    r: &[f64],
+    out: &mut [f64],
+) {
+    struct HeldOutRows<'k, F>(&'k [usize], usize, F, &'k [f64], &'k [f64], &'k mut [f64]);
+    impl<F: Fn(usize) -> f64> NullaryFnOnce for HeldOutRows<'_, F> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let HeldOutRows(starts, first, step, e, r, out) = self;
+            let last = first + out.len();
+            let mut fold = starts.partition_point(|s| *s <= first).saturating_sub(1);
+            let mut row = first;
+            while row < last {
+                let end = starts[fold + 1].min(last);
+                let (step, part) = (step(fold), &mut out[row - first..end - first]);
+                for ((out, e), r) in part.iter_mut().zip(&e[row..end]).zip(&r[row..end]) {
+                    *out = r - step * e;
+                }
+                (row, fold) = (end, fold + 1);
+            }
+        }
+    }
+    level.run(HeldOutRows(starts, first, step, e, r, out));
+}
+
+/// The rows in parts of [`TILE`]: first row and end.
+pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..rows).step_by(TILE).map(move |start| (start, rows.min(start + TILE)))
+}
+
+/// Σ_j x_j a_j with each of the vectors that stand one after the other in `all`. Cost O(all).
+pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
+    struct WithEach<'k>(&'k [f64], &'k [f64]);
+    impl NullaryFnOnce for WithEach<'_> {
+        type Output = Vec<f64>;
+        #[inline(always)]
+        fn call(self) -> Vec<f64> {
+            let WithEach(x, all) = self;
+            let rows = x.len().max(1);
+            let mut out = Vec::with_capacity(all.len() / rows);
+            let mut fours = all.chunks_exact(4 * rows);
+            for four in fours.by_ref() {
+                let (left, right) = four.split_at(2 * rows);
+                let ((a, b), (c, d)) = (left.split_at(rows), right.split_at(rows));
+                out.extend(together(x, [a, b, c, d]));
+            }
+            fours.remainder().chunks_exact(rows).for_each(|a| out.extend(together(x, [a])));
+            out
+        }
+    }
+    level.run(WithEach(x, all))
+}
+
+/// Each sum in the order of `along`, whatever N.
+#[inline(always)]
+fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
+    let mut sums = [Wide::ZERO; N];
+    let (chunks, rest) = x.as_chunks();
+    let parts = all.map(|a| a[..x.len()].as_chunks());
+    for (at, x) in chunks.iter().enumerate() {
+        let x = Wide::load(x);
+        for (sum, (a, _)) in sums.iter_mut().zip(&parts) {
+            *sum = *sum + x * Wide::load(&a[at]);
+        }
+    }
+    for (l, x) in rest.iter().enumerate() {
+        for (sum, (_, a)) in sums.iter_mut().zip(&parts) {
+            sum.update(l, |sum| sum + x * a[l]);
+        }
+    }
+    sums.map(|sum| sum.sum())
+}
+
+/// What a column has in common with an update: h of each fold, the product over the rows that train it.
+#[derive(Clone, Copy)]
+pub(super) enum Common<'k> {
+    /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
+    Less { g: f64, c: &'k [f64] },
+    /// As it is.
+    Products(&'k [f64]),
+}
+
+/// An update that a column takes in.
+#[derive(Clone, Copy)]
+pub(super) struct Entering<'k> {
+    pub common: Common<'k>,
+    pub e: &'k [f64],
+    pub sigma: &'k [f64],
+    pub q: &'k [f64],
+}
+
+/// What a column keeps: E, and σ and q (folds × outputs) of each fold.
+pub(super) struct ColumnState<'k> {
+    pub starts: &'k [usize],
+    pub e: &'k mut [f64],
+    pub sigma: &'k mut [f64],
+    pub q: &'k mut [f64],
+}
+
+/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, and keeps h/σ_b in `steps`.
+pub(super) fn take_in(level: Level, column: ColumnState<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
+    level.run(Pass::<true, false> { column, entering: Some(entering), steps, r: &[] });
+}
+
+/// Takes in an update, if any, and adds up the squares of r − E q/σ in the same pass: for one output.
+pub(super) fn squares(level: Level, column: ColumnState<'_>, entering: Option<Entering<'_>>, r: &[f64]) -> f64 {
+    match entering {
+        Some(_) => level.run(Pass::<true, true> { column, entering, steps: None, r }),
+        None => level.run(Pass::<false, true> { column, entering, steps: None, r }),
+    }
+}
+
+struct Pass<'k, const UPDATE: bool, const TRY: bool> {
+    column: ColumnState<'k>,
+    entering: Option<Entering<'k>>,
+    steps: Option<&'k mut [f64]>,
+    r: &'k [f64],
+}
+
+impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Pass { column: ColumnState { starts, e, sigma, q }, entering, mut steps, r } = self;
+        let folds = sigma.len();
+        let outputs = q.len() / folds.max(1);
+        let mut sums = Wide::ZERO;
+        for fold in 0..folds {
+            let (start, end) = (starts[fold], starts[fold + 1]);
+            let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
+            if let Some(by) = &entering {
+                let h = match by.common {
+                    Common::Less { g, c } => g - along(&c[start..end], e),
+                    Common::Products(h) => h[fold],
+                };
+                step = h / by.sigma[fold];
+                sigma[fold] -= h * step;
+                let at = fold * outputs..(fold + 1) * outputs;
+                q[at.clone()].iter_mut().zip(&by.q[at]).for_each(|(q, b)| *q -= step * b);
+                b = &by.e[start..end];
+                if let Some(steps) = &mut steps {
+                    steps[fold] = step;
+                }
+            }
+            let (r, f) = if TRY { (&r[start..end], q[fold] / sigma[fold]) } else { (r, 0.0) };
+            visit::<UPDATE, TRY>(e, step, b, r, f, &mut sums);
+        }
+        sums.sum()
+    }
+}
+
+#[inline(always)]
+fn along(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = Wide::ZERO;
+    let (chunks, rest) = a.as_chunks();
+    let (b, b_rest) = b[..a.len()].as_chunks();
+    for (a, b) in chunks.iter().zip(b) {
+        sums = sums + Wide::load(a) * Wide::load(b);
+    }
+    for (l, (a, b)) in rest.iter().zip(b_rest).enumerate() {
+        sums.update(l, |sum| sum + a * b);
+    }
+    sums.sum()
+}
+
+#[inline(always)]
+fn visit<const UPDATE: bool, const TRY: bool>(e: &mut [f64], step: f64, b: &[f64], r: &[f64], f: f64, sums: &mut Wide) {
+    let rows = e.len();
+    if !TRY {
+        // Written in eights, this becomes gathers across them.
+        return e.iter_mut().zip(b).for_each(|(e, b)| *e -= step * b);
+    }
+    let (e, e_rest) = e.as_chunks_mut::<{ Wide::WIDTH }>();
+    let (b, b_rest) = b[..if UPDATE { rows } else { 0 }].as_chunks();
+    let (r, r_rest) = r[..rows].as_chunks();
+    let (wide_step, wide_f) = (Wide::splat(step), Wide::splat(f));
+    for j in 0..e.len() {
+        let mut x = Wide::load(&e[j]);
+        if UPDATE {
+            x = x - wide_step * Wide::load(&b[j]);
+            x.store(&mut e[j]);
+        }
+        let error = Wide::load(&r[j]) - wide_f * x;
+        *sums = *sums + error * error;
+    }
+    for (l, e) in e_rest.iter_mut().enumerate() {
+        if UPDATE {
+            *e -= step * b_rest[l];
+        }
+        let error = r_rest[l] - f * *e;
+        sums.update(l, |sum| sum + error * error);
+    }
+}

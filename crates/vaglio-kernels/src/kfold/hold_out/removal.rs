@@ -1,0 +1,277 @@
+//! Rows held out: the trial of removing each selected column.
+//!
+//! The identity of the book, *Leave-one-out without refitting*, "Taking a column out", in each fold.
+
+use super::HoldOutRows;
+use super::chain::{ColumnUpdate, loss_after};
+use super::fold_products::held_out;
+use super::fold_scaling::alone;
+use crate::linalg::{self, Failure};
+use crate::tolerance::FALLEN_INVERSE;
+use crate::trial::worse;
+use crate::{Scorer, Trial, is_unreliable};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// For each fold H = (X_{T,S}ᵀX_{T,S} + Λ)⁻¹, with Λ the penalties, the weights of its fit, and E = X_{U,S} H, all in order of entry.
+#[derive(Debug, Clone)]
+pub(super) struct FoldRemovals {
+    /// H of each fold: s × s.
+    h: Vec<Vec<f64>>,
+    columns: Vec<Leaving>,
+    /// Residuals of each output, held out.
+    pub residuals: Vec<Vec<f64>>,
+    /// How far the updates that it was made from are to be trusted; 1 when made from the rows, unless each fold
+    /// standardizes and rows held out are far off.
+    pub conditioning: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Leaving {
+    e: Vec<f64>,
+    /// Folds × outputs.
+    weights: Vec<f64>,
+    /// The largest H_ii of each fold since it was made without a difference.
+    largest: Vec<f64>,
+}
+
+/// What one fold says: R⁻¹ with H = R⁻¹R⁻ᵀ, weights and held-out residuals.
+struct FoldFit {
+    inverse: Array2<f64>,
+    /// Columns × outputs.
+    weights: Array2<f64>,
+    /// Rows of the fold × columns, and × outputs.
+    e: Array2<f64>,
+    residuals: Array2<f64>,
+    conditioning: f64,
+}
+
+impl FoldRemovals {
+    /// The empty subset.
+    pub fn empty(rows: &HoldOutRows<'_>) -> Self {
+        let h = vec![Vec::new(); rows.folds()];
+        FoldRemovals { h, columns: Vec::new(), residuals: rows.residuals.clone(), conditioning: 1.0 }
+    }
+
+    /// The columns as they entered one after the other. Cost O((m + K·s)·s²).
+    pub fn of_updates(rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) -> Self {
+        let mut state = FoldRemovals::empty(rows);
+        (0..updates.len()).for_each(|k| state.add(rows, &updates[..=k], conditioning));
+        state
+    }
+
+    /// From an orthogonal decomposition of the rows that train each fold. Cost O(K·m·s²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when entries overflow.
+    pub fn of_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, Failure> {
+        let (size, outputs) = (subset.len(), rows.outputs());
+        let is_alone = rows.is_standardized();
+        let held = subset.par_iter().map(|&i| if is_alone { Vec::new() } else { rows.training(i).e });
+        let held = held.collect::<Vec<_>>();
+        let fits: Vec<FoldFit> = (0..rows.folds())
+            .into_par_iter()
+            .map(|fold| FoldFit::new(rows, lambda, subset, &held, fold))
+            .collect::<Result<_, _>>()?;
+        drop(held);
+        let inverse = |fit: &FoldFit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
+        let h: Vec<Vec<f64>> = fits.par_iter().map(inverse).collect();
+        let column = |i: usize| Leaving {
+            e: fits.iter().flat_map(|fit| fit.e.column(i).to_vec()).collect(),
+            weights: fits.iter().flat_map(|fit| fit.weights.row(i).to_vec()).collect(),
+            largest: h.iter().map(|h| h[i * size + i]).collect(),
+        };
+        let columns = (0..size).map(column).collect();
+        let of_output = |o: usize| fits.iter().flat_map(|fit| fit.residuals.column(o).to_vec()).collect();
+        let residuals = (0..outputs).map(of_output).collect();
+        let conditioning = fits.iter().map(|fit| fit.conditioning).fold(1.0, worse);
+        Ok(FoldRemovals { h, columns, residuals, conditioning })
+    }
+
+    /// The trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
+    pub fn trial(&self, rows: &HoldOutRows<'_>, scorer: &Scorer, place: usize) -> Trial {
+        let (size, outputs, column) = (self.columns.len(), self.residuals.len(), &self.columns[place]);
+        if size == 1 {
+            return Trial::from_partial(scorer.partial_loss(&rows.residuals), 1.0);
+        }
+        let step = |o: usize, k: usize| -column.weights[k * outputs + o] / self.h[k][place * size + place];
+        Trial::from_partial(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
+    }
+
+    /// Adds the last of the updates, which are all that are selected. Cost O((m + K·s)·s).
+    ///
+    /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
+    pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
+        let Some((last, before)) = updates.split_last() else { return };
+        let (size, outputs, folds) = (before.len(), self.residuals.len(), rows.folds());
+        let weights_on: Vec<Vec<f64>> = (0..folds).into_par_iter().map(|k| last.weights_on(before, k)).collect();
+        self.h.par_iter_mut().zip(&weights_on).zip(&last.sigma).for_each(|((h, u), sigma)| {
+            let entry = |i: usize, j: usize| match (i == size, j == size) {
+                (true, true) => 1.0 / sigma,
+                (true, false) => -u[j] / sigma,
+                (false, true) => -u[i] / sigma,
+                (false, false) => h[i * size + j] + u[i] * u[j] / sigma,
+            };
+            *h = (0..=size).flat_map(|i| (0..=size).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect();
+        });
+        let width = size + 1;
+        let largest = |h: &[Vec<f64>], i: usize| h.iter().map(|h| h[i * width + i]).collect::<Vec<f64>>();
+        let h = &self.h;
+        self.columns.par_iter_mut().enumerate().for_each(|(i, column)| {
+            column.subtract(rows, &last.e, &last.q, outputs, |k| weights_on[k][i] / last.sigma[k]);
+            column.largest.iter_mut().zip(largest(h, i)).for_each(|(old, new)| *old = old.max(new));
+        });
+        let mut own = Leaving { e: last.e.clone(), weights: last.q.clone(), largest: largest(h, size) };
+        own.divide(rows, outputs, &last.sigma);
+        self.columns.push(own);
+        last.leave_residuals(rows, &mut self.residuals);
+        self.conditioning = worse(conditioning, self.conditioning);
+    }
+
+    /// Removes the column at a place; whether all others have kept their digits. Cost O((m + K·s)·s).
+    ///
+    /// E_i ← E_i − E_b H_ib/H_bb, w_i ← w_i − w_b H_ib/H_bb, and H ← its Schur complement.
+    #[must_use]
+    pub fn remove(&mut self, rows: &HoldOutRows<'_>, place: usize) -> bool {
+        let (size, outputs) = (self.columns.len(), self.residuals.len());
+        let gone = self.columns.remove(place);
+        if self.columns.is_empty() {
+            *self = FoldRemovals::empty(rows);
+            return true;
+        }
+        for (o, r) in self.residuals.iter_mut().enumerate() {
+            let step = |k: usize| -gone.weights[k * outputs + o] / self.h[k][place * size + place];
+            let from = r.clone();
+            held_out(rows.level(), &rows.starts, 0, step, &gone.e, &from, r);
+        }
+        let others: Vec<usize> = (0..size).filter(|&i| i != place).collect();
+        let h = &self.h;
+        self.columns.par_iter_mut().zip(&others).for_each(|(column, &i)| {
+            let step = |k: usize| h[k][i * size + place] / h[k][place * size + place];
+            column.subtract(rows, &gone.e, &gone.weights, outputs, step);
+        });
+        self.h.par_iter_mut().for_each(|h| {
+            let entry = |&i: &usize, &j: &usize| {
+                h[i * size + j] - h[i * size + place] * h[place * size + j] / h[place * size + place]
+            };
+            *h = others.iter().flat_map(|i| others.iter().map(|j| entry(i, j)).collect::<Vec<_>>()).collect();
+        });
+        let kept = |(i, column): (usize, &Leaving)| {
+            self.h.iter().zip(&column.largest).all(|(h, largest)| h[i * others.len() + i] >= FALLEN_INVERSE * largest)
+        };
+        !is_unreliable(self.conditioning) && self.columns.iter().enumerate().all(kept)
+    }
+}
+
+impl Leaving {
+    /// E_U ← E_U − step_U e_U, w ← w − step_U q.
+    fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], outputs: usize, step: impl Fn(usize) -> f64) {
+        let from = self.e.clone();
+        held_out(rows.level(), &rows.starts, 0, &step, e, &from, &mut self.e);
+        for (at, (weight, q)) in self.weights.iter_mut().zip(q).enumerate() {
+            *weight -= step(at / outputs) * q;
+        }
+    }
+
+    fn divide(&mut self, rows: &HoldOutRows<'_>, outputs: usize, sigma: &[f64]) {
+        for (at, sigma) in rows.starts.windows(2).zip(sigma) {
+            self.e[at[0]..at[1]].iter_mut().for_each(|e| *e /= sigma);
+        }
+        self.weights.iter_mut().enumerate().for_each(|(at, weight)| *weight /= sigma[at / outputs]);
+    }
+}
+
+impl ColumnUpdate {
+    /// Weights of the columns before in a fit of this one to the rows that train a fold. Cost O(s²).
+    fn weights_on(&self, before: &[Arc<ColumnUpdate>], fold: usize) -> Vec<f64> {
+        let folds = self.sigma.len();
+        let mut weights: Vec<f64> = (0..before.len()).map(|k| self.steps[k * folds + fold]).collect();
+        for (k, update) in before.iter().enumerate().rev() {
+            let weight = weights[k];
+            let earlier = update.steps.iter().skip(fold).step_by(folds);
+            weights.iter_mut().zip(earlier).for_each(|(u, step)| *u -= weight * step);
+        }
+        weights
+    }
+}
+
+impl FoldFit {
+    /// `held` has the columns less the means of the rows that train their fold; they are not read where each fold
+    /// standardizes.
+    fn new(
+        rows: &HoldOutRows<'_>,
+        lambda: f64,
+        subset: &[usize],
+        held: &[Vec<f64>],
+        fold: usize,
+    ) -> Result<Self, Failure> {
+        let (size, outputs) = (subset.len(), rows.outputs());
+        let range = rows.starts[fold]..rows.starts[fold + 1];
+        let trained = rows.root.len() - range.len();
+        let mut both = Array2::zeros((trained + size, size + outputs));
+        let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
+        // With √λI below, R is the factor of XᵀX + λI, and every column has lost no more than its own last digits.
+        for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
+            to[trained + i] = lambda.sqrt();
+            if rows.is_standardized() {
+                let alone = alone(rows, feature, fold);
+                conditioning = worse(conditioning, alone.part(lambda));
+                to[trained + i] *= alone.variance.sqrt();
+                to.iter_mut().zip(&alone.training).for_each(|(to, x)| *to = *x);
+                x.column_mut(i).iter_mut().zip(&alone.held_out).for_each(|(to, x)| *to = *x);
+            } else {
+                to.iter_mut().zip(without(rows.column(feature), &range)).for_each(|(to, x)| *to = *x);
+                x.column_mut(i).iter_mut().zip(&held[i][range.clone()]).for_each(|(to, x)| *to = *x);
+            }
+        }
+        for (o, mut to) in both.columns_mut().into_iter().skip(size).enumerate() {
+            to.iter_mut().zip(without(rows.target(o), &range)).for_each(|(to, y)| *to = *y);
+        }
+        if rows.is_centered() {
+            let root: Vec<f64> = without(&rows.root, &range).copied().collect();
+            center(both.slice_mut(s![..trained, ..]), &root);
+        }
+        let triangle = linalg::triangle(both.view())?;
+        drop(both);
+        let inverse = inverse_of(triangle.slice(s![..size, ..size]));
+        let weights = inverse.dot(&triangle.slice(s![..size, size..]));
+        let y = Array2::from_shape_fn((range.len(), outputs), |(j, o)| rows.residuals[o][range.start + j]);
+        let e = x.dot(&inverse).dot(&inverse.t());
+        let residuals = y - x.dot(&weights);
+        Ok(FoldFit { inverse, weights, e, residuals, conditioning })
+    }
+}
+
+/// The entries that do not stand in a range.
+fn without<'x>(x: &'x [f64], range: &Range<usize>) -> impl Iterator<Item = &'x f64> {
+    x[..range.start].iter().chain(&x[range.end..])
+}
+
+/// The inverse of an upper triangle, column by column. Cost O(s³/6).
+fn inverse_of(triangle: ArrayView2<'_, f64>) -> Array2<f64> {
+    let size = triangle.nrows();
+    let mut inverse = Array2::zeros((size, size).f());
+    for (j, mut column) in inverse.columns_mut().into_iter().enumerate() {
+        column[j] = 1.0;
+        for i in (0..=j).rev() {
+            let value = column[i] / triangle[[i, i]];
+            column.slice_mut(s![..i]).scaled_add(-value, &triangle.slice(s![..i, i]));
+            column[i] = value;
+        }
+    }
+    inverse
+}
+
+/// Takes the part along `root` out of every column, twice for what rounding leaves.
+fn center(mut columns: ArrayViewMut2<'_, f64>, root: &[f64]) {
+    let root = ArrayView1::from(root);
+    let total = root.dot(&root);
+    for mut x in columns.columns_mut() {
+        for _ in 0..2 {
+            let mean = root.dot(&x) / total;
+            x.zip_mut_with(&root, |x, v| *x -= mean * v);
+        }
+    }
+}

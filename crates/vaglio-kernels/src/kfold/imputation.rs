@@ -1,0 +1,100 @@
+//! Moments: columns whose missing cells are filled by the means of the training rows, from the products of columns and masks.
+//!
+//! With x a column that holds f in its missing cells, M the vector that is 1 in them and μ the mean of the others among the training
+//! rows, the imputed column is x + (μ − f)M, so every product with it is made of products with x and M. The book,
+//! *Cross-validation without refitting*, "Missing cells".
+
+use super::FoldedRows;
+use super::gram::SIDE;
+use super::products::fills;
+use super::training::Split;
+
+/// Where the columns, masks, targets and ones-vector stand in the products, and what missing cells hold.
+#[derive(Debug)]
+pub(super) struct Imputation {
+    columns: usize,
+    outputs: usize,
+    /// The places of columns with missing cells, and the value in them.
+    fills: Vec<(usize, f64)>,
+    /// Of the products with masks.
+    side: usize,
+}
+
+impl Imputation {
+    /// `side` is that of the products of `features` and their masks.
+    pub fn new(rows: &FoldedRows<'_>, features: &[usize], side: usize) -> Self {
+        let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows, features) };
+        Imputation { columns: features.len(), outputs: rows.data.outputs(), fills, side }
+    }
+
+    /// Whether a column has missing cells.
+    pub fn is_needed(&self) -> bool {
+        !self.fills.is_empty()
+    }
+
+    /// The side of products without masks.
+    pub fn side(&self) -> usize {
+        match self.is_needed() {
+            true => (self.columns + self.outputs + 1).next_multiple_of(SIDE),
+            false => self.side,
+        }
+    }
+
+    /// Where the ones-vector stands in the products with masks.
+    pub fn ones(&self) -> usize {
+        self.columns + self.fills.len() + self.outputs
+    }
+
+    /// The products of one fold with its missing cells filled; `ranges` are those of its training rows. Cost O(n²).
+    pub fn filled(&self, split: Split, ranges: &[(f64, f64)]) -> Split {
+        if !self.is_needed() {
+            return split;
+        }
+        let at = |a: usize, b: usize| split.training[a.max(b) * self.side + a.min(b)];
+        let ones = self.ones();
+        let change = |(k, &(place, fill)): (usize, &(usize, f64))| {
+            let masks = self.columns + k;
+            let (least, greatest) = ranges[place];
+            let total = at(ones, ones) - at(ones, masks);
+            // Without other cells there is no mean, and nothing changes.
+            if least > greatest || total <= 0.0 { 0.0 } else { (at(ones, place) - at(masks, place)) / total - fill }
+        };
+        let changes: Vec<f64> = self.fills.iter().enumerate().map(change).collect();
+        Split {
+            training: self.changed(&split.training, &changes),
+            held_out: self.changed(&split.held_out, &changes),
+            from: self.changed(&split.from, &changes),
+        }
+    }
+
+    /// Products of the columns plus `changes` in their missing cells.
+    fn changed(&self, products: &[f64], changes: &[f64]) -> Vec<f64> {
+        let at = |a: usize, b: usize| products[a.max(b) * self.side + a.min(b)];
+        let mut masks = vec![None; self.columns];
+        for (k, (&(place, _), &change)) in self.fills.iter().zip(changes).enumerate() {
+            masks[place] = Some((self.columns + k, change));
+        }
+        let kept: Vec<(usize, Option<(usize, f64)>)> = (0..self.columns)
+            .map(|place| (place, masks[place]))
+            .chain((self.columns + self.fills.len()..=self.ones()).map(|place| (place, None)))
+            .collect();
+        let side = self.side();
+        let mut out = vec![0.0; side * side];
+        for (i, &(a, of_a)) in kept.iter().enumerate() {
+            for (j, &(b, of_b)) in kept[..=i].iter().enumerate() {
+                let mut sum = at(a, b);
+                if let Some((mask, change)) = of_a {
+                    sum += change * at(mask, b);
+                }
+                if let Some((mask, change)) = of_b {
+                    sum += change * at(mask, a);
+                }
+                if let (Some((x, by_x)), Some((y, by_y))) = (of_a, of_b) {
+                    sum += by_x * by_y * at(x, y);
+                }
+                out[i * side + j] = sum;
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,26 @@
+//! Normal equations of all rows, from one read of the columns.
+
+use super::FoldedRows;
+use super::products::sums;
+use crate::linalg::Failure;
+use crate::normal_equations::NormalEquations;
+use crate::{Data, Folds};
+use std::sync::Arc;
+
+impl NormalEquations {
+    /// Reads the columns once. Cost O(m·n²).
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when products overflow.
+    pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, Failure> {
+        let mut features = columns.to_vec();
+        features.sort_unstable();
+        features.dedup();
+        let folds = Folds::new(&vec![0; data.rows()]);
+        let rows = FoldedRows::new(Arc::clone(data), folds, intercept, false);
+        let (of_folds, side) = sums(&rows, rows.folds(), &features)?;
+        let products = of_folds.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
+        let equations = NormalEquations::from_products(features, products, side, data.outputs(), intercept);
+        if equations.is_finite() { Ok(equations) } else { Err(Failure::NoConvergence) }
+    }
+}

@@ -1,0 +1,197 @@
+//! A subset fitted without each fold by its moments, refined from the rows: where moments alone have lost digits.
+
+use super::{FoldedRows, Moments};
+use crate::linalg::gemm;
+use crate::ridge::Equations;
+use ndarray::{Array2, ArrayView1, ShapeBuilder, s};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A subset fitted on the training rows of each fold by normal equations, which are corrected by residuals of the rows: all
+/// folds in two products a round. Memory 8·m·s bytes and 8·s·K·outputs for each part of the rows.
+#[derive(Debug)]
+pub struct Refinement<'r, 'd> {
+    rows: &'r FoldedRows<'d>,
+    moments: &'r Moments,
+    /// Where the columns stand among the moments.
+    places: Vec<usize>,
+    parts: Vec<RowBlock>,
+    /// Of the training rows of each fold, with an intercept.
+    sums: Vec<TrainingSums>,
+}
+
+/// Some rows, which threads work on side by side.
+#[derive(Debug)]
+struct RowBlock {
+    rows: Range<usize>,
+    /// Scaled and centered columns: rows × columns.
+    x: Array2<f64>,
+    /// Which of the rows each fold holds out, from the first of the part.
+    held_out: Vec<Vec<usize>>,
+}
+
+/// Σ_j √r_j·x_j, Σ_j √r_j·y_j of each output and Σ_j r_j, of scaled columns and targets.
+#[derive(Debug)]
+struct TrainingSums {
+    columns: Vec<f64>,
+    targets: Vec<f64>,
+    weight: f64,
+}
+
+impl<'r, 'd> Refinement<'r, 'd> {
+    /// Copies the columns. Cost O(m·s).
+    ///
+    /// `None` where folds learn more than means of the columns, weigh classes or have training rows of their own, and where
+    /// there are so many of them that decomposing all rows is faster.
+    pub fn new(rows: &'r FoldedRows<'d>, moments: &'r Moments, subset: &[usize]) -> Option<Self> {
+        let unknowns = moments.folds() * rows.data.outputs();
+        if !rows.is_uniform() || !rows.folds.is_of_others() || MANY * unknowns > subset.len() {
+            return None;
+        }
+        let places = subset.iter().map(|&feature| moments.place(feature)).collect::<Option<Vec<usize>>>()?;
+        let mut out =
+            Refinement { rows, moments, places, parts: parts(rows, moments.folds(), subset), sums: Vec::new() };
+        if rows.intercept {
+            let all = out.sums((0..rows.data.rows()).collect::<Vec<_>>().as_slice());
+            let less = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
+            let training = |fold: usize| {
+                let own = out.sums(rows.folds.held_out(fold));
+                TrainingSums {
+                    columns: less(&all.columns, &own.columns),
+                    targets: less(&all.targets, &own.targets),
+                    weight: all.weight - own.weight,
+                }
+            };
+            out.sums = (0..moments.folds()).into_par_iter().map(training).collect();
+        }
+        Some(out)
+    }
+
+    fn sums(&self, rows: &[usize]) -> TrainingSums {
+        let targets = self.rows.targets();
+        let sum = |of: &dyn Fn(usize) -> f64| rows.iter().map(|&row| targets.root(row) * of(row)).sum::<f64>();
+        TrainingSums {
+            columns: (0..self.places.len()).map(|k| sum(&|row| self.parts[row / ROWS].x[[row % ROWS, k]])).collect(),
+            targets: (0..targets.outputs()).map(|o| sum(&|row| self.rows.data.centered(o)[row])).collect(),
+            weight: sum(&|row| targets.root(row)),
+        }
+    }
+
+    /// The residuals of the rows held out, scaled by √r_j: outputs × rows as given; those of folds that are never held out keep
+    /// their targets. `None` where a fold is too ill-conditioned. Cost O(K·s³ + m·s·K·outputs), the second for each round.
+    pub fn residuals(&self, lambda: f64) -> Option<Vec<Vec<f64>>> {
+        let (count, folds, outputs) = (self.places.len(), self.moments.folds(), self.rows.data.outputs());
+        let start = |fold: usize| {
+            let of_fold = &self.moments.folds[fold];
+            let stride = self.moments.stride;
+            let mut gram = Array2::zeros((count, count));
+            for (mut to, &place) in gram.rows_mut().into_iter().zip(&self.places) {
+                let row = &of_fold.training[place * stride..][..stride];
+                to.iter_mut().zip(&self.places).for_each(|(to, &place)| *to = row[place]);
+            }
+            let along = |(k, o): (usize, usize)| of_fold.training_targets[o * stride + self.places[k]];
+            Equations::new(gram, lambda, &Array2::from_shape_fn((count, outputs), along))
+        };
+        let mut equations = (0..folds).into_par_iter().map(start).collect::<Option<Vec<Equations>>>()?;
+        let gathered = |equations: &[Equations]| {
+            let mut weights = Array2::zeros((count, folds * outputs).f());
+            for (fold, equations) in equations.iter().enumerate() {
+                weights.slice_mut(s![.., fold * outputs..(fold + 1) * outputs]).assign(&equations.weights());
+            }
+            weights
+        };
+        loop {
+            let weights = gathered(&equations);
+            let offsets = self.offsets(&weights);
+            let missing = |part: &RowBlock| gemm(part.x.t(), self.training_residuals(part, &weights, &offsets).view());
+            let missing: Vec<Array2<f64>> = self.parts.par_iter().map(missing).collect();
+            // In the order of the rows, whichever thread was first.
+            let missing = missing.iter().fold(&weights * -lambda, |sum, of_part| sum + of_part);
+            let correct = |(fold, equations): (usize, &mut Equations)| {
+                equations.correct(missing.slice(s![.., fold * outputs..(fold + 1) * outputs]).to_owned())
+            };
+            let are_right: Option<Vec<bool>> = equations.par_iter_mut().enumerate().map(correct).collect();
+            if are_right?.iter().all(|is_right| *is_right) {
+                break;
+            }
+        }
+        let weights = gathered(&equations);
+        let offsets = self.offsets(&weights);
+        let left: Vec<Vec<Vec<f64>>> =
+            self.parts.par_iter().map(|part| self.residuals_held_out(part, &weights, &offsets)).collect();
+        Some((0..outputs).map(|o| left.iter().flat_map(|part| &part[o]).copied().collect()).collect())
+    }
+
+    /// The residuals of the rows of a part that are held out, outputs × rows.
+    fn residuals_held_out(&self, part: &RowBlock, weights: &Array2<f64>, offsets: &[f64]) -> Vec<Vec<f64>> {
+        let targets = self.rows.targets();
+        let outputs = targets.outputs();
+        let mut out: Vec<Vec<f64>> = targets.scaled.iter().map(|all| all[part.rows.clone()].to_vec()).collect();
+        for (at, weights) in weights.columns().into_iter().enumerate() {
+            let (o, held_out) = (at % outputs, &part.held_out[at / outputs]);
+            let (out, centered) = (&mut out[o], &self.rows.data.centered(o)[part.rows.clone()]);
+            held_out.iter().for_each(|&row| out[row] = centered[row]);
+            for (x, w) in part.x.columns().into_iter().zip(weights) {
+                held_out.iter().for_each(|&row| out[row] -= w * x[row]);
+            }
+            held_out.iter().for_each(|&row| out[row] -= targets.root(part.rows.start + row) * offsets[at]);
+        }
+        out
+    }
+
+    /// Of each fold and output.
+    fn offsets(&self, weights: &Array2<f64>) -> Vec<f64> {
+        let outputs = self.rows.data.outputs();
+        weights.columns().into_iter().enumerate().map(|(at, w)| self.offset(at / outputs, at % outputs, w)).collect()
+    }
+
+    /// The mean of what the columns leave of a target over the training rows of a fold.
+    fn offset(&self, fold: usize, output: usize, weights: ArrayView1<f64>) -> f64 {
+        let Some(sums) = self.sums.get(fold) else { return 0.0 };
+        let fitted: f64 = sums.columns.iter().zip(weights).map(|(x, w)| x * w).sum();
+        (sums.targets[output] - fitted) / sums.weight
+    }
+
+    /// Y − XW of those rows of a part that each fold trains on, 0 for the others: rows × (folds × outputs).
+    fn training_residuals(&self, part: &RowBlock, weights: &Array2<f64>, offsets: &[f64]) -> Array2<f64> {
+        let mut out = gemm(part.x.view(), weights.view());
+        let outputs = self.rows.data.outputs();
+        let root = self.rows.data.root().map(|root| &root[part.rows.clone()]);
+        for (at, (mut fitted, offset)) in out.columns_mut().into_iter().zip(offsets).enumerate() {
+            let targets = &self.rows.data.centered(at % outputs)[part.rows.clone()];
+            match root {
+                None => fitted.iter_mut().zip(targets).for_each(|(e, y)| *e = y - *e - offset),
+                Some(root) => {
+                    fitted.iter_mut().zip(targets).zip(root).for_each(|((e, y), root)| *e = y - *e - root * offset);
+                }
+            }
+            part.held_out[at / outputs].iter().for_each(|&row| fitted[row] = 0.0);
+        }
+        out
+    }
+}
+
+/// Copies the columns of a subset, part by part.
+fn parts(rows: &FoldedRows<'_>, folds: usize, subset: &[usize]) -> Vec<RowBlock> {
+    let (data, count) = (&rows.data, rows.data.rows());
+    let along: Vec<f64> = subset.par_iter().map(|&feature| data.along_ones(feature)).collect();
+    let make = |place: usize| {
+        let rows = place * ROWS..count.min((place + 1) * ROWS);
+        let (mut x, mut column) = (Array2::zeros((rows.len(), subset.len()).f()), vec![0.0; rows.len()]);
+        for ((mut to, &feature), &along) in x.columns_mut().into_iter().zip(subset).zip(&along) {
+            data.scaled_rows(feature, along, rows.clone(), &mut column);
+            to.assign(&ArrayView1::from(&column));
+        }
+        RowBlock { rows, x, held_out: vec![Vec::new(); folds] }
+    };
+    let mut parts: Vec<RowBlock> = (0..count.div_ceil(ROWS)).into_par_iter().map(make).collect();
+    for fold in 0..folds {
+        rows.folds.held_out(fold).iter().for_each(|&row| parts[row / ROWS].held_out[fold].push(row % ROWS));
+    }
+    parts
+}
+
+/// Rows of a part.
+const ROWS: usize = 1024;
+/// Columns for each fold and output from which on refining a few λ is faster than decomposing all rows.
+const MANY: usize = 2;

@@ -1,0 +1,44 @@
+//! Pivoted Cholesky decomposition of a matrix that is never formed.
+
+use crate::Level;
+use crate::sums::axpy;
+
+/// The columns of G with A ≈ GGᵀ: from the diagonal of A and a column of it at a time, that of the largest entry that is left
+/// of the diagonal, until `is_enough` for the columns so far and the trace of what is left. Cost O(n·rank²).
+pub(crate) fn pivoted(
+    level: Level,
+    mut rest: Vec<f64>,
+    column: impl Fn(usize) -> Vec<f64>,
+    mut is_enough: impl FnMut(&[Vec<f64>], f64) -> bool,
+) -> Vec<Vec<f64>> {
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    while columns.len() < rest.len() {
+        let Some(pivot) = largest(&rest) else { break };
+        let mut column = column(pivot);
+        for earlier in &columns {
+            axpy(level, -earlier[pivot], earlier, &mut column);
+        }
+        let root = rest[pivot].sqrt();
+        column.iter_mut().for_each(|v| *v /= root);
+        for (rest, v) in rest.iter_mut().zip(&column) {
+            *rest = (*rest - v * v).max(0.0);
+        }
+        rest[pivot] = 0.0;
+        columns.push(column);
+        if is_enough(&columns, rest.iter().sum()) {
+            break;
+        }
+    }
+    columns
+}
+
+/// The place of the largest entry above 0, the first among equals.
+fn largest(rest: &[f64]) -> Option<usize> {
+    let mut best = (None, 0.0);
+    for (place, &value) in rest.iter().enumerate() {
+        if value > best.1 {
+            best = (Some(place), value);
+        }
+    }
+    best.0
+}

@@ -1,0 +1,199 @@
+//! G x of candidates that were tried: formed together, kept for the steps that follow.
+
+use super::Basis;
+use super::basis::RankOneUpdate;
+use crate::Level;
+use crate::sums::{LANES, subtract};
+use crate::wide::Wide;
+use pulp::NullaryFnOnce;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// G x of a candidate that is to be formed, or brought up to date.
+#[derive(Debug, Clone)]
+pub(super) struct CachedProduct {
+    pub feature: usize,
+    pub c: Vec<f64>,
+    /// Updates in it.
+    pub until: usize,
+    /// Updates up to which enough is left of the column for its products with them to be taken from x itself.
+    pub sound: usize,
+}
+
+/// Candidates that share the reading of the updates.
+const TOGETHER: usize = 4;
+/// Updates that are taken in at once.
+const AT_ONCE: usize = 4;
+/// Rows that are worked on together: those of the candidates stay in the first-level cache.
+const TILE: usize = 512;
+
+/// Rows of candidates that are worked on together.
+type Candidates<'c> = [&'c mut [f64]; TOGETHER];
+
+impl CachedProduct {
+    /// x itself, with no update in it. Cost O(m).
+    pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
+        CachedProduct { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
+    }
+}
+
+/// Brings candidates up to date with all updates. Cost O(m) for each and each update that it has not taken in.
+///
+/// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
+/// waits for no other update, so the products of all candidates and all updates are one. The bits depend neither on what
+/// is formed together nor on what was formed before.
+pub(super) fn form(basis: &Basis<'_>, formed: &mut [CachedProduct]) {
+    let end = basis.updates.len();
+    formed.sort_by_key(|one| (one.until, one.sound));
+    for group in formed.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
+        let (from, sound) = (group[0].until, group[0].sound.min(end));
+        if from < sound {
+            take_in(basis, group, &basis.updates[from..sound]);
+        }
+    }
+    formed.par_iter_mut().for_each(|one| {
+        let sound = one.sound.min(end).max(one.until);
+        one.c = basis.residual_from(one.feature, std::mem::take(&mut one.c), sound);
+        one.until = end;
+    });
+}
+
+fn take_in(basis: &Basis<'_>, group: &mut [CachedProduct], updates: &[RankOneUpdate]) {
+    let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
+    let vectors: Vec<&[f64]> = updates.iter().map(|update| &*update.c).collect();
+    let mut shares = basis.data.products(&features, &vectors);
+    for shares in shares.chunks_mut(updates.len()) {
+        shares.iter_mut().zip(updates).for_each(|(share, update)| *share /= update.tau);
+    }
+    let (level, rows) = (basis.data.level, basis.data.rows());
+    let span = rows.div_ceil(rayon::current_num_threads()).next_multiple_of(TILE);
+    let mut spans: Vec<Vec<&mut [f64]>> = (0..rows).step_by(span).map(|_| Vec::with_capacity(features.len())).collect();
+    for one in group {
+        spans.iter_mut().zip(one.c.chunks_mut(span)).for_each(|(span, part)| span.push(part));
+    }
+    let shares: Vec<&[f64]> = shares.chunks(updates.len()).collect();
+    spans.into_par_iter().enumerate().for_each(|(at, mut parts)| {
+        let own = rows.min((at + 1) * span) - at * span;
+        // Rows outermost, so that the updates are read once for all candidates.
+        for start in (0..own).step_by(TILE) {
+            let tile = start..own.min(start + TILE);
+            let rows = at * span + tile.start..at * span + tile.end;
+            for (parts, shares) in parts.chunks_mut(TOGETHER).zip(shares.chunks(TOGETHER)) {
+                match (parts, shares) {
+                    ([a, b, c, d], &[p, q, r, s]) => {
+                        let tiles = [a, b, c, d].map(|part| &mut part[tile.clone()]);
+                        subtract_together(level, tiles, &rows, &vectors, [p, q, r, s]);
+                    }
+                    (few, shares) => few.iter_mut().zip(shares).for_each(|(part, shares)| {
+                        subtract_each(level, &mut part[tile.clone()], &rows, &vectors, shares);
+                    }),
+                }
+            }
+        }
+    });
+}
+
+/// c ← c − Σ_p share_p·v_p over some rows, one p after the other.
+fn subtract_each(level: Level, c: &mut [f64], rows: &Range<usize>, vectors: &[&[f64]], shares: &[f64]) {
+    for (vectors, shares) in vectors.chunks(AT_ONCE).zip(shares.chunks(AT_ONCE)) {
+        match (vectors, shares) {
+            (&[p, q, r, s], &[of_p, of_q, of_r, of_s]) => {
+                let parts = [p, q, r, s].map(|v| &v[rows.clone()]);
+                subtract(level, parts, [of_p, of_q, of_r, of_s], c);
+            }
+            _ => vectors.iter().zip(shares).for_each(|(v, share)| subtract(level, [&v[rows.clone()]], [*share], c)),
+        }
+    }
+}
+
+/// The same of several c, which share the reading of the vectors, with the bits that each has alone.
+fn subtract_together(
+    level: Level,
+    mut c: Candidates<'_>,
+    rows: &Range<usize>,
+    vectors: &[&[f64]],
+    shares: [&[f64]; TOGETHER],
+) {
+    const { assert!(TILE.is_multiple_of(LANES)) };
+    let (some, rest) = vectors.as_chunks::<AT_ONCE>();
+    for (place, vectors) in some.iter().enumerate() {
+        let of_these = shares.map(|shares| std::array::from_fn(|p| shares[place * AT_ONCE + p]));
+        take_off(level, &mut c, vectors.map(|v| &v[rows.clone()]), of_these);
+    }
+    let done = some.len() * AT_ONCE;
+    c.into_iter().zip(shares).for_each(|(c, shares)| subtract_each(level, c, rows, rest, &shares[done..]));
+}
+
+fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
+    struct TakeOff<'k, 's>(&'k mut Candidates<'s>, [&'k [f64]; AT_ONCE], [[f64; AT_ONCE]; TOGETHER]);
+    impl NullaryFnOnce for TakeOff<'_, '_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let TakeOff(c, v, shares) = self;
+            let rows = v[0].len();
+            let whole = rows / LANES;
+            for (c, shares) in c.iter_mut().zip(&shares) {
+                for j in whole * LANES..rows {
+                    for p in 0..AT_ONCE {
+                        c[j] -= shares[p] * v[p][j];
+                    }
+                }
+            }
+            let v = v.map(|v| &v.as_chunks().0[..whole]);
+            let c = c.each_mut().map(|c| &mut c.as_chunks_mut().0[..whole]);
+            let by = shares.map(|shares| shares.map(Wide::splat));
+            for j in 0..whole {
+                let v: [Wide; AT_ONCE] = std::array::from_fn(|p| Wide::load(&v[p][j]));
+                for k in 0..TOGETHER {
+                    let mut sum = Wide::load(&c[k][j]);
+                    for p in 0..AT_ONCE {
+                        sum = sum - by[k][p] * v[p];
+                    }
+                    sum.store(&mut c[k][j]);
+                }
+            }
+        }
+    }
+    level.run(TakeOff(c, v, shares));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Data};
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_formed_together_later_or_alone_has_the_same_bits() {
+        let (rows, count) = (1531, 16);
+        let x: Vec<Vec<f64>> = (0..count)
+            .map(|c| (0..rows).map(|j| ((j * (c + 3)) as f64 * 0.37).sin() + ((j + c) as f64 * 1.7).cos()).collect())
+            .collect();
+        let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin()).collect();
+        let mut all: Option<Vec<Vec<f64>>> = None;
+        for level in Level::available() {
+            let columns = x.iter().map(|x| Column::Double(x)).collect();
+            let data = Arc::new(Data::new(level, columns, vec![true; count], &[&y], None, true).unwrap());
+            let basis = |size: usize| Basis::of(Arc::clone(&data), 1e-6, 0..size);
+            let (early, late) = (basis(3), basis(7));
+            let mut together: Vec<CachedProduct> =
+                (8..count).map(|feature| CachedProduct { sound: 5, ..CachedProduct::new(&late, feature) }).collect();
+            let mut in_steps = together.clone();
+            form(&late, &mut together);
+            form(&early, &mut in_steps);
+            form(&late, &mut in_steps[2..]);
+            form(&late, &mut in_steps[..2]);
+            for (one, other) in together.iter().zip(&in_steps) {
+                let mut alone = [CachedProduct { sound: 5, ..CachedProduct::new(&late, one.feature) }];
+                form(&late, &mut alone);
+                assert_eq!((one.feature, &one.c, &one.c), (other.feature, &other.c, &alone[0].c));
+                let plain = late.residual(one.feature);
+                let scale = plain.iter().fold(0.0f64, |most, c| most.max(c.abs()));
+                assert!(plain.iter().zip(&one.c).all(|(a, b)| (a - b).abs() <= 1e-13 * scale));
+            }
+            let found: Vec<Vec<f64>> = together.into_iter().map(|one| one.c).collect();
+            assert_eq!(*all.get_or_insert_with(|| found.clone()), found);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A candidate: C = G x of a column that is not selected, and the updates that it takes in.
+
+use super::Basis;
+use super::basis::{RankOneUpdate, UpdateKind};
+use super::conditioning::{is_cancelled, judged};
+use super::trial::trial;
+use crate::pass::{Moving, alone};
+use crate::sums::{axpy, dot};
+use crate::{Data, Scorer, Trial};
+use std::ops::Range;
+
+/// C = G x, s = xᵀC and t = xᵀa of a column.
+#[derive(Debug, Clone)]
+pub(super) struct CandidateColumn {
+    /// Updates that it has taken in.
+    pub until: usize,
+    pub c: Vec<f64>,
+    pub s: f64,
+    pub t: Vec<f64>,
+}
+
+/// An update that candidates still have to take in.
+pub(super) struct PendingUpdate<'k> {
+    /// Its place among the updates.
+    pub place: usize,
+    /// x scaled of a column that entered; none for one that left, and for a direction.
+    pub x: Option<Vec<f64>>,
+    pub c: &'k [f64],
+    tau: f64,
+    t: &'k [f64],
+}
+
+/// A candidate with its feature.
+pub(super) type Placed<'k> = (usize, &'k mut CandidateColumn);
+
+/// The updates of a basis from one place to another.
+pub(super) fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<PendingUpdate<'k>> {
+    let updates = basis.updates.iter().enumerate().take(to).skip(from);
+    updates
+        .map(|(place, RankOneUpdate { kind, c, tau, t })| {
+            let x = if let UpdateKind::Entry(feature) = kind { Some(basis.data.scaled(*feature)) } else { None };
+            PendingUpdate { place, x, c, tau: *tau, t }
+        })
+        .collect()
+}
+
+impl PendingUpdate<'_> {
+    /// g = x_bᵀC, or x_lᵀC_b of the candidate's own x where column b left: the two are one number, but the errors of the
+    /// first grow with every change.
+    pub fn product(&self, data: &Data<'_>, feature: usize, c: &[f64]) -> f64 {
+        match &self.x {
+            Some(x) => dot(data.level, x, c),
+            None => data.product(feature, self.c),
+        }
+    }
+}
+
+impl CandidateColumn {
+    /// G x and its scalars, one update after the other. Cost O(m·s).
+    pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
+        let c = basis.residual(feature);
+        let (s, t) = basis.scalars(feature, &c);
+        CandidateColumn { until: basis.updates.len(), c, s, t }
+    }
+
+    /// C ← C − (g/τ) c_b, s ← s − g²/τ, t ← t − g t_b/τ.
+    pub fn take_in(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) {
+        if let Some(step) = self.scalars_after(data, feature, pending) {
+            axpy(data.level, -step, pending.c, &mut self.c);
+        }
+    }
+
+    /// The step by which C is still to go along c_b; `None` for an update that it has taken in.
+    fn scalars_after(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) -> Option<f64> {
+        let is_open = pending.place >= self.until;
+        is_open.then(|| self.scalars_by(pending.product(data, feature, &self.c), pending))
+    }
+
+    /// The step, given g.
+    pub fn scalars_by(&mut self, g: f64, pending: &PendingUpdate<'_>) -> f64 {
+        self.until = pending.place + 1;
+        let step = g / pending.tau;
+        self.s -= g * step;
+        self.t.iter_mut().zip(pending.t).for_each(|(t, tb)| *t -= step * tb);
+        step
+    }
+
+    /// Takes in the last update and tries the column.
+    pub fn visit(
+        &mut self,
+        basis: &Basis<'_>,
+        scorer: &Scorer,
+        feature: usize,
+        last: Option<&PendingUpdate<'_>>,
+    ) -> Trial {
+        let step = last.and_then(|p| Some((self.scalars_after(&basis.data, feature, p)?, p.c)));
+        self.visit_by(basis, scorer, feature, step)
+    }
+
+    pub fn visit_by(
+        &mut self,
+        basis: &Basis<'_>,
+        scorer: &Scorer,
+        feature: usize,
+        step: Option<(f64, &[f64])>,
+    ) -> Trial {
+        let level = basis.data.level;
+        let step = self.settle(basis, feature, step);
+        let (inverse, left) = self.judgement(basis, feature);
+        if let Some(pass) = scorer.pass() {
+            let moving = self.moving(0..basis.d.len(), step.map_or(0.0, |(step, _)| step), inverse);
+            let found = alone(level, moving, step.map(|(_, c)| c), (&basis.a[0], &basis.d), pass);
+            return judged(scorer.of_pass(found), left);
+        }
+        if let Some((step, c)) = step {
+            axpy(level, -step, c, &mut self.c);
+        }
+        judged(trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse), left)
+    }
+
+    /// 1/(λ + s), and what is left of the columns with this one.
+    pub fn judgement(&self, basis: &Basis<'_>, feature: usize) -> (f64, f64) {
+        let tau = basis.lambda + self.s;
+        (1.0 / tau, basis.left_with(feature, tau))
+    }
+
+    /// Where s is nearly cancelled, takes in the step and makes s and t anew; else the step is still to be taken in.
+    fn settle<'k>(
+        &mut self,
+        basis: &Basis<'_>,
+        feature: usize,
+        step: Option<(f64, &'k [f64])>,
+    ) -> Option<(f64, &'k [f64])> {
+        if !is_cancelled(self.s, basis.data.squares(feature)) {
+            return step;
+        }
+        if let Some((step, c)) = step {
+            axpy(basis.data.level, -step, c, &mut self.c);
+        }
+        (self.s, self.t) = basis.scalars(feature, &self.c);
+        None
+    }
+
+    /// Its part of a pass over some rows.
+    pub fn moving(&mut self, rows: Range<usize>, step: f64, inverse: f64) -> Moving<'_> {
+        Moving { step, f: self.t[0] * inverse, inverse, c: &mut self.c[rows] }
+    }
+}

@@ -1,0 +1,372 @@
+//! The best addition without trying every candidate, for squared loss.
+//!
+//! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
+
+use super::Basis;
+use super::basis::{RankOneUpdate, UpdateKind};
+use super::cached_product::{CachedProduct, form};
+use super::conditioning::judged;
+use super::norm_interval::{IntervalShift, NormInterval};
+use super::row_weights::{RowWeights, weights};
+use super::trial::trial;
+use super::update_products::{UpdateProducts, along};
+use crate::sums::dot;
+use crate::tolerance::{BOUND_ROUNDING, INDEPENDENT_COLUMN, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
+use crate::{Data, Scorer, Trial, is_unreliable};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates, but not
+/// G x_i itself.
+///
+/// Additions only lower d = diag G. So with w_j = 1/d_j² of the present state and f = t_i/(λ + s_i) the squared
+/// leave-one-out error of candidate i sums to at least
+///
+///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
+///
+/// and to more where a trial of a step before told the [`NormInterval`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
+/// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
+/// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
+/// were tried are kept, up to one in 40. Memory 8·m·(s + n/40) bytes beside X at most.
+#[derive(Debug)]
+pub(super) struct CandidateBounds {
+    features: Vec<usize>,
+    scalars: Vec<Scalars>,
+    /// Updates that the scalars have taken in; none yet before the first bounds.
+    applied: Option<usize>,
+    /// Updates up to which x_iᵀG(w∘a) is known.
+    along: Option<usize>,
+    /// c_pᵀa of each output with each update.
+    with_residuals: Vec<Vec<f64>>,
+    /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
+    by_columns: bool,
+    /// G x of candidates that were tried before, by column, with the number of updates in it.
+    made: Vec<Option<CachedProduct>>,
+    /// How many more of them may be kept.
+    room: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Scalars {
+    s: f64,
+    q: f64,
+    t: Vec<f64>,
+    /// x_iᵀG(w∘a) of each output.
+    along: Vec<f64>,
+    /// x_iᵀc_p/τ_p of each update.
+    shares: Vec<f64>,
+    /// Updates up to which s_i was above [`INDEPENDENT_COLUMN`].
+    sound: usize,
+    /// Of a candidate that was tried.
+    spread: Option<NormInterval>,
+}
+
+impl Scalars {
+    /// f of each output.
+    fn factors(&self, lambda: f64) -> Vec<f64> {
+        self.t.iter().map(|t| t / (lambda + self.s)).collect()
+    }
+}
+
+/// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
+const NEAR: f64 = 0.05;
+/// Of all columns, one in so many may be kept as G x once it was tried.
+const KEPT: usize = 60;
+/// G x that are in memory at once beside those that are kept.
+const FORMED: usize = 16;
+
+impl CandidateBounds {
+    /// All columns of some data; nothing is read before bounds are asked for.
+    pub fn new(basis: &Basis<'_>) -> Self {
+        let data = &basis.data;
+        let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
+        let scalars = at_start(data, &features);
+        let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
+        let with_residuals = vec![Vec::new(); data.outputs()];
+        CandidateBounds { features, scalars, applied: None, along: None, with_residuals, by_columns: true, made, room }
+    }
+
+    /// G x of a candidate that becomes one no more, with the bits of its trial, where that is accurate.
+    pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
+        let made = self.made[feature].take();
+        self.room += usize::from(made.is_some());
+        let at = self.features.binary_search(&feature).ok()?;
+        let end = basis.updates.len();
+        self.scalars[at].spread = None;
+        let Scalars { s, sound, .. } = self.scalars[at];
+        if self.applied != Some(end) || s <= SOUND_CACHE * basis.data.squares(feature) {
+            return None;
+        }
+        let made = made.unwrap_or_else(|| CachedProduct::new(basis, feature));
+        let mut formed = [CachedProduct { sound, ..made }];
+        form(basis, &mut formed);
+        let [formed] = formed;
+        Some(formed.c)
+    }
+
+    /// Brings the scalars up to date: one read of X, and one for each new update whose products are not known.
+    ///
+    /// With y_ip = x_iᵀc_p/τ_p of the updates so far, x_iᵀG z = x_iᵀz − Σ_p y_ip·c_pᵀz for any z: so G is applied to no
+    /// vector, and with z = x_b the inner products of columns give x_iᵀc_b, which no λ has a part in.
+    pub fn refresh(&mut self, basis: &Basis<'_>) {
+        let end = basis.updates.len();
+        if self.applied == Some(end) {
+            return;
+        }
+        let first = self.applied.unwrap_or(0);
+        if self.by_columns && self.has_drifted(basis) {
+            self.by_columns = false;
+            self.scalars = at_start(&basis.data, &self.features);
+            (self.applied, self.along) = (None, None);
+            self.with_residuals.iter_mut().for_each(Vec::clear);
+            return self.refresh(basis);
+        }
+        let data = &basis.data;
+        let updates = &basis.updates[first..end];
+        let entered =
+            |update: &RankOneUpdate| if let UpdateKind::Entry(feature) = update.kind { Some(feature) } else { None };
+        let columns: Vec<usize> = updates.iter().filter(|_| self.by_columns).filter_map(entered).collect();
+        let mut of_entries = data.with_columns(&columns, || self.likely(basis)).into_iter();
+        let rows: Vec<Option<Arc<[f64]>>> = updates
+            .iter()
+            .map(|update| match &update.kind {
+                _ if !self.by_columns => None,
+                UpdateKind::Entry(_) => of_entries.next(),
+                UpdateKind::Exit(parts) if !parts.is_empty() => data.with_sum(parts),
+                UpdateKind::Exit(_) | UpdateKind::Direction => None,
+            })
+            .collect();
+        let to_read = updates.iter().zip(&rows).filter(|(_, row)| row.is_none());
+        let vectors: Vec<&[f64]> = to_read.map(|(update, _)| &*update.c).collect();
+        let products = if vectors.is_empty() { Vec::new() } else { data.products_of_most(&self.features, &vectors) };
+        let products = |place: usize, k: usize| products[place * vectors.len() + k];
+        let mut places = 0..;
+        let new: Vec<UpdateProducts> = (first..end)
+            .zip(rows)
+            .map(|(p, row)| UpdateProducts::of(basis, p, if row.is_none() { places.next() } else { None }, row))
+            .collect();
+
+        // Several updates at once are none whose residuals are known.
+        let spent = if end == first + 1 { IntervalShift::of(basis) } else { None };
+        let update = |(place, (&feature, scalars)): (usize, (&usize, &mut Scalars))| {
+            for (p, new) in (first..end).zip(&new) {
+                let before = |coefficients: &[f64]| -> f64 {
+                    scalars.shares[..p].iter().zip(coefficients).map(|(y, c)| y * c).sum()
+                };
+                let g = match (new.place, &new.row) {
+                    (Some(k), _) => products(place, k),
+                    (None, Some(row)) => row[feature] - before(&new.with_x),
+                    (None, None) => 0.0,
+                };
+                let (update, image) = (&basis.updates[p], g - before(&new.with_c));
+                let share = g / update.tau;
+                if scalars.sound == p && scalars.s > INDEPENDENT_COLUMN * basis.data.squares(feature) {
+                    scalars.sound += 1;
+                }
+                let before = scalars.spread.map(|_| scalars.factors(basis.lambda));
+                scalars.q += share * (share * new.norm - 2.0 * image);
+                scalars.s -= g * share;
+                scalars.t.iter_mut().zip(&update.t).for_each(|(t, tb)| *t -= share * tb);
+                scalars.shares.push(share);
+                scalars.spread = match (scalars.spread, &spent, before) {
+                    (Some(spread), Some(spent), Some(before)) => {
+                        Some(spread.after(spent, share, &before, &scalars.factors(basis.lambda)))
+                    }
+                    _ => None,
+                };
+            }
+        };
+        self.features.par_iter().zip(self.scalars.par_iter_mut()).enumerate().with_min_len(64).for_each(update);
+        self.follow_residuals(basis, first, &new);
+        self.applied = Some(end);
+    }
+
+    /// c_qᵀa ← c_qᵀa − Σ_p c_qᵀc_p·t_p/τ_p for the updates before those that are new, and those of the new ones.
+    fn follow_residuals(&mut self, basis: &Basis<'_>, first: usize, new: &[UpdateProducts]) {
+        let updates = &basis.updates[first..];
+        for (output, (with, a)) in self.with_residuals.iter_mut().zip(&basis.a).enumerate() {
+            for (q, with) in with.iter_mut().enumerate() {
+                let lost =
+                    |(update, new): (&RankOneUpdate, &UpdateProducts)| new.with_c[q] * update.t[output] / update.tau;
+                *with -= updates.iter().zip(new).map(lost).sum::<f64>();
+            }
+            with.extend(updates.iter().map(|update| dot(basis.data.level, &update.c, a)));
+        }
+    }
+
+    /// The candidates in the order of what they would take off the squares of the residuals, the most first.
+    fn likely(&self, basis: &Basis<'_>) -> Vec<usize> {
+        let gain = |scalars: &Scalars| scalars.t.iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s);
+        let candidates = self.features.iter().zip(&self.scalars).filter(|(feature, _)| !basis.contains(**feature));
+        let mut order: Vec<(f64, usize)> = candidates.map(|(&feature, scalars)| (gain(scalars), feature)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order.into_iter().map(|(_, feature)| feature).collect()
+    }
+
+    /// Reads x_iᵀG(w∘a) of every candidate, in one pass over X.
+    fn read_along(&mut self, basis: &Basis<'_>) {
+        let end = basis.updates.len();
+        if self.along == Some(end) {
+            return;
+        }
+        let weights = weights(basis);
+        let weighted = |a: &Vec<f64>| a.iter().zip(&weights).map(|(a, w)| a * w).collect();
+        let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
+        let with: Vec<[Vec<f64>; 1]> = vectors.iter().map(|z| along(basis, end, [z])).collect();
+        let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
+        let products = basis.data.products_of_most(&self.features, &slices);
+        for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
+            for ((along, product), with) in scalars.along.iter_mut().zip(products).zip(&with) {
+                *along = product - dot_of(&scalars.shares, &with[0]);
+            }
+        }
+        self.along = Some(end);
+    }
+
+    /// Bounds as of [`CandidateBounds::bounds`] without reading X, somewhat lower; `None` where they would tell too little.
+    ///
+    /// With w̄ the mean of w by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, which the updates tell, up to ‖(w − w̄)∘a‖·‖G x_i‖. Where
+    /// rows are many beside the columns selected, leverages and so this difference are small. Cost O(n·(s + outputs)).
+    pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
+        let weighing = RowWeights::of(basis);
+        let (mean, apart, part) = weighing.apart();
+        let is_near = part <= NEAR * NEAR;
+        if !is_near {
+            return None;
+        }
+        self.refresh(basis);
+        let with = &self.with_residuals;
+        Some(self.each(basis, &weighing, scorer, |scalars, output, f| {
+            let along = mean * (scalars.t[output] - dot_of(&scalars.shares, &with[output]));
+            along + f.signum() * apart[output] * scalars.q.max(0.0).sqrt()
+        }))
+    }
+
+    /// Whether s of a column that has just entered was another than its c tells.
+    fn has_drifted(&self, basis: &Basis<'_>) -> bool {
+        basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
+            let UpdateKind::Entry(feature) = update.kind else { return false };
+            let Ok(at) = self.features.binary_search(&feature) else { return false };
+            let (s, squares) = (update.tau - basis.lambda, basis.data.squares(feature));
+            (self.scalars[at].s - s).abs() > PRODUCT_DRIFT * squares
+        })
+    }
+
+    /// For each candidate a lower bound of its mean loss, in the order of [`CandidateBounds::features`].
+    ///
+    /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
+    pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+        self.refresh(basis);
+        self.read_along(basis);
+        self.each(basis, &RowWeights::of(basis), scorer, |scalars, output, _| scalars.along[output])
+    }
+
+    /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
+    fn each(
+        &self,
+        basis: &Basis<'_>,
+        weighing: &RowWeights,
+        scorer: &Scorer,
+        along: impl Fn(&Scalars, usize, f64) -> f64,
+    ) -> Vec<f64> {
+        let (base, least) = (weighing.squares(), weighing.least);
+        let bound = |(&feature, scalars): (&usize, &Scalars)| {
+            let squares = basis.data.squares(feature);
+            if scalars.s < UNBOUNDED_COLUMN * squares {
+                return f64::NEG_INFINITY;
+            }
+            let quadratic = (scalars.q - BOUND_ROUNDING * squares).max(0.0) * least;
+            let (mut sum, mut terms) = (base, base);
+            for (output, t) in scalars.t.iter().enumerate() {
+                let f = t / (basis.lambda + scalars.s);
+                let along = along(scalars, output, f);
+                sum += f * (f * quadratic - 2.0 * along);
+                let wrong = PRODUCT_DRIFT * squares / (basis.lambda + scalars.s);
+                sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
+                terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
+            }
+            scorer.mean_of(sum - BOUND_ROUNDING * terms)
+        };
+        self.features.iter().zip(&self.scalars).map(bound).collect()
+    }
+
+    /// How much higher the bound of each candidate is by what its trials of steps before told.
+    pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+        let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
+        let adds = |scalars: &Scalars| scalars.spread.filter(|_| is_known).map_or(0.0, NormInterval::adds);
+        self.scalars.iter().map(|scalars| scorer.mean_of(adds(scalars) / (basis.lambda + scalars.s))).collect()
+    }
+
+    /// The columns that [`CandidateBounds::bounds`] speaks of, in increasing order: what it says of those selected means nothing.
+    pub fn features(&self) -> &[usize] {
+        &self.features
+    }
+
+    /// Exact trials of some candidates, by position in [`CandidateBounds::features`]. Cost O(m·(s + outputs)) each, O(m) for
+    /// one that was tried in the step before.
+    pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+        positions.chunks(FORMED).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
+    }
+
+    fn few_trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+        let mut room = self.room;
+        let mut formed = Vec::with_capacity(positions.len());
+        let mut is_kept = vec![false; basis.data.columns()];
+        for &at in positions {
+            let (feature, sound) = (self.features[at], self.scalars[at].sound);
+            let made = self.made[feature].take();
+            is_kept[feature] = made.is_some() || room > 0;
+            // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
+            room -= usize::from(made.is_none() && room > 0);
+            formed.push((feature, sound, made));
+        }
+        self.room = room;
+        let of = |(feature, sound, made): (usize, usize, Option<CachedProduct>)| CachedProduct {
+            sound,
+            ..made.unwrap_or_else(|| CachedProduct::new(basis, feature))
+        };
+        let mut formed: Vec<CachedProduct> = formed.into_par_iter().map(of).collect();
+        form(basis, &mut formed);
+        let one = |one: CachedProduct| {
+            let (s, t) = basis.scalars(one.feature, &one.c);
+            let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
+            let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
+            let spread = NormInterval::of(basis, &one.c, &f);
+            (one.feature, trial, spread, is_kept[one.feature].then_some(one))
+        };
+        let tried: Vec<(usize, Trial, NormInterval, Option<CachedProduct>)> = formed.into_par_iter().map(one).collect();
+        let mut trials = HashMap::with_capacity(positions.len());
+        for (feature, trial, spread, formed) in tried {
+            trials.insert(feature, (trial, spread));
+            self.made[feature] = formed;
+        }
+        let trial = |&at: &usize| {
+            let (trial, spread) = trials.remove(&self.features[at])?;
+            self.scalars[at].spread = Some(spread);
+            Some(trial)
+        };
+        positions.iter().filter_map(trial).collect()
+    }
+}
+
+fn dot_of(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The scalars of columns on the empty subset.
+fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
+    let outputs = data.outputs();
+    let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
+    let scalars = |&feature: &usize| {
+        let (squares, t) = (data.squares(feature), with.iter().map(|row| row[feature]).collect());
+        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0, spread: None }
+    };
+    features.iter().map(scalars).collect()
+}
+
+fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
+    let tau = basis.lambda + s;
+    let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
+    judged(tried, basis.left_with(feature, tau))
+}

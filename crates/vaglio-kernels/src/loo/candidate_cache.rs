@@ -1,0 +1,105 @@
+//! All trials of a step in one pass over C.
+//!
+//! arXiv:1003.3570, algorithm 3, with removals as well; the book, explanation/leave-one-out.md, "Trying one more column".
+
+use super::Basis;
+use super::candidate::{CandidateColumn, Placed, pending};
+use super::candidate_pairs::visit_together;
+use crate::{Scorer, Trial};
+use rayon::prelude::*;
+
+/// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
+///
+/// The update of one step and the trials of the next are fused: a column is loaded once, brought up to date, tried,
+/// and stored, so a step reads and writes C once and does not read X. Memory 8·m·n bytes.
+#[derive(Debug)]
+pub(super) struct CandidateCache {
+    columns: Vec<Option<CandidateColumn>>,
+    /// Updates that every candidate has been brought up to.
+    applied: usize,
+}
+
+/// Updates that are taken in together when there are many.
+const TOGETHER: usize = 8;
+/// Candidates that a thread visits in turn, at most.
+const IN_TURN: usize = 64;
+
+impl CandidateCache {
+    /// C of the columns that a basis has not selected. Cost O(m·n·(s + outputs)).
+    pub fn new(basis: &Basis<'_>) -> Self {
+        let data = &basis.data;
+        let candidate = |feature: usize| {
+            (data.is_active(feature) && !basis.contains(feature)).then(|| CandidateColumn::new(basis, feature))
+        };
+        CandidateCache::from_parts(basis, (0..data.columns()).into_par_iter().map(candidate).collect())
+    }
+
+    /// C that is known already and up to date.
+    pub fn from_parts(basis: &Basis<'_>, columns: Vec<Option<CandidateColumn>>) -> Self {
+        CandidateCache { columns, applied: basis.updates.len() }
+    }
+
+    /// C of a candidate that becomes one no more. Cost O(m) per update that it has not taken in.
+    pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
+        let mut candidate = self.columns[feature].take()?;
+        for pending in pending(basis, self.applied, basis.updates.len()) {
+            candidate.take_in(&basis.data, feature, &pending);
+        }
+        Some(candidate.c)
+    }
+
+    /// Makes the column that was just removed a candidate again.
+    ///
+    /// G x_b = C_b/H_bb without the column, x_bᵀG x_b = 1/H_bb − λ and x_bᵀa = w_b/H_bb; a column that equals a
+    /// candidate gets that one's bits.
+    pub fn readmit(&mut self, basis: &Basis<'_>, feature: usize) {
+        let data = &basis.data;
+        if !data.is_active(feature) {
+            return;
+        }
+        let equal = self.columns.iter().enumerate().find(|(f, c)| c.is_some() && data.equal(*f, feature));
+        self.columns[feature] = match (equal, basis.updates.last()) {
+            (Some((_, equal)), _) => equal.clone(),
+            (None, Some(left)) => {
+                let h = -left.tau;
+                let over = |v: &Vec<f64>| v.iter().map(|v| v / h).collect();
+                let (s, until) = (1.0 / h - basis.lambda, basis.updates.len());
+                Some(CandidateColumn { until, c: over(&left.c), s, t: over(&left.t) })
+            }
+            (None, None) => None,
+        };
+    }
+
+    /// The trial of adding each of some columns; inactive or selected ones get an infinite loss.
+    ///
+    /// One read and one write of C. Cost O(m·n·outputs).
+    pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+        let end = basis.updates.len();
+        while end - self.applied > 1 {
+            let to = (self.applied + TOGETHER).min(end - 1);
+            let pending = pending(basis, self.applied, to);
+            let take_in = |(feature, candidate): (usize, &mut Option<CandidateColumn>)| {
+                let Some(candidate) = candidate else { return };
+                pending.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
+            };
+            self.columns.par_iter_mut().enumerate().for_each(take_in);
+            self.applied = to;
+        }
+        let last = pending(basis, self.applied, end);
+        let mut is_wanted = vec![false; self.columns.len()];
+        wanted.iter().for_each(|&w| is_wanted[w] = true);
+        let present = self.columns.iter_mut().enumerate().filter_map(|(feature, c)| Some((feature, c.as_mut()?)));
+        let (mut tried, others): (Vec<Placed<'_>>, Vec<Placed<'_>>) =
+            present.partition(|(feature, _)| is_wanted[*feature]);
+        others.into_par_iter().for_each(|(feature, candidate)| {
+            last.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
+        });
+        let visit = |group: &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
+        let in_turn = (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2;
+        let trials: Vec<Trial> = tried.par_chunks_mut(in_turn).flat_map_iter(visit).collect();
+        let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];
+        tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
+        self.applied = end;
+        wanted.iter().map(|&w| all[w].clone()).collect()
+    }
+}

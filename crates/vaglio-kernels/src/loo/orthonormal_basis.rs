@@ -1,0 +1,90 @@
+//! Columns that are nearly dependent, as orthonormal directions.
+//!
+//! Taking the columns in one after the other, as [`super::Basis::add`] does, loses the square of their condition: xᵀG x of a
+//! near copy is a difference of numbers 1/δ² as large. With [X; √λI] = QR and Q₁ the rows of Q that belong to X,
+//! G = I − v̂v̂ᵀ − Q₁Q₁ᵀ, and orthogonalizing twice keeps Q orthonormal to rounding, so that the condition itself is lost.
+//!
+//! # Reference
+//! L. Giraud, J. Langou, M. Rozložník, J. van den Eshof, *Rounding error analysis of the classical Gram-Schmidt
+//! orthogonalization process*, Numerische Mathematik 101 (2005): twice is enough.
+
+use crate::Data;
+use crate::sums::{axpy, dot};
+use crate::tolerance::ORTHOGONALIZED;
+use ndarray::{Array2, ArrayView1};
+
+/// Q₁ and R of [X; √λI], for columns in their order.
+pub(super) struct OrthonormalBasis {
+    /// Q₁, one direction for each column.
+    pub q: Vec<Vec<f64>>,
+    /// Of λ + ‖x‖², the least part that the columns before leave of a column.
+    pub share: f64,
+    /// R, by columns: entries up to the diagonal.
+    r: Vec<Vec<f64>>,
+}
+
+/// Rounds of orthogonalizing, at most.
+const MOST_ROUNDS: usize = 4;
+
+impl OrthonormalBasis {
+    /// Orthogonalizes the columns. Cost O(m·s²).
+    pub fn new(data: &Data<'_>, lambda: f64, features: &[usize]) -> Self {
+        let (level, root, size) = (data.level, lambda.sqrt(), features.len());
+        let mut directions: Vec<(Vec<f64>, Vec<f64>)> = Vec::with_capacity(size);
+        let (mut share, mut r) = (1.0f64, Vec::with_capacity(size));
+        for (k, &feature) in features.iter().enumerate() {
+            let (mut upper, mut lower) = (data.scaled(feature), vec![0.0; size]);
+            lower[k] = root;
+            let mut along = vec![0.0; k + 1];
+            let squares = |upper: &[f64], lower: &[f64]| dot(level, upper, upper) + dot(level, lower, lower);
+            let whole = squares(&upper, &lower);
+            let mut left = whole;
+            for _ in 0..MOST_ROUNDS {
+                for ((q, below), along) in directions.iter().zip(&mut along) {
+                    let g = dot(level, q, &upper) + dot(level, below, &lower);
+                    axpy(level, -g, q, &mut upper);
+                    axpy(level, -g, below, &mut lower);
+                    *along += g;
+                }
+                let before = std::mem::replace(&mut left, squares(&upper, &lower));
+                if left > ORTHOGONALIZED * before {
+                    break;
+                }
+            }
+            share = share.min(left / whole);
+            along[k] = left.sqrt();
+            let inverse = if left > 0.0 { 1.0 / along[k] } else { 0.0 };
+            upper.iter_mut().chain(&mut lower).for_each(|x| *x *= inverse);
+            directions.push((upper, lower));
+            r.push(along);
+        }
+        OrthonormalBasis { q: directions.into_iter().map(|(upper, _)| upper).collect(), share, r }
+    }
+
+    /// R⁻¹: columns × columns.
+    fn inverse(&self) -> Array2<f64> {
+        let size = self.r.len();
+        let mut inverse = Array2::zeros((size, size));
+        for k in 0..size {
+            let mut of_column = vec![0.0; size];
+            of_column[k] = 1.0 / self.r[k][k];
+            for i in (0..k).rev() {
+                let sum: f64 = (i + 1..=k).map(|j| self.r[j][i] * of_column[j]).sum();
+                of_column[i] = -sum / self.r[i][i];
+            }
+            inverse.column_mut(k).assign(&ArrayView1::from(&of_column));
+        }
+        inverse
+    }
+
+    /// H = (XᵀX + λI)⁻¹ = R⁻¹R⁻ᵀ, and the columns X H e_b = Q₁R⁻ᵀe_b. Cost O(m·s²).
+    pub fn removable(&self, data: &Data<'_>) -> (Array2<f64>, Vec<Vec<f64>>) {
+        let inverse = self.inverse();
+        let column = |b: usize| {
+            let mut c = vec![0.0; data.rows()];
+            self.q.iter().enumerate().skip(b).for_each(|(k, q)| axpy(data.level, inverse[[b, k]], q, &mut c));
+            c
+        };
+        (inverse.dot(&inverse.t()), (0..self.r.len()).map(column).collect())
+    }
+}

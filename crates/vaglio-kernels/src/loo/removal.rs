@@ -1,0 +1,204 @@
+//! What the removal of every selected column needs, for one λ.
+//!
+//! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
+
+use super::orthonormal_basis::OrthonormalBasis;
+use crate::sums::{axpy, dot};
+use crate::tolerance::{CANCELLED_SUM, FALLEN_INVERSE};
+use crate::{Data, linalg};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate, s};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// C_b = X_S H e_b and the weights w_b = C_bᵀy of every selected column, with H = (X_SᵀX_S + λI)⁻¹.
+///
+/// Without column b: G + C_b C_bᵀ/H_bb, so a + C_b w_b/H_bb and d + C_b∘C_b/H_bb; nothing is divided by λ.
+#[derive(Debug, Clone)]
+pub(crate) struct RemovalState {
+    features: Vec<usize>,
+    c: Vec<Vec<f64>>,
+    /// Weights of each output, by column.
+    w: Vec<Vec<f64>>,
+    h: Array2<f64>,
+}
+
+/// A column on its way out.
+pub(crate) struct Leaving {
+    pub c: Vec<f64>,
+    pub w: Vec<f64>,
+    pub h: f64,
+    /// The columns with H e_b, of which c is the sum; empty where much of it cancels.
+    pub parts: Vec<(usize, f64)>,
+    /// Whether cancellation makes the columns that stay unreliable.
+    pub is_unreliable: bool,
+}
+
+impl RemovalState {
+    /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost
+    /// O(m·s² + s³).
+    pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, one_by_one: bool) -> Option<Self> {
+        let (h, c) = match one_by_one {
+            true => OrthonormalBasis::new(data, lambda, &features).removable(data),
+            false => decomposed(data, lambda, &features)?,
+        };
+        let weights = |c: &Vec<f64>| (0..data.outputs()).map(|o| dot(data.level, c, data.centered(o))).collect();
+        let w = c.iter().map(weights).collect();
+        Some(RemovalState { features, c, w, h })
+    }
+
+    /// Takes in a column, from c = G x, τ = λ + xᵀc and t = xᵀa before it entered. Cost O(m·s).
+    ///
+    /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
+    pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
+        let (level, size) = (data.level, self.features.len());
+        let x = data.scaled(feature);
+        let take_in = |(own, w): (&mut Vec<f64>, &mut Vec<f64>)| {
+            let u = dot(level, &x, own);
+            axpy(level, -u / tau, c, own);
+            w.iter_mut().zip(t).for_each(|(w, t)| *w -= u * t / tau);
+            u
+        };
+        let u: Vec<f64> = self.c.par_iter_mut().zip(&mut self.w).map(take_in).collect();
+        let entry = |(i, j): (usize, usize)| match (i < size, j < size) {
+            (true, true) => self.h[[i, j]] + u[i] * u[j] / tau,
+            (true, false) => -u[i] / tau,
+            (false, true) => -u[j] / tau,
+            (false, false) => 1.0 / tau,
+        };
+        self.h = Array2::from_shape_fn((size + 1, size + 1), entry);
+        self.features.push(feature);
+        self.c.push(c.iter().map(|c| c / tau).collect());
+        self.w.push(t.iter().map(|t| t / tau).collect());
+    }
+
+    /// Lets a column go; `None` for one that is not selected or whose H_bb is unreliable. Cost O(m·s).
+    ///
+    /// With r_i = H_ib/H_bb: C_i −= r_i C_b, w_i −= r_i w_b, H ← H − H_b H_bᵀ/H_bb.
+    pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<Leaving> {
+        let at = self.place(feature)?;
+        let column = self.h.column(at).to_owned();
+        let own = column[at];
+        if !(own.is_finite() && own > 0.0) {
+            return None;
+        }
+        let mut parts: Vec<(usize, f64)> = self.features.iter().copied().zip(column.iter().copied()).collect();
+        self.features.remove(at);
+        let (c, w) = (self.c.remove(at), self.w.remove(at));
+        let old = |i: usize| i + usize::from(i >= at);
+        self.c.par_iter_mut().zip(&mut self.w).enumerate().for_each(|(i, (other, weights))| {
+            let ratio = column[old(i)] / own;
+            axpy(data.level, -ratio, &c, other);
+            weights.iter_mut().zip(&w).for_each(|(other, w)| *other -= ratio * w);
+        });
+        let size = self.features.len();
+        let before: Vec<f64> = (0..size).map(|i| self.h[[old(i), old(i)]]).collect();
+        let entry = |(i, j)| self.h[[old(i), old(j)]] - column[old(i)] * column[old(j)] / own;
+        self.h = Array2::from_shape_fn((size, size), entry);
+        let is_unreliable =
+            before.iter().zip(self.h.diag()).any(|(before, h)| h.is_nan() || *h <= FALLEN_INVERSE * before);
+        let lengths: f64 = parts.iter().map(|(feature, part)| part.abs() * data.squares(*feature).sqrt()).sum();
+        if lengths > CANCELLED_SUM * dot(data.level, &c, &c).sqrt() {
+            parts.clear();
+        }
+        Some(Leaving { c, w, h: own, parts, is_unreliable })
+    }
+
+    /// Of λ + ‖x_b‖² of every column, the least that is left given all others.
+    pub fn left(&self, data: &Data<'_>, lambda: f64) -> f64 {
+        let share = |(&feature, h): (&usize, &f64)| 1.0 / (h * (lambda + data.squares(feature)));
+        self.features.iter().zip(self.h.diag()).map(share).fold(1.0, f64::min)
+    }
+
+    /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, less Σ_b x_b∘C_b. Cost O(m·s).
+    pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
+        let mut a: Vec<Vec<f64>> = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
+        let mut d = data.empty_diagonal();
+        let along: Vec<f64> = self.features.par_iter().map(|&feature| data.along_ones(feature)).collect();
+        let of_tile = |start: usize| {
+            let rows = start..data.rows().min(start + TILE);
+            let mut a: Vec<Vec<f64>> = a.iter().map(|a| a[rows.clone()].to_vec()).collect();
+            let (mut d, mut x) = (d[rows.clone()].to_vec(), vec![0.0; rows.len()]);
+            for (k, &feature) in self.features.iter().enumerate() {
+                data.scaled_rows(feature, along[k], rows.clone(), &mut x);
+                a.iter_mut().zip(&self.w[k]).for_each(|(a, w)| axpy(data.level, -w, &x, a));
+                let c = &self.c[k][rows.clone()];
+                d.iter_mut().zip(&x).zip(c).for_each(|((d, x), c)| *d -= x * c);
+            }
+            (a, d)
+        };
+        let tiles: Vec<(Vec<Vec<f64>>, Vec<f64>)> =
+            (0..data.rows()).into_par_iter().step_by(TILE).map(of_tile).collect();
+        for (k, (of_a, of_d)) in tiles.into_iter().enumerate() {
+            let rows = k * TILE..k * TILE + of_d.len();
+            a.iter_mut().zip(of_a).for_each(|(a, part)| a[rows.clone()].copy_from_slice(&part));
+            d[rows].copy_from_slice(&of_d);
+        }
+        (a, d)
+    }
+
+    /// C_b, w_b and H_bb of a selected column.
+    pub fn column(&self, feature: usize) -> Option<(&[f64], &[f64], f64)> {
+        self.place(feature).map(|at| (&*self.c[at], &*self.w[at], self.h[[at, at]]))
+    }
+
+    fn place(&self, feature: usize) -> Option<usize> {
+        self.features.iter().position(|&f| f == feature)
+    }
+}
+
+/// Rows that are decomposed at a time, so that X is never there as a whole.
+const TILE: usize = 2048;
+/// Parts of the rows that threads decompose side by side, however many threads there are.
+const PARTS: usize = 8;
+
+/// H and the columns X H e_b.
+fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
+    let (rows, size) = (data.rows(), features.len());
+    let features: Vec<(usize, f64)> = features.par_iter().map(|&f| (f, data.along_ones(f))).collect();
+    let height = TILE.max(8 * size);
+    let part = rows.div_ceil(PARTS).max(height);
+    let ends = |start: usize, step: usize, end: usize| (start..end).step_by(step).map(move |at| at..end.min(at + step));
+    let reduced = |part: Range<usize>| {
+        ends(part.start, height, part.end).try_fold(Array2::zeros((0, size)), |triangle: Array2<f64>, rows| {
+            linalg::triangle(below(triangle.view(), data, &features, rows).view())
+        })
+    };
+    let parts: Vec<Range<usize>> = ends(0, part, rows).collect();
+    let parts: Vec<Array2<f64>> = parts.into_par_iter().map(reduced).collect::<Result<_, _>>().ok()?;
+    let parts: Vec<ArrayView2<f64>> = parts.iter().map(Array2::view).collect();
+    let together = linalg::triangle(concatenate(Axis(0), &parts).ok()?.view()).ok()?;
+    let mut triangle = Array2::zeros((size, size));
+    triangle.slice_mut(s![..together.nrows(), ..]).assign(&together);
+
+    let svd = linalg::svd(triangle.view()).ok()?;
+    let weighed = &svd.v * &svd.d.mapv(|d| 1.0 / (d * d + lambda)).insert_axis(Axis(0));
+    let h = linalg::gemm(weighed.view(), svd.v.t());
+    let mut c = vec![vec![0.0; rows]; size];
+    let tiles: Vec<Range<usize>> = ends(0, height, rows).collect();
+    for tiles in tiles.chunks(rayon::current_num_threads()) {
+        let of_tile = |rows: &Range<usize>| {
+            let x = below(Array2::zeros((0, size)).view(), data, &features, rows.clone());
+            linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t())
+        };
+        let made: Vec<Array2<f64>> = tiles.par_iter().map(of_tile).collect();
+        for (rows, made) in tiles.iter().zip(&made) {
+            for (c, made) in c.iter_mut().zip(made.columns()) {
+                c[rows.clone()].iter_mut().zip(made).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
+    Some((h, c))
+}
+
+/// Some rows of the scaled columns, each with what that takes off along the ones, below a matrix.
+fn below(above: ArrayView2<f64>, data: &Data<'_>, features: &[(usize, f64)], rows: Range<usize>) -> Array2<f64> {
+    let top = above.nrows();
+    let mut out = Array2::zeros((top + rows.len(), features.len()).f());
+    for ((mut to, above), &(feature, along)) in out.columns_mut().into_iter().zip(above.columns()).zip(features) {
+        to.slice_mut(s![..top]).assign(&above);
+        if let Some(to) = to.slice_mut(s![top..]).as_slice_mut() {
+            data.scaled_rows(feature, along, rows.clone(), to);
+        }
+    }
+    out
+}

@@ -1,0 +1,130 @@
+//! Rows by how little is left of them: w = 1/d², by which leave-one-out errors exceed residuals.
+
+use super::Basis;
+use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
+use crate::wide::Wide;
+use crate::{Level, is_unreliable};
+use pulp::NullaryFnOnce;
+
+/// Sums over rows with w = 1/d², or 0 where d is unreliable: what such a row adds to a sum is left out of its bound.
+#[derive(Debug)]
+pub(super) struct RowWeights {
+    /// The smallest w.
+    pub least: f64,
+    outputs: Vec<WeightedSums>,
+}
+
+/// Σ a², Σ v a² and Σ v² a² of an output, with v = w − 1: small where leverages are, so that differences keep their digits.
+#[derive(Debug, Clone, Copy)]
+struct WeightedSums {
+    squares: f64,
+    above: f64,
+    squares_above: f64,
+}
+
+impl RowWeights {
+    /// Cost O(m · outputs).
+    pub fn of(basis: &Basis<'_>) -> Self {
+        let (outputs, least): (Vec<WeightedSums>, Vec<f64>) =
+            basis.a.iter().map(|a| sums(basis.data.level, a, &basis.d)).unzip();
+        RowWeights { least: least.first().copied().unwrap_or(0.0), outputs }
+    }
+
+    /// Σ w a² over all outputs.
+    pub fn squares(&self) -> f64 {
+        self.outputs.iter().map(|sums| sums.squares + sums.above).sum()
+    }
+
+    /// The mean w̄ of w by a² over all outputs, and ‖(w − w̄)∘a‖ of each at most; with the part of Σ a² that the squares of
+    /// these are together.
+    pub fn apart(&self) -> (f64, Vec<f64>, f64) {
+        let total: f64 = self.outputs.iter().map(|sums| sums.squares).sum();
+        let mean = self.outputs.iter().map(|sums| sums.above).sum::<f64>() / total;
+        let of = |sums: &WeightedSums| {
+            let gained = sums.squares_above + mean * mean * sums.squares;
+            (gained - 2.0 * mean * sums.above).max(0.0) + WEIGHT_ROUNDING * gained
+        };
+        let squares: Vec<f64> = self.outputs.iter().map(of).collect();
+        let part = squares.iter().sum::<f64>() / total;
+        (1.0 + mean, squares.into_iter().map(f64::sqrt).collect(), part)
+    }
+}
+
+/// w of each row.
+pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
+    basis.d.iter().map(|&d| if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }).collect()
+}
+
+/// The sums of an output, and the smallest w. Cost O(m).
+fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
+    struct WeighRows<'k>(&'k [f64], &'k [f64]);
+    impl NullaryFnOnce for WeighRows<'_> {
+        type Output = ([Wide; 3], Wide);
+        #[inline(always)]
+        fn call(self) -> Self::Output {
+            let WeighRows(a, d) = self;
+            let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
+            let a = &a[..d.len()];
+            let (mut sums, mut least) = ([Wide::ZERO; 3], Wide::INFINITY);
+            let mut add = |a: Wide, d: Wide| {
+                let w = (Wide::splat(1.0) / (d * d)).where_at_most(Wide::splat(UNRELIABLE), d);
+                let (v, square) = (w - Wide::splat(1.0), a * a);
+                let above = v * square;
+                sums = [sums[0] + square, sums[1] + above, sums[2] + v * above];
+                least = least.min(w);
+            };
+            for (a, d) in a.iter().zip(d) {
+                add(Wide::load(a), Wide::load(d));
+            }
+            if let Some(&first) = d_rest.first() {
+                add(Wide::part(a_rest, 0.0), Wide::part(d_rest, first));
+            }
+            (sums, least)
+        }
+    }
+    let (sums, least) = level.run(WeighRows(a, d));
+    let [squares, above, squares_above] = sums.map(Wide::sum);
+    (WeightedSums { squares, above, squares_above }, least.least())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Data;
+    use std::sync::Arc;
+
+    #[test]
+    fn sums_are_those_of_the_rows_on_every_level() {
+        for (rows, size) in [(1003, 1e-9), (1003, 0.3), (13, 0.3), (3, 0.3)] {
+            let targets: Vec<Vec<f64>> =
+                (0..2).map(|o| (0..rows).map(|j| ((j * (o + 3)) as f64).sin()).collect()).collect();
+            let slices: Vec<&[f64]> = targets.iter().map(|y| &**y).collect();
+            for level in Level::available() {
+                let data = Arc::new(Data::new(level, Vec::new(), Vec::new(), &slices, None, false).unwrap());
+                let mut basis = Basis::new(data, 1.0);
+                basis.d = (0..rows).map(|j| 1.0 - size * (1.5 + (j as f64).cos())).collect();
+                for unreliable in [None, Some(0), Some(rows - 1)] {
+                    if let Some(row) = unreliable {
+                        basis.d[row] = if row == 0 { f64::NAN } else { 1e-9 * UNRELIABLE };
+                    }
+                    let (w, weighing) = (weights(&basis), RowWeights::of(&basis));
+                    let sum = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+                        basis.a.iter().map(|a| a.iter().zip(&w).map(|(a, w)| f(*a, *w)).sum()).collect()
+                    };
+                    let near = |a: f64, b: f64, by: f64| assert!((a - b).abs() <= by * b.abs(), "{a} is not {b}");
+                    let (squares, weighted) = (sum(&|a, w| w * a * a), sum(&|a, _| a * a));
+                    near(weighing.squares(), squares.iter().sum(), 1e-13);
+                    assert_eq!(weighing.least, w.iter().copied().fold(f64::INFINITY, f64::min));
+                    let (mean, apart, part) = weighing.apart();
+                    near(mean, squares.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-13);
+                    let expected = sum(&|a, w| (a * (w - mean)).powi(2));
+                    near(part, expected.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-5);
+                    for (apart, expected) in apart.iter().zip(&expected) {
+                        near(apart * apart, *expected, 1e-5);
+                        assert!(apart * apart >= expected * (1.0 - 1e-6), "{apart} is too low");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Products over all rows: what fits and correlations need of them.
+
+use crate::tolerance::FEW_DIGITS;
+use ndarray::Array2;
+
+/// The products of some columns, the targets and the ones-vector over all rows, scaled by √r_j. Memory 8·n² bytes.
+#[derive(Debug, Clone)]
+pub struct NormalEquations {
+    /// In increasing order.
+    features: Vec<usize>,
+    /// Side × side, on and below the diagonal: columns first, then outputs, then the ones-vector.
+    products: Vec<f64>,
+    side: usize,
+    outputs: usize,
+    intercept: bool,
+}
+
+impl NormalEquations {
+    /// From the products of columns in increasing order, of targets and ones.
+    pub(crate) fn from_products(
+        features: Vec<usize>,
+        products: Vec<f64>,
+        side: usize,
+        outputs: usize,
+        intercept: bool,
+    ) -> Self {
+        NormalEquations { features, products, side, outputs, intercept }
+    }
+
+    /// Whether no product has overflown.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.products.iter().all(|x| x.is_finite())
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.products[i.max(j) * self.side + i.min(j)]
+    }
+
+    /// Where the ones-vector stands.
+    fn ones(&self) -> usize {
+        self.features.len() + self.outputs
+    }
+
+    /// Whether the products of some columns are there.
+    pub fn has(&self, subset: &[usize]) -> bool {
+        self.places(subset).is_some()
+    }
+
+    fn places(&self, subset: &[usize]) -> Option<Vec<usize>> {
+        subset.iter().map(|feature| self.features.binary_search(feature).ok()).collect()
+    }
+
+    /// XᵀX, columns × columns, and XᵀY, columns × outputs, of some columns and all rows: about their means where there is an
+    /// intercept. `None` without the products of a column. Cost O(s²).
+    pub fn of_subset(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
+        let places = self.places(subset)?;
+        let (count, ones) = (places.len(), self.ones());
+        let means = self.means_left(subset)?;
+        let centered = |i: usize, j: usize, mean: f64| self.at(i, j) - mean * self.at(ones, j);
+        let mut gram = Array2::zeros((count, count));
+        for k in 0..count {
+            for l in 0..=k {
+                let entry = centered(places[k], places[l], means[k]);
+                (gram[[k, l]], gram[[l, k]]) = (entry, entry);
+            }
+        }
+        let target = |(k, o): (usize, usize)| centered(places[k], self.features.len() + o, means[k]);
+        Some((gram, Array2::from_shape_fn((count, self.outputs), target)))
+    }
+
+    /// The means that are left of some columns, where there is an intercept: rounding of what was taken off them, which
+    /// counts far from 0. `None` without the products of a column.
+    pub fn means_left(&self, subset: &[usize]) -> Option<Vec<f64>> {
+        let places = self.places(subset)?;
+        let (ones, weight) = (self.ones(), self.at(self.ones(), self.ones()));
+        Some(places.into_iter().map(|i| if self.intercept { self.at(ones, i) / weight } else { 0.0 }).collect())
+    }
+
+    /// The correlations of some columns, 0 for one without spread. `None` without the products of a column, and where
+    /// centering them would cost digits. Cost O(s²).
+    pub fn correlations(&self, subset: &[usize]) -> Option<Array2<f64>> {
+        let places = self.places(subset)?;
+        let (count, ones) = (places.len(), self.ones());
+        let weight = self.at(ones, ones);
+        let means: Vec<f64> = places.iter().map(|&i| self.at(ones, i) / weight).collect();
+        let centered = |k: usize, l: usize| self.at(places[k], places[l]) - means[k] * self.at(ones, places[l]);
+        let squares: Vec<f64> = (0..count).map(|k| centered(k, k)).collect();
+        let has_digits = |k: usize| squares[k] >= FEW_DIGITS * self.at(places[k], places[k]);
+        if !(0..count).all(has_digits) {
+            return None;
+        }
+        let inverse: Vec<f64> = squares.iter().map(|s| if *s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
+        let mut out = Array2::zeros((count, count));
+        for k in 0..count {
+            for l in 0..=k {
+                let entry = if k == l {
+                    squares[k] * inverse[k] * inverse[k]
+                } else {
+                    centered(k, l) * inverse[k] * inverse[l]
+                };
+                let entry = entry.clamp(-1.0, 1.0);
+                (out[[k, l]], out[[l, k]]) = (entry, entry);
+            }
+        }
+        Some(out)
+    }
+}

@@ -1,0 +1,278 @@
+//! One pass over the rows that brings candidates up to date and tries them.
+//!
+//! The book derives it: explanation/leave-one-out.md, "Trying one more column".
+
+mod kernel;
+
+use crate::Level;
+use crate::sums::TILE;
+use crate::wide::Wide;
+use kernel::PassKernel;
+use std::ops::Range;
+
+/// What a pass adds up of the residuals left out of one output, with √r where weights are not all 1.
+#[derive(Clone, Copy)]
+pub(crate) enum Pass<'k> {
+    /// Their squares.
+    Squares,
+    /// Their sizes.
+    Sizes(Option<&'k [f64]>),
+    /// The weights of rows on the wrong side, from the classes of eight rows a byte.
+    Wrong(&'k [u8], Option<&'k [f64]>),
+    /// The same, of the class −1 and of 1 apart.
+    WrongBySide(&'k [u8], Option<&'k [f64]>),
+}
+
+impl<'k> Pass<'k> {
+    /// The same of some rows, of which the first is a multiple of eight.
+    pub fn rows(self, rows: Range<usize>) -> Self {
+        let classes = |y: &'k [u8]| &y[rows.start / Wide::WIDTH..rows.end.div_ceil(Wide::WIDTH)];
+        let part = |root: Option<&'k [f64]>| root.map(|root| &root[rows.clone()]);
+        match self {
+            Pass::Squares => Pass::Squares,
+            Pass::Sizes(root) => Pass::Sizes(part(root)),
+            Pass::Wrong(y, root) => Pass::Wrong(classes(y), part(root)),
+            Pass::WrongBySide(y, root) => Pass::WrongBySide(classes(y), part(root)),
+        }
+    }
+}
+
+/// A candidate in a pass: c, what enters it of c_b, and f and inverse of its trial.
+pub(crate) struct Moving<'k> {
+    pub c: &'k mut [f64],
+    pub step: f64,
+    pub f: f64,
+    pub inverse: f64,
+}
+
+/// What a pass found of a candidate: the sums, and the smallest divisor.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub sums: [f64; 2],
+    pub low: f64,
+}
+
+/// The sums of a pass in lanes, which go on from tile to tile of rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Running {
+    sums: [Wide; 2],
+    low: Wide,
+}
+
+impl Running {
+    pub const NONE: Self = Running { sums: [Wide::ZERO; 2], low: Wide::INFINITY };
+
+    /// What they come to.
+    pub fn found(&self) -> Found {
+        Found { sums: self.sums.map(Wide::sum), low: self.low.least() }
+    }
+}
+
+/// What candidates of a pass share: c_b of the update that they take in, a and d.
+#[derive(Clone, Copy)]
+pub(crate) struct PassVectors<'k> {
+    pub b: &'k [f64],
+    pub a: &'k [f64],
+    pub d: &'k [f64],
+}
+
+impl PassVectors<'_> {
+    /// Some rows.
+    pub fn rows(&self, rows: Range<usize>) -> Self {
+        PassVectors { b: &self.b[rows.clone()], a: &self.a[rows.clone()], d: &self.d[rows] }
+    }
+}
+
+/// c ← c − step·c_b, then what `pass` makes of (a − f c)/(d − c²·inverse) with the smallest divisor; without `b` the
+/// candidate is up to date.
+pub(crate) fn alone(
+    level: Level,
+    candidate: Moving<'_>,
+    b: Option<&[f64]>,
+    (a, d): (&[f64], &[f64]),
+    pass: Pass<'_>,
+) -> Found {
+    let shared = PassVectors { b: b.unwrap_or(a), a, d };
+    let mut running = [Running::NONE; 2];
+    if let Pass::Squares = pass {
+        let [running, _] = running.each_mut();
+        let running = std::array::from_mut(running);
+        match b {
+            Some(_) => of_kind::<1, true, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+            None => of_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+        }
+    } else {
+        // Beside one that is 0.
+        let Moving { c, step, f, inverse } = candidate;
+        let mut zeros = vec![0.0; c.len().min(TILE)];
+        for (k, c) in c.chunks_mut(TILE).enumerate() {
+            let rows = k * TILE..k * TILE + c.len();
+            let zero = Moving { c: &mut zeros[..c.len()], step: 0.0, f: 0.0, inverse: 0.0 };
+            let own = Moving { c, step: if b.is_some() { step } else { 0.0 }, f, inverse };
+            two(level, [own, zero], shared.rows(rows.clone()), pass.rows(rows), &mut running);
+        }
+    }
+    running[0].found()
+}
+
+/// The same of two candidates that share the reading of the state, some rows at a time. The bits depend neither on which
+/// candidates go together nor on the tiles, which begin at a multiple of 16 rows.
+pub(crate) fn two(
+    level: Level,
+    candidates: [Moving<'_>; 2],
+    shared: PassVectors<'_>,
+    pass: Pass<'_>,
+    on: &mut [Running; 2],
+) {
+    match pass {
+        Pass::Squares => of_kind::<2, true, SQUARES, false>(level, candidates, shared, (&[], &[]), on),
+        Pass::Sizes(None) => of_kind::<2, true, SIZES, false>(level, candidates, shared, (&[], &[]), on),
+        Pass::Sizes(Some(r)) => of_kind::<2, true, SIZES, true>(level, candidates, shared, (&[], r), on),
+        Pass::Wrong(y, None) => of_kind::<2, true, WRONG, false>(level, candidates, shared, (y, &[]), on),
+        Pass::Wrong(y, Some(r)) => of_kind::<2, true, WRONG, true>(level, candidates, shared, (y, r), on),
+        Pass::WrongBySide(y, None) => of_kind::<2, true, BY_SIDE, false>(level, candidates, shared, (y, &[]), on),
+        Pass::WrongBySide(y, Some(r)) => of_kind::<2, true, BY_SIDE, true>(level, candidates, shared, (y, r), on),
+    }
+}
+
+const SQUARES: u8 = 0;
+const SIZES: u8 = 1;
+const WRONG: u8 = 2;
+const BY_SIDE: u8 = 3;
+
+/// Rows that are worked on together, since one division serves two eights.
+const AT_ONCE: usize = 2 * Wide::WIDTH;
+
+/// A pass of one kind; the last rows are filled up with such as add nothing.
+fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool>(
+    level: Level,
+    mut candidates: [Moving<'_>; C],
+    shared: PassVectors<'_>,
+    (y, root): (&[u8], &[f64]),
+    running: &mut [Running; C],
+) {
+    let rows = shared.a.len();
+    let whole = rows / AT_ONCE * AT_ONCE;
+    let root_of = |rows: Range<usize>| if WEIGHED { &root[rows] } else { &[] };
+    let classes_of = |rows: Range<usize>| if PASS >= WRONG { &y[rows] } else { &[] };
+    if whole > 0 {
+        let candidates = candidates.each_mut().map(|k| Moving { c: &mut k.c[..whole], ..*k });
+        let (y, root) = (classes_of(0..whole / Wide::WIDTH), root_of(0..whole));
+        let shared = shared.rows(0..whole);
+        level.run(PassKernel::<C, UPDATE, PASS, WEIGHED> { candidates, shared, y, root, running });
+    }
+    if whole < rows {
+        let filled = |values: &[f64], fill: f64| {
+            let mut eights = [fill; AT_ONCE];
+            eights[..values.len()].copy_from_slice(values);
+            eights
+        };
+        let PassVectors { b, a, d } = shared.rows(whole..rows);
+        let (b, a, d, root) = (filled(b, 0.0), filled(a, 0.0), filled(d, 1.0), filled(root_of(whole..rows), 0.0));
+        let mut classes = [0; 2];
+        let left = classes_of(whole / Wide::WIDTH..rows.div_ceil(Wide::WIDTH));
+        classes[..left.len()].copy_from_slice(left);
+        let mut last = candidates.each_ref().map(|k| filled(&k.c[whole..rows], 0.0));
+        let mut of_last = last.iter_mut();
+        let parts = candidates.each_ref().map(|k| {
+            let c: &mut [f64] = of_last.next().map_or(&mut [], |c| c);
+            Moving { c, ..*k }
+        });
+        let shared = PassVectors { b: &b, a: &a, d: &d };
+        let (y, root) = (&classes[..], &root[..]);
+        level.run(PassKernel::<C, UPDATE, PASS, WEIGHED> { candidates: parts, shared, y, root, running });
+        for (k, last) in candidates.iter_mut().zip(&last) {
+            k.c[whole..rows].copy_from_slice(&last[..rows - whole]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tolerance::TIED_PREDICTION;
+
+    fn series(rows: usize, seed: f64) -> Vec<f64> {
+        (0..rows).map(|j| (j as f64 * seed).sin()).collect()
+    }
+
+    fn moving(c: &mut [f64]) -> Moving<'_> {
+        Moving { c, step: 0.25, f: 0.9, inverse: 0.1 }
+    }
+
+    #[test]
+    fn passes_find_what_single_rows_add_up_to_with_the_same_bits_on_every_level_and_by_tiles() {
+        for rows in [1, 7, 16, 37, 64, 2 * TILE + 21] {
+            let [c, other, b, a, root] = [0.7, 1.1, 0.3, 1.9, 0.13].map(|seed| series(rows, seed));
+            let root: Vec<f64> = root.iter().map(|r| if *r > -0.5 { 1.5 + r } else { 0.0 }).collect();
+            let d: Vec<f64> = b.iter().map(|b| 1.0 - 0.3 * b * b).collect();
+            let is_one = |j: usize| j.is_multiple_of(3);
+            let byte = |k: usize| (0..8).fold(0, |byte, l| byte | u8::from(is_one(8 * k + l)) << l);
+            let y: Vec<u8> = (0..rows.div_ceil(8)).map(byte).collect();
+            let Moving { step, f, inverse, .. } = moving(&mut []);
+            let moved: Vec<f64> = c.iter().zip(&b).map(|(c, b)| c - step * b).collect();
+            let error = |j: usize| (a[j] - f * moved[j]) / (d[j] - moved[j] * moved[j] * inverse);
+            let low = moved.iter().zip(&d).map(|(c, d)| d - c * c * inverse).fold(f64::INFINITY, f64::min);
+            for pass in [
+                Pass::Squares,
+                Pass::Sizes(None),
+                Pass::Sizes(Some(&root)),
+                Pass::Wrong(&y, None),
+                Pass::Wrong(&y, Some(&root)),
+                Pass::WrongBySide(&y, None),
+                Pass::WrongBySide(&y, Some(&root)),
+            ] {
+                let of_row = |j: usize| -> [f64; 2] {
+                    let class = if is_one(j) { 1.0 } else { -1.0 };
+                    let wrong = |root: Option<&[f64]>| {
+                        let root = root.map_or(1.0, |root| root[j]);
+                        let is_wrong = class * root * (class * root - error(j)) <= TIED_PREDICTION * root * root;
+                        if is_wrong { root * root } else { 0.0 }
+                    };
+                    match pass {
+                        Pass::Squares => [error(j) * error(j), 0.0],
+                        Pass::Sizes(root) => [root.map_or(1.0, |root| root[j]) * error(j).abs(), 0.0],
+                        Pass::Wrong(_, root) => [wrong(root), 0.0],
+                        Pass::WrongBySide(_, root) if is_one(j) => [0.0, wrong(root)],
+                        Pass::WrongBySide(_, root) => [wrong(root), 0.0],
+                    }
+                };
+                let plain = (0..rows).map(of_row).fold([0.0; 2], |sum, row| [sum[0] + row[0], sum[1] + row[1]]);
+                let mut first: Option<(Vec<f64>, [f64; 2], f64)> = None;
+                for level in Level::available() {
+                    let (mut own, mut alike, mut beside) = (c.clone(), c.clone(), other.clone());
+                    let found = alone(level, moving(&mut own), Some(&b), (&a, &d), pass);
+                    let mut running = [Running::NONE; 2];
+                    for start in (0..rows).step_by(TILE) {
+                        let tile = start..rows.min(start + TILE);
+                        let shared = PassVectors { b: &b, a: &a, d: &d }.rows(tile.clone());
+                        let pair = [moving(&mut beside[tile.clone()]), moving(&mut alike[tile.clone()])];
+                        two(level, pair, shared, pass.rows(tile), &mut running);
+                    }
+                    let again = running[1].found();
+                    assert_eq!((&own, found.sums, found.low), (&alike, again.sums, again.low));
+                    assert_eq!((&own, found.low), (&moved, low));
+                    for (sum, plain) in found.sums.iter().zip(plain) {
+                        assert!((sum - plain).abs() <= 1e-13 * plain, "{rows} rows: {sum} {plain}");
+                    }
+                    let now = (own, found.sums, found.low);
+                    assert_eq!(*first.get_or_insert_with(|| now.clone()), now);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_candidate_that_is_up_to_date_stays_as_it_is() {
+        let (rows, level) = (53, Level::best());
+        let [c, a, root] = [0.7, 1.9, 0.13].map(|seed| series(rows, seed));
+        let d = vec![1.0; rows];
+        for pass in [Pass::Squares, Pass::Sizes(None), Pass::Sizes(Some(&root))] {
+            let (mut own, mut with) = (c.clone(), c.clone());
+            let found = alone(level, moving(&mut own), None, (&a, &d), pass);
+            let zeros = vec![0.0; rows];
+            let same = alone(level, moving(&mut with), Some(&zeros), (&a, &d), pass);
+            assert_eq!((&own, found.sums, found.low), (&c, same.sums, same.low));
+        }
+    }
+}

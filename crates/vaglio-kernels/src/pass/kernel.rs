@@ -1,0 +1,163 @@
+//! The arithmetic of a pass, in vectors of one instruction set.
+
+use super::{BY_SIDE, Moving, PassVectors, Running, SQUARES, WRONG};
+use crate::eight::Eight;
+use crate::tolerance::TIED_PREDICTION;
+use crate::wide::Wide;
+use pulp::{Simd, WithSimd};
+
+/// `C` candidates of a pass of one kind; rows are a multiple of 16.
+pub(super) struct PassKernel<'k, const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> {
+    pub candidates: [Moving<'k>; C],
+    pub shared: PassVectors<'k>,
+    pub y: &'k [u8],
+    pub root: &'k [f64],
+    pub running: &'k mut [Running; C],
+}
+
+/// The classes ±1 of eight rows, of which bit l is set where that of row l is 1.
+static CLASSES: [[f64; Wide::WIDTH]; 256] = {
+    let mut classes = [[-1.0; Wide::WIDTH]; 256];
+    let mut k = 0;
+    while k < 256 * Wide::WIDTH {
+        let (byte, lane) = (k / Wide::WIDTH, k % Wide::WIDTH);
+        if byte >> lane & 1 == 1 {
+            classes[byte][lane] = 1.0;
+        }
+        k += 1;
+    }
+    classes
+};
+
+impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> WithSimd
+    for PassKernel<'_, C, UPDATE, PASS, WEIGHED>
+{
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let PassKernel { candidates, shared: PassVectors { b, a, d }, y, root, running } = self;
+        let (has_classes, one) = (PASS >= WRONG, Eight::splat(simd, 1.0));
+        let mut lanes = Lanes::<S, C, PASS, WEIGHED>::new(simd, &candidates, running);
+        let a: &[[f64; Wide::WIDTH]] = a.as_chunks().0;
+        let eights = a.len();
+        let [b, d] = [b, d].map(|v| &v.as_chunks().0[..eights]);
+        let root = &root.as_chunks().0[..if WEIGHED { eights } else { 0 }];
+        let y = &y[..if has_classes { eights } else { 0 }];
+        let c = candidates.map(|k| &mut k.c.as_chunks_mut().0[..eights]);
+        for first in 0..eights / 2 {
+            let mut trials = [[(one, one); C]; 2];
+            for (h, trials) in trials.iter_mut().enumerate() {
+                let j = 2 * first + h;
+                let (a, b, d) = (Eight::load(simd, &a[j]), Eight::load(simd, &b[j]), Eight::load(simd, &d[j]));
+                // All are loaded before one is stored, which the processor may take for the same address.
+                let mut own = [one; C];
+                for k in 0..C {
+                    own[k] = Eight::load(simd, &c[k][j]);
+                }
+                for k in 0..C {
+                    if UPDATE {
+                        own[k] = lanes.moved(k, own[k], b);
+                        own[k].store(&mut c[k][j]);
+                    }
+                    trials[k] = lanes.trial(k, own[k], a, d);
+                }
+            }
+            let mut roots = [one; 2];
+            if WEIGHED {
+                roots = [Eight::load(simd, &root[2 * first]), Eight::load(simd, &root[2 * first + 1])];
+            }
+            let [of_one, of_other] = trials;
+            for (k, ((left, d), (other, e))) in of_one.into_iter().zip(of_other).enumerate() {
+                if has_classes {
+                    lanes.add_wrong(k, left, d, y[2 * first], roots[0]);
+                    lanes.add_wrong(k, other, e, y[2 * first + 1], roots[1]);
+                } else {
+                    let inverse = one / (d * e);
+                    lanes.add_error(k, left * (e * inverse), roots[0]);
+                    lanes.add_error(k, other * (d * inverse), roots[1]);
+                }
+            }
+        }
+        lanes.store(running);
+    }
+}
+
+/// The running sums of a pass, and what is the same for all rows: f, inverse and −step of each candidate.
+struct Lanes<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> {
+    simd: S,
+    by: [[Eight<S>; 3]; C],
+    sums: [[Eight<S>; 2]; C],
+    low: [Eight<S>; C],
+}
+
+impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, PASS, WEIGHED> {
+    #[inline(always)]
+    fn new(simd: S, candidates: &[Moving<'_>; C], running: &[Running; C]) -> Self {
+        let zero = Eight::splat(simd, 0.0);
+        let mut lanes = Lanes { simd, by: [[zero; 3]; C], sums: [[zero; 2]; C], low: [zero; C] };
+        for k in 0..C {
+            let Moving { f, inverse, step, .. } = candidates[k];
+            lanes.by[k] = [Eight::splat(simd, f), Eight::splat(simd, inverse), Eight::splat(simd, -step)];
+            for l in 0..2 {
+                lanes.sums[k][l] = Eight::of(simd, &running[k].sums[l]);
+            }
+            lanes.low[k] = Eight::of(simd, &running[k].low);
+        }
+        lanes
+    }
+
+    /// c − step·c_b.
+    #[inline(always)]
+    fn moved(&self, k: usize, c: Eight<S>, b: Eight<S>) -> Eight<S> {
+        c + self.by[k][2] * b
+    }
+
+    /// a − f c and d − c²·inverse.
+    #[inline(always)]
+    fn trial(&mut self, k: usize, c: Eight<S>, a: Eight<S>, d: Eight<S>) -> (Eight<S>, Eight<S>) {
+        let [f, inverse, _] = self.by[k];
+        let divisor = d - c * c * inverse;
+        self.low[k] = divisor.min(self.low[k]);
+        (a - f * c, divisor)
+    }
+
+    #[inline(always)]
+    fn add_error(&mut self, k: usize, error: Eight<S>, root: Eight<S>) {
+        let of_row = match PASS {
+            SQUARES => error * error,
+            _ if WEIGHED => root * error.abs(),
+            _ => error.abs(),
+        };
+        self.sums[k][0] = self.sums[k][0] + of_row;
+    }
+
+    /// The weights of rows where y·(y − left/divisor) is at most the rounding of it, with no division for divisors above 0.
+    ///
+    /// The targets are y = √r times the class.
+    #[inline(always)]
+    fn add_wrong(&mut self, k: usize, left: Eight<S>, divisor: Eight<S>, classes: u8, root: Eight<S>) {
+        let class = Eight::load(self.simd, &CLASSES[usize::from(classes)]);
+        let tie = Eight::splat(self.simd, TIED_PREDICTION);
+        let wrong = if WEIGHED {
+            let weight = root * root;
+            weight.where_at_most(root * (root * divisor - class * left), tie * weight * divisor)
+        } else {
+            root.where_at_most(divisor - class * left, tie * divisor)
+        };
+        if PASS == BY_SIDE {
+            let negative = wrong.where_at_most(class, Eight::splat(self.simd, 0.0));
+            self.sums[k][0] = self.sums[k][0] + negative;
+            self.sums[k][1] = self.sums[k][1] + (wrong - negative);
+        } else {
+            self.sums[k][0] = self.sums[k][0] + wrong;
+        }
+    }
+
+    #[inline(always)]
+    fn store(self, running: &mut [Running; C]) {
+        for (k, running) in running.iter_mut().enumerate() {
+            running.sums = [self.sums[k][0].wide(), self.sums[k][1].wide()];
+            running.low = self.low[k].wide();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Losses that the kernels have no way of their own for, from predictions.
+
+use super::Scorer;
+
+impl Scorer {
+    /// The prediction of a row from its scaled residual; 0 of a row that does not count.
+    pub(super) fn prediction(&self, output: usize, row: usize, residual: f64) -> f64 {
+        let root = self.targets.root(row);
+        if root == 0.0 || self.is_outside(row) { 0.0 } else { (self.targets.scaled[output][row] - residual) / root }
+    }
+
+    /// The target of a row that counts.
+    fn target(&self, output: usize, row: usize) -> f64 {
+        self.targets.scaled[output][row] / self.targets.root(row)
+    }
+
+    /// What a row adds to the sum of a loss, from its scaled residuals.
+    pub(super) fn of_rows(&self) -> impl FnMut(usize, &dyn Fn(usize) -> f64) -> f64 {
+        let outputs = self.targets.outputs();
+        let (mut targets, mut predictions) = (vec![0.0; outputs], vec![0.0; outputs]);
+        move |row, residual| {
+            let weight = self.targets.weight(row);
+            if weight == 0.0 || self.is_outside(row) {
+                return 0.0;
+            }
+            for (o, (y, p)) in targets.iter_mut().zip(&mut predictions).enumerate() {
+                (*y, *p) = (self.target(o, row), self.prediction(o, row, residual(o)));
+            }
+            weight * self.rule.of_row(&targets, &predictions)
+        }
+    }
+
+    /// The loss of all rows that count, from their predictions, row after row.
+    pub(super) fn of_all(&self, predictions: &[f64]) -> f64 {
+        let (targets, predictions, weights) = self.counted(predictions, |row| self.targets.weight(row));
+        self.rule.of_all(&targets, &predictions, &weights)
+    }
+
+    /// Its standard error over rows, from scaled residuals.
+    pub(super) fn error_of_all(&self, residuals: &[Vec<f64>]) -> Option<f64> {
+        let (targets, predictions, weights) =
+            self.counted(&self.predictions(residuals), |row| self.targets.weight(row));
+        self.rule.error_of_all(&targets, &predictions, &weights)
+    }
+
+    /// The predictions of all rows, row after row, from scaled residuals.
+    pub(super) fn predictions(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
+        let of_row = |row: usize| residuals.iter().enumerate().map(move |(o, e)| self.prediction(o, row, e[row]));
+        (0..self.targets.rows()).flat_map(of_row).collect()
+    }
+
+    /// Targets, predictions and weights of the rows that have any.
+    pub(super) fn counted(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let outputs = self.targets.outputs();
+        let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| weight(row) > 0.0).collect();
+        let of_rows = |value: &dyn Fn(usize, usize) -> f64| {
+            rows.iter().flat_map(|&row| (0..outputs).map(move |o| value(o, row))).collect::<Vec<f64>>()
+        };
+        (
+            of_rows(&|o, row| self.target(o, row)),
+            of_rows(&|o, row| predictions[row * outputs + o]),
+            rows.iter().map(|&row| weight(row)).collect(),
+        )
+    }
+}

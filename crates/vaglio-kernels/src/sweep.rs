@@ -1,0 +1,116 @@
+//! Products of columns with vectors.
+
+use crate::Level;
+use crate::sums::{LANES, LaneSums, add_products};
+use crate::wide::{Entry, Wide};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Σ_j x_ij v_k[j] for all of some columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
+pub(crate) fn products(level: Level, columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
+    let sweep = Sweep::new(level, vectors);
+    let placed: Vec<Placed<'_, f64>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
+    sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
+}
+
+/// One pass over some columns against all vectors.
+pub(crate) struct Sweep<'v> {
+    level: Level,
+    vectors: &'v [&'v [f64]],
+    rows: usize,
+}
+
+/// The place of a column in the result, its entries, and its shift.
+pub(crate) type Placed<'d, E> = (usize, &'d [E], f64);
+
+impl<'v> Sweep<'v> {
+    pub fn new(level: Level, vectors: &'v [&'v [f64]]) -> Self {
+        Sweep { level, vectors, rows: vectors.first().map_or(0, |v| v.len()) }
+    }
+
+    /// The sums of each column with every vector. Where columns are too few for all threads, these share the vectors.
+    pub fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+        let threads = rayon::current_num_threads();
+        let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
+        let panels = columns.len().div_ceil(share).max(1);
+        let vectors = self.vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
+        let of = |vectors: &'v [&'v [f64]]| -> Vec<(usize, Vec<f64>)> {
+            let sweep = Sweep { vectors, ..*self };
+            columns.par_chunks(share).flat_map_iter(|panel| sweep.panel(panel)).collect()
+        };
+        if panels >= threads || vectors >= self.vectors.len() {
+            return of(self.vectors);
+        }
+        let mut parts = self.vectors.par_chunks(vectors).map(of).collect::<Vec<_>>().into_iter();
+        let mut sums = parts.next().unwrap_or_default();
+        for (own, (_, more)) in parts.flat_map(|part| part.into_iter().enumerate()) {
+            sums[own].1.extend(more);
+        }
+        sums
+    }
+
+    /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.
+    fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+        const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES)) };
+        let count = self.vectors.len();
+        let mut sums = vec![Wide::ZERO; columns.len() * count];
+        let step = if count <= MOST { SWEEP } else { TILE };
+        for start in (0..self.rows).step_by(step) {
+            let rows = start..self.rows.min(start + step);
+            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
+                self.add(columns, &rows, sums);
+            }
+        }
+        let total = |(column, sums): (&Placed<'_, E>, &[Wide])| (column.0, sums.iter().map(|s| s.sum()).collect());
+        columns.iter().zip(sums.chunks(count)).map(total).collect()
+    }
+
+    /// Adds the products of some rows of at most four columns, as columns × vectors.
+    pub fn add<E: Entry>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [Wide]) {
+        match columns {
+            &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
+            few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
+                self.together([one], rows, sums);
+            }),
+        }
+    }
+
+    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [Wide]) {
+        for first in (0..self.vectors.len()).step_by(MOST) {
+            match self.vectors.len() - first {
+                1 => self.against::<E, C, 1>(columns, rows, first, sums),
+                2 => self.against::<E, C, 2>(columns, rows, first, sums),
+                3 => self.against::<E, C, 3>(columns, rows, first, sums),
+                _ => self.against::<E, C, 4>(columns, rows, first, sums),
+            }
+        }
+    }
+
+    fn against<E: Entry, const C: usize, const N: usize>(
+        &self,
+        columns: [Placed<'_, E>; C],
+        rows: &Range<usize>,
+        first: usize,
+        sums: &mut [Wide],
+    ) {
+        let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
+        let mut own: [LaneSums<N>; C] = std::array::from_fn(|c| LaneSums(std::array::from_fn(|k| sums[at(c, k)])));
+        let parts = columns.map(|(_, x, _)| &x[rows.clone()]);
+        let vectors = std::array::from_fn(|k| &self.vectors[first + k][rows.clone()]);
+        add_products(self.level, parts, columns.map(|(.., shift)| shift), vectors, &mut own);
+        for (c, own) in own.iter().enumerate() {
+            own.0.iter().enumerate().for_each(|(k, sum)| sums[at(c, k)] = *sum);
+        }
+    }
+}
+
+/// Columns that share the reading of the vectors.
+pub(crate) const TOGETHER: usize = 4;
+/// Vectors that a column is read once for.
+const MOST: usize = 4;
+/// Columns that a thread works on at a time, at most.
+pub(crate) const PANEL: usize = 32;
+/// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
+const SWEEP: usize = 1 << 16;
+/// Rows where vectors are many: those of four columns stay in the first cache, and those of all in the second.
+const TILE: usize = 1 << 9;

@@ -1,0 +1,47 @@
+//! The best subsets so far.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Feature, PathEntry, Result, Subset};
+
+/// The best subset of each size, its features in increasing order.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct BestSubsets(pub Vec<Option<(Vec<Feature>, f64)>>);
+
+impl BestSubsets {
+    pub fn new(most: usize) -> Self {
+        BestSubsets(vec![None; most + 1])
+    }
+
+    pub fn loss(&self, size: usize) -> f64 {
+        self.0.get(size).and_then(Option::as_ref).map_or(f64::INFINITY, |(_, loss)| *loss)
+    }
+
+    /// Keeps the subset of a node and a group if it is better than what is known of its size, or as good and the first in
+    /// lexicographic order.
+    pub fn offer(&mut self, subset: &[Feature], group: &[Feature], loss: f64) {
+        let size = subset.len() + group.len();
+        if loss == f64::INFINITY || loss > self.loss(size) {
+            return;
+        }
+        let Some(place) = self.0.get_mut(size) else { return };
+        let mut sorted: Vec<Feature> = subset.iter().chain(group).copied().collect();
+        sorted.sort_unstable();
+        if place.as_ref().is_none_or(|(known, least)| loss < *least || sorted < *known) {
+            *place = Some((sorted, loss));
+        }
+    }
+
+    pub fn lowest(&self) -> f64 {
+        self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The entries of a path, scored anew, so that their scores do not depend on how they were found.
+    pub fn entries(self, subset: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
+        let mut entry = |(selected, _): (Vec<Feature>, f64)| {
+            subset.reset(&selected)?;
+            let score = subset.score()?;
+            subset.entry(score)
+        };
+        self.0.into_iter().flatten().map(&mut entry).collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! What a search of all subsets goes on from when it was interrupted.
+
+use super::best_subsets::BestSubsets;
+use super::frontier::{Frontier, OpenNode};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use vaglio_core::{Health, Journal};
+
+/// Where a search was, with all that it knew: it goes on at the last child of the trail.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Snapshot {
+    /// What is still to be entered.
+    pub open: Frontier,
+    /// The node that is being searched depth first, and the group by which each node below it continues, by its place.
+    pub within: Option<OpenNode>,
+    pub trail: Vec<usize>,
+    pub start: BestSubsets,
+    pub found: BestSubsets,
+    pub visited: u64,
+    pub pruned: u64,
+    #[serde(default)]
+    pub health: Option<Health>,
+}
+
+/// The snapshots of a search in its journal.
+pub(crate) struct Record {
+    journal: Journal,
+    /// How many were written, and when the last.
+    written: (usize, Instant),
+    /// Nodes since the start, by which the clock is looked at.
+    nodes: u64,
+    /// The trail of an earlier run, from the first place that has not been gone to again.
+    pub ahead: std::vec::IntoIter<usize>,
+}
+
+/// Nodes between two looks at the clock.
+const LOOK_EVERY: u64 = 8;
+
+impl Record {
+    pub fn new(journal: Journal) -> Self {
+        Record { journal, written: (0, Instant::now()), nodes: 0, ahead: Vec::new().into_iter() }
+    }
+
+    /// Whether the search is still on its way to where an earlier run was.
+    pub fn is_behind(&self) -> bool {
+        self.ahead.len() > 0
+    }
+
+    /// The snapshot that an earlier run wrote last.
+    pub fn last(&mut self) -> Option<Snapshot> {
+        let mut last = None;
+        while let Some(snapshot) = self.journal.recall(self.written.0 + 1) {
+            (last, self.written.0) = (Some(snapshot), self.written.0 + 1);
+        }
+        last
+    }
+
+    /// Whether a snapshot of so many lines is worth its time at one node more.
+    pub fn is_due(&mut self, lines: usize) -> bool {
+        self.nodes += 1;
+        self.nodes.is_multiple_of(LOOK_EVERY) && self.journal.is_worth(self.written.1, lines)
+    }
+
+    pub fn write(&mut self, snapshot: &Snapshot) {
+        self.written = (self.written.0 + 1, Instant::now());
+        self.journal.keep(self.written.0, snapshot);
+    }
+}

@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
 use vaglio_core::{
-    Answer, Branch, Certificate, Error, Feature, Health, Journal, Observer, Result, Score, StopReason, StopSign,
-    Subset, Watch,
+    Answer, Branch, Certificate, Error, Event, Feature, Health, Monitor, Result, Score, StopReason, Subset, Watch,
 };
 
 /// The most subsets between two questions to the observer.
@@ -51,7 +50,7 @@ const LOOK_EVERY: u64 = 8;
 /// The search, and where it is.
 pub(crate) struct Tree<'a> {
     order: &'a Order,
-    observer: &'a mut dyn Observer,
+    monitor: Monitor<'a>,
     /// By a greedy search and exchanges, before the tree is entered.
     start: Best,
     /// In the tree.
@@ -79,21 +78,19 @@ pub(crate) struct Tree<'a> {
     before: Option<Health>,
     /// What the bounds of branches rest on.
     bound_by: Option<&'static str>,
-    journal: Journal,
-    sign: StopSign,
     /// How often the search was kept, and when last.
     kept: (usize, Instant),
     nodes: u64,
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(order: &'a Order, observer: &'a mut dyn Observer) -> Self {
+    pub fn new(order: &'a Order, monitor: &'a mut Monitor<'_>) -> Self {
         let base = order.forced.len();
         let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
-        let (journal, sign) = (observer.journal().within("tree"), observer.sign());
+        let journal = monitor.journal.within("tree");
         Tree {
             order,
-            observer,
+            monitor: monitor.with_journal(journal),
             start: Best::new(order.most),
             found: Best::new(order.most),
             subset: order.forced.clone(),
@@ -111,8 +108,6 @@ impl<'a> Tree<'a> {
             watch: Watch::default(),
             before: None,
             bound_by: None,
-            journal,
-            sign,
             kept: (0, Instant::now()),
             nodes: 0,
         }
@@ -162,7 +157,7 @@ impl<'a> Tree<'a> {
     /// Takes up what an earlier run kept last.
     fn recall(&mut self) -> bool {
         let mut last: Option<Known> = None;
-        while let Some(known) = self.journal.recall(self.kept.0 + 1) {
+        while let Some(known) = self.monitor.journal.recall(self.kept.0 + 1) {
             (last, self.kept.0) = (Some(known), self.kept.0 + 1);
         }
         let Some(Known { open, within, trail, start, found, visited, pruned, health }) = last else { return false };
@@ -186,7 +181,9 @@ impl<'a> Tree<'a> {
     /// Keeps where the search is, now and then: at `child` of the node that the trail leads to.
     fn keep(&mut self, child: usize) {
         self.nodes += 1;
-        if !self.nodes.is_multiple_of(LOOK_EVERY) || !self.journal.is_worth(self.kept.1, 1 + self.open.len() / 4) {
+        if !self.nodes.is_multiple_of(LOOK_EVERY)
+            || !self.monitor.journal.is_worth(self.kept.1, 1 + self.open.len() / 4)
+        {
             return;
         }
         let known = Known {
@@ -200,7 +197,7 @@ impl<'a> Tree<'a> {
             health: self.health(),
         };
         self.kept = (self.kept.0 + 1, Instant::now());
-        self.journal.keep(self.kept.0, &known);
+        self.monitor.journal.keep(self.kept.0, &known);
     }
 
     /// What was found, what is proven of it, and why the search ended.
@@ -268,7 +265,9 @@ impl<'a> Tree<'a> {
     /// Whether the observer stops the search.
     fn ask(&mut self) -> bool {
         self.asked = self.visited + self.pruned;
-        if let Answer::Stop(reason) = self.observer.visited(self.asked as f64, self.total as f64) {
+        if let Answer::Stop(reason) =
+            self.monitor.show(&Event::Visited { done: self.asked as f64, of: self.total as f64 })
+        {
             self.stopped = Some(reason);
         }
         self.stopped.is_some()
@@ -315,7 +314,7 @@ impl<'a> Tree<'a> {
             // Children of nodes on the trail of an earlier run were gone into then.
             if self.ahead.len() == 0 {
                 let due = size == order.forced.len() || self.visited + self.pruned >= self.asked + ASK_EVERY;
-                if (due || self.sign.reason().is_some()) && self.ask() {
+                if (due || self.monitor.stop.reason().is_some()) && self.ask() {
                     return self.leave_open(node, place, child);
                 }
                 self.keep(child);

@@ -39,7 +39,7 @@ pub(crate) use saved::{Predicted, scaled};
 use crate::budget::Budget;
 use crate::criteria::Loo;
 use crate::learners::Rls;
-use crate::linfa_api::Watched;
+use crate::linfa_api::SharedMonitor;
 #[cfg(feature = "files")]
 use crate::resample::Chosen;
 use crate::resample::Recipe;
@@ -52,7 +52,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 #[cfg(feature = "files")]
 use vaglio_core::Per;
-use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy, Task};
+use vaglio_core::{Criterion, Error, Learner, Map, Monitor, Problem, Result, SearchStrategy, Task};
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
 ///
@@ -123,9 +123,9 @@ pub(crate) struct Settings {
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
-    /// Who is shown the progress of a fit through linfa.
+    /// What watches a fit through linfa.
     #[serde(skip)]
-    pub watched: Watched,
+    pub monitor: SharedMonitor,
 }
 
 fn default_learner() -> Arc<dyn Learner> {
@@ -206,9 +206,13 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// The first failure of tuning, when nothing that was tried has a finite score.
-    pub fn tuned(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<(ValidSelector, Option<Tuned>)> {
+    pub fn tuned<'m>(
+        &self,
+        problem: &Problem,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<(ValidSelector, Option<Tuned>)> {
         match &self.0.tune {
-            Some(tune) => tune.tune(self.selector(), problem, observer),
+            Some(tune) => tune.tune(self.selector(), problem, &mut monitor.into()),
             None => Ok((self.selector(), None)),
         }
     }

@@ -10,7 +10,8 @@ use crate::selector::{Searched, ValidSelector};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason, Under,
+    Choose, CrossValidation, Design, Error, ExitClass, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
+    StopSign,
 };
 
 /// How the result of a selection was taken from its path.
@@ -99,11 +100,11 @@ pub(crate) fn select(
     sample: &Sample,
     design: &Design,
     start: Instant,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Picked> {
     let mut warnings = Vec::new();
     let Some((how, is_written)) = cross_validation(selector) else {
-        return plain(selector, design, start, observer, warnings);
+        return plain(selector, design, start, monitor, warnings);
     };
     let dealing = sample.dealing();
     let how = if is_written { how } else { CrossValidation { folds: how.folds.min(dealing.most()), ..how } };
@@ -113,7 +114,7 @@ pub(crate) fn select(
     let design = &design.clone().shared_by(lambdas.len()).parted(parts);
     // A single walk comes first, so that an interruption finds it.
     let first = match lambdas.len() {
-        1 => Some(walk(selector, design, (&lambdas, 0), start, observer)?),
+        1 => Some(walk(selector, design, (&lambdas, 0), start, monitor)?),
         _ => None,
     };
     let begun = Instant::now();
@@ -123,7 +124,7 @@ pub(crate) fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        cross_validated(selector, (sample, design), how, &of_row, (&lambdas, &all), observer)
+        cross_validated(selector, (sample, design), how, &of_row, (&lambdas, &all), monitor)
     });
     let table = match folds {
         Ok(table) => table,
@@ -133,7 +134,7 @@ pub(crate) fn select(
                  test rows, or write `choose: best` to say that this is meant"
             );
             warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
-            return plain(selector, design, start, observer, warnings);
+            return plain(selector, design, start, monitor, warnings);
         }
         Err(error) => return Err(error),
     };
@@ -143,10 +144,10 @@ pub(crate) fn select(
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
             Some(mut searched) => {
-                searched.path.stop_reason = stopped(searched.path.stop_reason, &*observer);
+                searched.path.stop_reason = stopped(searched.path.stop_reason, &monitor.stop);
                 searched
             }
-            None => walk(selector, design, (&lambdas, lambdas.len() / 2), start, observer)?,
+            None => walk(selector, design, (&lambdas, lambdas.len() / 2), start, monitor)?,
         };
         let chosen = by_score(&searched.path, Rule::Best);
         return Ok(Picked { searched, chosen, warnings, seconds });
@@ -155,7 +156,7 @@ pub(crate) fn select(
     warnings.extend(full::compared(design, &all, &full, &*selector.loss(sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
-        None => walk(selector, design, (&lambdas, place), Instant::now(), observer)?,
+        None => walk(selector, design, (&lambdas, place), Instant::now(), monitor)?,
     };
     let chosen = match searched.path.stop_reason.is_partial() {
         true => by_score(&searched.path, Rule::Best),
@@ -188,15 +189,15 @@ fn walk(
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),
     start: Instant,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Searched> {
-    let journal = observer.journal().under(format_args!("walk/{place}"));
-    selector.search_on(&design.at_lambda(lambdas[place]), start, &mut Under::new(observer, journal))
+    let journal = monitor.journal.under(format_args!("walk/{place}"));
+    selector.search_on(&design.at_lambda(lambdas[place]), start, &mut monitor.with_journal(journal))
 }
 
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
-fn stopped(reason: StopReason, observer: &dyn Observer) -> StopReason {
-    if reason.is_partial() { reason } else { observer.sign().reason().unwrap_or(StopReason::Interrupted) }
+fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
+    if reason.is_partial() { reason } else { sign.reason().unwrap_or(StopReason::Interrupted) }
 }
 
 /// The entry of the largest subset of at most so many features.
@@ -209,7 +210,7 @@ fn plain(
     selector: &ValidSelector,
     design: &Design,
     start: Instant,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
 ) -> Result<Picked> {
     let choose = selector.search().choose();
@@ -217,13 +218,13 @@ fn plain(
     let lambdas = walk_lambdas(design, false);
     let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
-        [_] => walk(selector, design, (&lambdas, 0), start, observer)?,
+        [_] => walk(selector, design, (&lambdas, 0), start, monitor)?,
         several => {
-            let watcher = Watcher::new(observer);
+            let watcher = Watcher::new(monitor);
             watcher.stage("walks", several.len());
             let walks = in_turn(several.len(), |at| {
                 let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
-                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut member)?;
+                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut member.monitor())?;
                 watcher.piece();
                 Ok(searched)
             })?;

@@ -15,6 +15,7 @@ mod init;
 mod intervals;
 mod journal;
 mod memory;
+mod monitor;
 mod paired;
 mod plan;
 mod predicting;
@@ -30,7 +31,6 @@ mod streamed;
 mod taken;
 mod targets;
 mod verified;
-mod watched;
 mod worth;
 mod written;
 

@@ -33,6 +33,7 @@ extern crate self as vaglio_core;
 mod anew;
 mod any;
 mod bias;
+mod brent;
 mod choose;
 mod classes;
 mod criterion;

@@ -153,15 +153,15 @@ fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) ->
 #[serde(deny_unknown_fields, default)]
 pub struct EngineSpec {
     /// Where: on this machine.
-    pub kind: EngineKind,
+    kind: Location,
     /// Threads; 0 for as many as there are processors. The result does not depend on it.
     pub threads: usize,
 }
 
-/// Where to compute.
+/// The word for this machine in pipeline files, where there is no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EngineKind {
+enum Location {
     /// On this machine.
     #[default]
     Local,

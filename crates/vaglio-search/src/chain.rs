@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Error, Event, Health, Monitor, Observer, Outline, Path, Result, SearchContext,
-    SearchStrategy, Stage, Subset, saved,
+    Answer, Choose, Criterion, Design, Diagnostics, Error, Event, Monitor, Observer, Outline, Path, Result,
+    SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -112,7 +112,7 @@ impl SearchStrategy for Chain {
         let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
         let (_, monitor) = context.parts();
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
-        let mut health = None;
+        let mut diagnostics = None;
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);
@@ -134,16 +134,16 @@ impl SearchStrategy for Chain {
                 None => {
                     let mut context = SearchContext::new(criterion, design, subset, monitor, seed);
                     let path = search.search(&mut context).map_err(&of_stage)?;
-                    Path { health: context.subset.health(), ..path }
+                    Path { diagnostics: context.subset.diagnostics(), ..path }
                 }
             };
             if place < last && !path.stop_reason.is_partial() {
                 journal.keep("path", &path);
             }
-            health = Health::of([health, path.health]);
+            diagnostics = Diagnostics::of([diagnostics, path.diagnostics]);
             let stage = self.handed_on(place, &path);
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
-                return Ok(Path { stages, health, ..path });
+                return Ok(Path { stages, diagnostics, ..path });
             }
             stages.push(stage);
         }

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
 use vaglio_core::{
-    Answer, Branch, Certificate, Error, Event, Feature, Health, Monitor, Result, Score, StopReason, Subset, Watch,
+    Answer, Branch, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
+    Subset,
 };
 
 /// The most subsets between two questions to the observer.
@@ -36,8 +37,8 @@ struct Known {
     found: Best,
     visited: u64,
     pruned: u64,
-    #[serde(default)]
-    health: Option<Health>,
+    #[serde(default, rename = "health")]
+    diagnostics: Option<Diagnostics>,
 }
 
 /// Of all subsets, the part that is searched depth first, and how many are in any case.
@@ -73,9 +74,9 @@ pub(crate) struct Tree<'a> {
     trail: Vec<usize>,
     /// The same of an earlier run, from the first that has not been gone to again.
     ahead: std::vec::IntoIter<usize>,
-    /// Where branches note their health, and that of what was done before.
-    watch: Watch,
-    before: Option<Health>,
+    /// What records the diagnostics of branches, and those of what was done before.
+    recorder: Recorder,
+    before: Option<Diagnostics>,
     /// What the bounds of branches rest on.
     bound_by: Option<&'static str>,
     /// How often the search was kept, and when last.
@@ -105,7 +106,7 @@ impl<'a> Tree<'a> {
             small: (total / SUBTREES).max(LEAST_SUBTREE),
             trail: Vec::new(),
             ahead: Vec::new().into_iter(),
-            watch: Watch::default(),
+            recorder: Recorder::default(),
             before: None,
             bound_by: None,
             kept: (0, Instant::now()),
@@ -137,21 +138,21 @@ impl<'a> Tree<'a> {
             self.visited += 1;
         }
         if !is_known {
-            self.before = subset.health();
+            self.before = subset.diagnostics();
         }
-        self.watch = subset.watch();
-        self.watch.take();
+        self.recorder = subset.recorder();
+        self.recorder.take();
         let mut root = subset.tree(&order.features)?;
         self.bound_by = root.bound_by();
         let done = self.best_first(&mut *root, is_known);
         drop(root);
-        subset.recall_health(self.health());
+        subset.recall_diagnostics(self.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
     }
 
-    /// The health of all trials so far.
-    fn health(&self) -> Option<Health> {
-        Health::of([self.before, self.watch.health()])
+    /// The diagnostics of all trials so far.
+    fn diagnostics(&self) -> Option<Diagnostics> {
+        Diagnostics::of([self.before, self.recorder.diagnostics()])
     }
 
     /// Takes up what an earlier run kept last.
@@ -160,8 +161,10 @@ impl<'a> Tree<'a> {
         while let Some(known) = self.monitor.journal.recall(self.kept.0 + 1) {
             (last, self.kept.0) = (Some(known), self.kept.0 + 1);
         }
-        let Some(Known { open, within, trail, start, found, visited, pruned, health }) = last else { return false };
-        self.before = health;
+        let Some(Known { open, within, trail, start, found, visited, pruned, diagnostics }) = last else {
+            return false;
+        };
+        self.before = diagnostics;
         (self.open, self.within) = (open, within);
         (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
         (self.asked, self.ahead) = (visited + pruned, trail.into_iter());
@@ -194,7 +197,7 @@ impl<'a> Tree<'a> {
             found: self.found.clone(),
             visited: self.visited,
             pruned: self.pruned,
-            health: self.health(),
+            diagnostics: self.diagnostics(),
         };
         self.kept = (self.kept.0 + 1, Instant::now());
         self.monitor.journal.keep(self.kept.0, &known);
@@ -291,7 +294,7 @@ impl<'a> Tree<'a> {
             None => self.offer(scored),
             // What an earlier run noted of this node is known.
             Some(_) => {
-                self.watch.take();
+                self.recorder.take();
             }
         }
         let mut bound = bound;

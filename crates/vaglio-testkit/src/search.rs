@@ -315,8 +315,8 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
 /// Refuses paths that differ, by the first place where they do: a number is written so that no other is written alike.
 fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
     let told = |path: &Path| -> Vec<String> {
-        let Path { empty, steps, entries, chosen, allowed, stop_reason, certificate, health, stages } = path;
-        let rest = (chosen, allowed, stop_reason, certificate, health, stages);
+        let Path { empty, steps, entries, chosen, allowed, stop_reason, certificate, diagnostics, stages } = path;
+        let rest = (chosen, allowed, stop_reason, certificate, diagnostics, stages);
         let start = [format!("{empty:?} of the empty subset")].into_iter();
         start
             .chain(steps.iter().map(|step| format!("{step:?}")))

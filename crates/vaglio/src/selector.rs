@@ -311,7 +311,7 @@ impl ValidSelector {
             }
             path => path.map_err(|error| self.of_search(error))?,
         };
-        let path = Path { health: path.health.or(context.subset.health()), ..path };
+        let path = Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path };
         let alpha = alpha(&path, &context.subset)?;
         let Engine { name, approximation } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));

@@ -23,7 +23,7 @@ use crate::infinity;
 use crate::resample::{ChosenBy, Table, Warning};
 use crate::tune::{Method, Tuned};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Certificate, Feature, Health, Rule, StopReason};
+use vaglio_core::{Certificate, Diagnostics, Feature, Rule, StopReason};
 
 /// The version of the format that this program writes and reads.
 pub(crate) const SCHEMA: &str = "vaglio.selection/2";
@@ -90,7 +90,7 @@ pub struct Record {
     pub certificate: Option<Certificate>,
     /// What rounding asked of the search, where its criterion's shortcut tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub numerics: Option<Health>,
+    pub numerics: Option<Diagnostics>,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
     /// Figures of the whole selection repeated in outer folds.

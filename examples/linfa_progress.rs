@@ -15,18 +15,14 @@ struct Shown {
 }
 
 impl Observer for Shown {
-    fn step(&mut self, step: &Step) -> Answer {
-        println!("{} columns: score {:.1}", step.size, step.score.loss);
-        self.tick()
-    }
-
-    // Work of many searches: the folds that choose the size, or those of nested evaluation.
-    fn stage(&mut self, what: &str, pieces: usize) {
-        println!("{what}: {pieces} to do");
-    }
-
-    // Asked again and again while that is done.
-    fn tick(&mut self) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match event {
+            Event::Step(step) => println!("{} columns: score {:.1}", step.size, step.score.loss),
+            // Work of many searches: the folds that choose the size, or those of nested evaluation.
+            Event::Stage { what, pieces } => println!("{what}: {pieces} to do"),
+            // Shown again and again while that is done.
+            _ => {}
+        }
         if self.stop.load(Ordering::Relaxed) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
     }
 }

@@ -1,16 +1,17 @@
 //! What each command does.
 
 use crate::arguments::{Predict, Run};
+use crate::bar::clear_bar;
 use crate::failure::{Failure, LIMITED};
 use crate::loaded::Loaded;
-use crate::progress::Watch;
+use crate::progress::Progress;
 use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, told_in_lines};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
-use vaglio::core::StopReason;
+use vaglio::core::{Monitor, StopReason};
 use vaglio::files::{self, Beside, RunOptions};
 use vaglio::pipeline::{self, SavedModel};
 
@@ -30,10 +31,12 @@ pub fn run(arguments: Run) -> Done {
         resume: arguments.resume,
         verify: arguments.verify,
     };
-    let mut watch = Watch::new(arguments.quiet);
-    let outcome = in_pool(settings.threads(), || files::run(&settings, &options, &mut watch))?
+    signals::run_begins();
+    let mut progress = Progress::new(arguments.quiet);
+    let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
+    let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?
         .map_err(|error| loaded.failure(error))?;
-    watch.finish();
+    clear_bar();
     signals::run_ends();
 
     let text = if arguments.json {

@@ -8,6 +8,7 @@
 //! ```
 
 mod arguments;
+mod bar;
 mod commands;
 mod failure;
 mod init;

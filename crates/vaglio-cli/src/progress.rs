@@ -1,34 +1,12 @@
 //! Progress on a terminal, and tracing on demand.
 
-use crate::signals;
+use crate::bar::{above_bar, bar, put_bar};
 use crate::terminal::log_line;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
-use std::sync::Mutex;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
-use vaglio::core::{Answer, Observer, Step, StopSign};
-
-/// The bar on the terminal, which steps aside for lines.
-static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-fn bar() -> Option<ProgressBar> {
-    BAR.lock().map_or(None, |bar| bar.clone())
-}
-
-fn set_bar(new: Option<ProgressBar>) {
-    if let Ok(mut bar) = BAR.lock() {
-        *bar = new;
-    }
-}
-
-/// Writes while the bar steps aside.
-pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
-    match bar() {
-        Some(bar) => bar.suspend(write),
-        None => write(),
-    }
-}
+use vaglio::core::{Answer, Event, Observer};
 
 /// Standard error, above the bar. What cannot be written is lost: that is no failure of what it tells of.
 struct Lines;
@@ -68,92 +46,52 @@ pub fn start_tracing(verbose: u8) {
         .init();
 }
 
-/// Watches a search: a bar on a terminal, and a stop after the step under way when the user interrupts.
-pub struct Watch {
+/// Shows how far a run is, by a bar on a terminal.
+pub struct Progress {
     shown: bool,
 }
 
-impl Watch {
-    /// Shows progress unless it is to be quiet; from now on an interruption is answered by the observer.
+impl Progress {
+    /// Shows progress unless it is to be quiet.
     pub fn new(quiet: bool) -> Self {
-        signals::run_begins();
-        Watch { shown: !quiet && std::io::stderr().is_terminal() }
-    }
-
-    /// Takes the bar away.
-    pub fn finish(&self) {
-        if let Some(bar) = bar() {
-            bar.finish_and_clear();
-        }
-        set_bar(None);
+        Progress { shown: !quiet && std::io::stderr().is_terminal() }
     }
 }
 
-impl Observer for Watch {
-    fn begin(&mut self, steps: usize) {
-        if !self.shown {
-            return;
+impl Observer for Progress {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match *event {
+            Event::Begin { steps } if self.shown => {
+                put_bar(ProgressBar::new(steps as u64), "{msg:24!} {wide_bar} {pos}/{len} steps, {eta} left");
+            }
+            Event::Stage { what, pieces } if self.shown => {
+                let what = if what == "choose" { "cross-validating" } else { what };
+                let bar = ProgressBar::new(pieces as u64).with_message(what.to_owned());
+                put_bar(bar, "{msg:24!} {wide_bar} {pos}/{len}, {eta} left");
+            }
+            Event::Step(step) => {
+                if let Some(bar) = bar() {
+                    bar.set_message(format!("score {:.6}", step.score.loss));
+                    bar.inc(1);
+                }
+            }
+            Event::Piece => {
+                if let Some(bar) = bar() {
+                    bar.inc(1);
+                }
+            }
+            Event::Visited { done, of } => {
+                if let Some(bar) = bar() {
+                    bar.set_message(format!("{done:.2e} of {of:.2e} subsets"));
+                    bar.set_length(PARTS);
+                    bar.set_position((done / of.max(1.0) * PARTS as f64) as u64);
+                }
+            }
+            _ => {}
         }
-        self.finish();
-        let bar = ProgressBar::new(steps as u64);
-        let style = ProgressStyle::with_template("{msg:24!} {wide_bar} {pos}/{len} steps, {eta} left");
-        set_bar(Some(match style {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }));
-    }
-
-    fn step(&mut self, step: &Step) -> Answer {
-        if let Some(bar) = bar() {
-            bar.set_message(format!("score {:.6}", step.score.loss));
-            bar.inc(1);
-        }
-        answer()
-    }
-
-    fn stage(&mut self, what: &str, pieces: usize) {
-        if !self.shown {
-            return;
-        }
-        self.finish();
-        let bar = ProgressBar::new(pieces as u64).with_message(match what {
-            "choose" => "cross-validating".to_owned(),
-            other => other.to_owned(),
-        });
-        let style = ProgressStyle::with_template("{msg:24!} {wide_bar} {pos}/{len}, {eta} left");
-        set_bar(Some(match style {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }));
-    }
-
-    fn piece(&mut self) {
-        if let Some(bar) = bar() {
-            bar.inc(1);
-        }
-    }
-
-    fn tick(&mut self) -> Answer {
-        answer()
-    }
-
-    fn visited(&mut self, done: f64, of: f64) -> Answer {
-        if let Some(bar) = bar() {
-            bar.set_message(format!("{done:.2e} of {of:.2e} subsets"));
-            bar.set_length(PARTS);
-            bar.set_position((done / of.max(1.0) * PARTS as f64) as u64);
-        }
-        answer()
-    }
-
-    fn sign(&self) -> StopSign {
-        signals::sign()
+        Answer::Continue
     }
 }
 
 /// Parts of a bar that shows a share.
 const PARTS: u64 = 1000;
-
-fn answer() -> Answer {
-    signals::reason().map_or(Answer::Continue, Answer::Stop)
-}

@@ -39,11 +39,6 @@ pub fn run_ends() {
 }
 
 /// Whether the run is to end.
-pub fn reason() -> Option<StopReason> {
-    ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted)
-}
-
-/// The same for work in the middle of a step.
 pub fn sign() -> StopSign {
-    StopSign::new(reason)
+    StopSign::new(|| ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted))
 }

@@ -1,6 +1,6 @@
 //! What is shown: results on standard output, everything else on standard error, where names of others do not act.
 
-use crate::progress::above_bar;
+use crate::bar::above_bar;
 use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use std::ops::ControlFlow;

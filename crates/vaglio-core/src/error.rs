@@ -91,16 +91,6 @@ pub enum Error {
         /// Where.
         place: Option<Place>,
     },
-    /// Something that the format names but that this version does not do.
-    #[error("{}{what} is not available in this version; {instead}", at(place))]
-    NotAvailable {
-        /// What was asked for.
-        what: String,
-        /// What to use instead.
-        instead: String,
-        /// Where it was asked for, when in a file.
-        place: Option<Place>,
-    },
     /// A file that cannot be read or understood.
     #[error("{}: {message}", path.display())]
     Unreadable {
@@ -216,11 +206,9 @@ impl Error {
     /// What kind of failure this is, and so the exit code.
     pub fn class(&self) -> ExitClass {
         match self {
-            Error::Setting { .. }
-            | Error::UnknownName { .. }
-            | Error::Syntax { .. }
-            | Error::NotAvailable { .. }
-            | Error::JournalRefused { .. } => ExitClass::Configuration,
+            Error::Setting { .. } | Error::UnknownName { .. } | Error::Syntax { .. } | Error::JournalRefused { .. } => {
+                ExitClass::Configuration
+            }
             Error::Unreadable { .. }
             | Error::Unwritable { .. }
             | Error::NonFinite { .. }
@@ -289,10 +277,7 @@ impl Error {
     #[must_use]
     pub fn at(mut self, found: Option<Place>) -> Self {
         match &mut self {
-            Error::Setting { place, .. }
-            | Error::UnknownName { place, .. }
-            | Error::Syntax { place, .. }
-            | Error::NotAvailable { place, .. }
+            Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. }
                 if place.is_none() =>
             {
                 *place = found;
@@ -317,10 +302,9 @@ impl Error {
     /// Where in a file the error is, if known.
     pub fn place(&self) -> Option<&Place> {
         match self {
-            Error::Setting { place, .. }
-            | Error::UnknownName { place, .. }
-            | Error::Syntax { place, .. }
-            | Error::NotAvailable { place, .. } => place.as_ref(),
+            Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } => {
+                place.as_ref()
+            }
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Evaluators: what makes the trials of a search cheap.
 
-use crate::{Error, Feature, Geometry, Result, Score, Watch, Winner};
+use crate::{Error, Feature, Geometry, Recorder, Result, Score, Winner};
 
 /// Trials of the current subset, by the candidates that are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub trait Evaluator: Send {
     /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
 
-    /// Where trials, those of branches among them, note their numerical health.
-    fn watch(&self) -> Watch {
-        Watch::default()
+    /// What records the diagnostics of trials, those of branches among them.
+    fn recorder(&self) -> Recorder {
+        Recorder::default()
     }
 
     /// The scores of the current subset with each candidate added; `scores` has one place per candidate.
@@ -65,13 +65,19 @@ pub trait Evaluator: Send {
         winner(candidates, &scores, "removed")
     }
 
-    /// Whether the trials that were just made can be skipped by a later run that knows what they gave, with all that
-    /// follows the same to the last bit; if not, they are made again.
+    /// Whether a later run that knows what the trials just made gave may leave them out.
+    ///
+    /// It may be true only where [`Evaluator::skip`] in their place, on an evaluator that made or skipped all that came
+    /// before, leaves caches with which every later answer (scores, winners with their ties, bounds, standard errors, λ)
+    /// and the diagnostics of later trials are the same to the last bit. So nothing that a later answer depends on may be
+    /// learned from these trials, unless `skip` finds it again from `subset` and `trials` alone. False is always right:
+    /// the trials are then made again. The answer may depend on the trials, since it is stored with theirs.
     fn can_skip(&self, _trials: Trials<'_>) -> bool {
         false
     }
 
-    /// Brings caches to where such trials leave them. An evaluator whose trials leave no trace has nothing to do.
+    /// Brings caches to where these trials, for which [`Evaluator::can_skip`] was true, leave them. An evaluator whose trials
+    /// leave no trace has nothing to do.
     fn skip(&mut self, _subset: &[Feature], _trials: Trials<'_>) -> Result<()> {
         Ok(())
     }

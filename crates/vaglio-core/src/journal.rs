@@ -1,8 +1,8 @@
-//! Finished work that a later run of the same configuration need not do again, and the sign to stop.
+//! Finished work that a later run of the same configuration need not do again.
 
-use crate::{Error, Result, StopReason};
+use crate::Result;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -119,90 +119,6 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// Whether a run is to end, for work that cannot ask the observer. The default never says so.
-#[derive(Clone, Default)]
-pub struct StopSign(Option<Arc<dyn Fn() -> Option<StopReason> + Send + Sync>>);
-
-impl StopSign {
-    /// The sign that `reason` gives; once it gave a reason it keeps giving one.
-    pub fn new(reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
-        StopSign(Some(Arc::new(reason)))
-    }
-
-    /// Why the run is to end, if it is.
-    pub fn reason(&self) -> Option<StopReason> {
-        self.0.as_ref().and_then(|reason| reason())
-    }
-
-    /// Ends work that has far to go when the run is to end.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`], of which searches make the end of their path.
-    pub fn check(&self) -> Result<()> {
-        self.reason().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
-    }
-}
-
-impl fmt::Debug for StopSign {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StopSign").field(&self.reason()).finish()
-    }
-}
-
-/// A number that is read back to the last bit, also where it is not finite.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Exact(pub f64);
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Finite(f64),
-    Bits(String),
-}
-
-impl Serialize for Exact {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self.0.is_finite() {
-            true => serializer.serialize_f64(self.0),
-            false => serializer.serialize_str(&format!("{:016x}", self.0.to_bits())),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Exact {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        match Written::deserialize(deserializer)? {
-            Written::Finite(number) => Ok(Exact(number)),
-            Written::Bits(bits) => {
-                let bits = u64::from_str_radix(&bits, 16).map_err(serde::de::Error::custom)?;
-                Ok(Exact(f64::from_bits(bits)))
-            }
-        }
-    }
-}
-
-/// Fields of one number, for `#[serde(with)]`.
-pub mod exact {
-    use super::Exact;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// Writes a number that is read back to the last bit, also where it is not finite.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        Exact(*number).serialize(serializer)
-    }
-
-    /// Reads such a number.
-    ///
-    /// # Errors
-    /// Those of the deserializer.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Exact::deserialize(deserializer).map(|Exact(number)| number)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,14 +157,5 @@ mod tests {
         assert_eq!(done, 1);
         assert_eq!(book.0.lock().unwrap().keys().collect::<Vec<_>>(), ["choose/3/trail"]);
         assert!(!journal.is_top() && journal.is_kept() && !Journal::default().is_kept());
-    }
-
-    #[test]
-    fn numbers_are_read_back_to_the_last_bit() {
-        for number in [0.1, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 1.0 / 3.0, 1e300, 7.0] {
-            let text = serde_json::to_string(&Exact(number)).unwrap();
-            let Exact(read) = serde_json::from_str(&text).unwrap();
-            assert_eq!(read.to_bits(), number.to_bits(), "{text}");
-        }
     }
 }

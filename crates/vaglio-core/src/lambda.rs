@@ -1,15 +1,12 @@
 //! The penalty between the values of a grid, by Brent's method.
 
-use crate::{Error, Result, Score};
-use argmin::core::observers::{Observe, ObserverMode};
-use argmin::core::{CostFunction, Executor, IterState, KV, State};
-use argmin::solver::brent::BrentOpt;
-use std::cell::RefCell;
+use crate::brent::minimize;
+use crate::{Result, Score};
 
 /// Width in log λ at which a search ends: the loss is flat about its minimum, so its error is the square of this.
 const WIDTH: f64 = 1e-6;
 /// Evaluations that are enough for any interval.
-const MOST: u64 = 60;
+const MOST: usize = 60;
 
 /// The lowest loss over `lambdas` (increasing), and over those between the best of them and its neighbours; the smallest
 /// λ among equals.
@@ -35,18 +32,17 @@ pub(crate) fn refine(lambdas: &[f64], mut loss: impl FnMut(f64) -> Result<f64>) 
     if low == high {
         return Ok(score);
     }
-    let valley = Valley { loss: RefCell::new(&mut loss), failure: RefCell::new(None), lowest: RefCell::new(None) };
-    let solver = BrentOpt::new(low.ln(), high.ln()).set_tolerance(WIDTH, WIDTH);
-    let run = Executor::new(&valley, solver)
-        .configure(|state| state.max_iters(MOST))
-        .add_observer(Traced, ObserverMode::Always)
-        .run()
-        .map(|_| ());
-    if let Some(failure) = valley.failure.into_inner() {
-        return Err(failure);
-    }
-    run.map_err(|e| Error::Numerical(format!("the search for lambda failed: {e}")))?;
-    if let Some((lambda, loss)) = valley.lowest.into_inner()
+    let mut bottom: Option<(f64, f64)> = None;
+    minimize((low.ln(), high.ln()), WIDTH, MOST, |log| {
+        let lambda = log.exp();
+        let found = loss(lambda)?;
+        if bottom.is_none_or(|(at, lowest)| found < lowest || found == lowest && lambda < at) {
+            bottom = Some((lambda, found));
+        }
+        tracing::debug!(lambda, loss = found, "lambda");
+        Ok(found)
+    })?;
+    if let Some((lambda, loss)) = bottom
         && (loss < score.loss || loss == score.loss && Some(lambda) < score.lambda)
     {
         score = Score { loss, lambda: Some(lambda) };
@@ -54,53 +50,10 @@ pub(crate) fn refine(lambdas: &[f64], mut loss: impl FnMut(f64) -> Result<f64>) 
     Ok(score)
 }
 
-/// A loss as a function of log λ, with the lowest that was seen.
-struct Valley<F> {
-    loss: RefCell<F>,
-    failure: RefCell<Option<Error>>,
-    lowest: RefCell<Option<(f64, f64)>>,
-}
-
-impl<F: FnMut(f64) -> Result<f64>> CostFunction for &Valley<F> {
-    type Param = f64;
-    type Output = f64;
-
-    fn cost(&self, log: &f64) -> std::result::Result<f64, argmin::core::Error> {
-        let lambda = log.exp();
-        match (self.loss.borrow_mut())(lambda) {
-            Ok(loss) => {
-                let mut lowest = self.lowest.borrow_mut();
-                if lowest.is_none_or(|(l, best)| loss < best || loss == best && lambda < l) {
-                    *lowest = Some((lambda, loss));
-                }
-                Ok(loss)
-            }
-            Err(failure) => {
-                *self.failure.borrow_mut() = Some(failure);
-                Err(argmin::core::Error::msg("the loss cannot be computed"))
-            }
-        }
-    }
-}
-
-/// Shows the solver's state in the trace.
-struct Traced;
-
-impl Observe<IterState<f64, (), (), (), (), f64>> for Traced {
-    fn observe_iter(
-        &mut self,
-        state: &IterState<f64, (), (), (), (), f64>,
-        _: &KV,
-    ) -> std::result::Result<(), argmin::core::Error> {
-        let lambda = state.get_best_param().map(|log| log.exp());
-        tracing::debug!(iteration = state.get_iter(), lambda, loss = state.get_best_cost(), "lambda");
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn the_bottom_of_a_valley_is_found_between_grid_points() {

@@ -1,10 +1,11 @@
 //! Losses of predictions, as means over rows; lower is better.
 
 mod classes;
+mod decision;
 mod design;
 mod numbers;
 mod probability;
-mod spread;
+mod standard_error;
 
 use crate::{Error, Result, Task, registered};
 pub use classes::{Auc, BalancedError, ZeroOne};
@@ -76,8 +77,8 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         weights: Option<&[f64]>,
     ) -> Option<f64> {
         match self.measure().is_of_rows() {
-            true => spread::of_rows(|y, p| self.of_row(y, p), targets, predictions, weights),
-            false => spread::of_parts(|y, p, w| self.mean(y, p, w), targets, predictions, weights),
+            true => standard_error::of_rows(|y, p| self.of_row(y, p), targets, predictions, weights),
+            false => standard_error::of_parts(|y, p, w| self.mean(y, p, w), targets, predictions, weights),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A λ for each output: one subset, scored for each output by itself.
 
-use crate::{AnyLoss, Branch, Design, Error, Evaluator, Feature, Result, Score, Shortcut, Watch};
+use crate::{AnyLoss, Branch, Design, Error, Evaluator, Feature, Recorder, Result, Score, Shortcut};
 use std::sync::OnceLock;
 
 /// The designs of single outputs, made when they are first asked for; a copy of a design makes its own.
@@ -90,8 +90,8 @@ struct EachOutput<'d> {
 }
 
 impl Evaluator for EachOutput<'_> {
-    fn watch(&self) -> Watch {
-        Watch::of(self.evaluators.iter().map(|evaluator| evaluator.watch()))
+    fn recorder(&self) -> Recorder {
+        Recorder::of(self.evaluators.iter().map(|evaluator| evaluator.recorder()))
     }
 
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {

@@ -1,6 +1,6 @@
 //! What a search did and found.
 
-use crate::{Feature, Health, Score};
+use crate::{Diagnostics, Feature, Score};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -158,9 +158,10 @@ pub struct Path {
     pub stop_reason: StopReason,
     /// What is proven of the entries, after a search of all subsets.
     pub certificate: Option<Certificate>,
-    /// The numerical health of the trials, where their evaluator tells it; [`crate::Subset::health`] has it of a search that
-    /// does not tell it itself.
-    pub health: Option<Health>,
+    /// The diagnostics of the trials, where their evaluator records them; [`crate::Subset::diagnostics`] has those of a search
+    /// that does not report them itself.
+    #[serde(rename = "health")]
+    pub diagnostics: Option<Diagnostics>,
     /// What was searched before, where searches follow each other; the path is that of the last.
     pub stages: Vec<Stage>,
 }
@@ -229,7 +230,7 @@ impl Path {
             allowed: 0..=0,
             stop_reason,
             certificate: None,
-            health: None,
+            diagnostics: None,
             stages: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Choose, Criterion, Design, Error, Feature, Geometry, Journal, Outline, Path, Result, Step, StopReason, StopSign,
+    Answer, Choose, Criterion, Design, Error, Event, Feature, Geometry, Journal, Monitor, Outline, Path, Result, Step,
     Subset, registered,
 };
 use serde::{Deserialize, Serialize};
@@ -101,114 +101,14 @@ impl FeatureRef {
     }
 }
 
-/// What an observer wants after a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Go on.
-    Continue,
-    /// End here; the path so far is the result.
-    Stop(StopReason),
-}
-
-/// Sees every step of a search as it happens: progress, interruption, journal, limits.
-pub trait Observer: Send {
-    /// The search starts; it takes at most so many steps.
-    fn begin(&mut self, _steps: usize) {}
-
-    /// A step was taken.
-    fn step(&mut self, _step: &Step) -> Answer {
-        Answer::Continue
-    }
-
-    /// A part of the work begins that has so many pieces, each of them many steps: walks on folds, repetitions.
-    fn stage(&mut self, _what: &str, _pieces: usize) {}
-
-    /// A piece of the stage is done.
-    fn piece(&mut self) {}
-
-    /// Asked now and then by work whose steps are not shown, such as walks on folds.
-    fn tick(&mut self) -> Answer {
-        Answer::Continue
-    }
-
-    /// A search that takes no steps has dealt with `done` subsets of `of`; called at its start and again and again.
-    fn visited(&mut self, _done: f64, _of: f64) -> Answer {
-        Answer::Continue
-    }
-
-    /// Where finished work is kept, and recalled from an earlier run.
-    fn journal(&self) -> Journal {
-        Journal::default()
-    }
-
-    /// What work asks whether to end that is in the middle of a step.
-    fn sign(&self) -> StopSign {
-        StopSign::default()
-    }
-}
-
-/// An observer that lets everything pass.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
-
-impl Observer for Silent {}
-
-/// An observer whose journal is a part of that of another.
-pub struct Under<'o> {
-    observer: &'o mut dyn Observer,
-    journal: Journal,
-}
-
-impl<'o> Under<'o> {
-    /// The same observer with this journal.
-    pub fn new(observer: &'o mut dyn Observer, journal: Journal) -> Self {
-        Under { observer, journal }
-    }
-}
-
-impl Observer for Under<'_> {
-    fn begin(&mut self, steps: usize) {
-        self.observer.begin(steps);
-    }
-
-    fn step(&mut self, step: &Step) -> Answer {
-        self.observer.step(step)
-    }
-
-    fn stage(&mut self, what: &str, pieces: usize) {
-        self.observer.stage(what, pieces);
-    }
-
-    fn piece(&mut self) {
-        self.observer.piece();
-    }
-
-    fn tick(&mut self) -> Answer {
-        self.observer.tick()
-    }
-
-    fn visited(&mut self, done: f64, of: f64) -> Answer {
-        self.observer.visited(done, of)
-    }
-
-    fn journal(&self) -> Journal {
-        self.journal.clone()
-    }
-
-    fn sign(&self) -> StopSign {
-        self.observer.sign()
-    }
-}
-
-/// What a search works with: the subset that it changes, the candidates, and the observer.
+/// What a search works with: the subset that it changes, the candidates, and what watches the run.
 pub struct SearchContext<'a> {
     /// The current subset with its scores; empty at the start.
     pub subset: Subset<'a>,
     candidates: Vec<Feature>,
     criterion: &'a dyn Criterion,
     design: &'a Design,
-    observer: &'a mut dyn Observer,
-    journal: Journal,
+    monitor: Monitor<'a>,
     /// Steps that were taken.
     taken: usize,
     /// The seed from which every random choice follows.
@@ -221,17 +121,17 @@ impl<'a> SearchContext<'a> {
         criterion: &'a dyn Criterion,
         design: &'a Design,
         mut subset: Subset<'a>,
-        observer: &'a mut dyn Observer,
+        monitor: impl Into<Monitor<'a>>,
         seed: u64,
     ) -> Self {
-        let journal = observer.journal();
-        subset.attach(journal.clone(), observer.sign());
-        SearchContext { subset, candidates: design.candidates(), criterion, design, observer, journal, taken: 0, seed }
+        let monitor = monitor.into();
+        subset.attach(monitor.journal.clone(), monitor.stop.clone());
+        SearchContext { subset, candidates: design.candidates(), criterion, design, monitor, taken: 0, seed }
     }
 
     /// Where finished work of the search is kept: answers of the evaluator and steps are, by themselves.
     pub fn journal(&self) -> &Journal {
-        &self.journal
+        &self.monitor.journal
     }
 
     /// The columns that may be selected, in increasing order; constant columns are not among them.
@@ -267,12 +167,12 @@ impl<'a> SearchContext<'a> {
 
     /// Tells the observer that the search starts, with the most steps it can take.
     pub fn begin(&mut self, steps: usize) {
-        self.observer.begin(steps);
+        self.monitor.show(&Event::Begin { steps });
     }
 
-    /// The subset and the observer, for a search that holds a part of the one while it asks the other.
-    pub fn parts(&mut self) -> (&mut Subset<'a>, &mut dyn Observer) {
-        (&mut self.subset, &mut *self.observer)
+    /// The subset and the monitor, for a search that holds a part of the one while it asks the other.
+    pub fn parts(&mut self) -> (&mut Subset<'a>, &mut Monitor<'a>) {
+        (&mut self.subset, &mut self.monitor)
     }
 
     /// Tells the observer of a step; its answer may end the search.
@@ -286,9 +186,9 @@ impl<'a> SearchContext<'a> {
             "step"
         );
         self.taken += 1;
-        if self.journal.is_top() {
-            self.journal.keep(format!("step/{}", self.taken), step);
+        if self.monitor.journal.is_top() {
+            self.monitor.journal.keep(format!("step/{}", self.taken), step);
         }
-        self.observer.step(step)
+        self.monitor.show(&Event::Step(step))
     }
 }

@@ -1,8 +1,8 @@
 //! The subset that a search changes, with its scores.
 
 use crate::{
-    Branch, Criterion, Design, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Health, Journal, Outline,
-    PathEntry, Result, Role, Score, Shortcut, StopSign, Trials, Watch, Winner, larger, smaller,
+    Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
+    PathEntry, Recorder, Result, Role, Score, Shortcut, StopSign, Trials, Winner, larger, smaller,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Subset<'d> {
     sign: StopSign,
     asked: usize,
     /// Of the answers so far.
-    health: Option<Health>,
+    diagnostics: Option<Diagnostics>,
     /// What scores, and the names of the columns, for errors.
     blamed: Option<(&'d dyn Criterion, &'d [String])>,
     /// Whether entries have standard errors.
@@ -33,8 +33,8 @@ struct Answered<T> {
     answer: T,
     /// Whether the trials have to be made again for what they leave behind.
     again: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    health: Option<Health>,
+    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Diagnostics>,
 }
 
 impl<'d> Subset<'d> {
@@ -55,8 +55,8 @@ impl<'d> Subset<'d> {
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
         let selected = Vec::new();
-        let (asked, health, blamed) = (0, None, None);
-        Subset { selected, shortcut, is_stale: false, journal, sign, asked, health, blamed, has_errors: true }
+        let (asked, diagnostics, blamed) = (0, None, None);
+        Subset { selected, shortcut, is_stale: false, journal, sign, asked, diagnostics, blamed, has_errors: true }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -128,58 +128,58 @@ impl<'d> Subset<'d> {
         let place = self.asked;
         self.asked += 1;
         if !self.journal.is_kept() {
-            return Ok(self.watched(ask)?.0);
+            return Ok(self.recorded(ask)?.0);
         }
         let (key, asked) = (format!("answer/{place}"), question(&self.selected, trials));
         let known: Option<Answered<T>> = self.journal.recall(&key);
         if let Some(known) = known.filter(|known| known.asked == asked && !known.again && fits(&known.answer)) {
             self.ask(|evaluator, selected| evaluator.skip(selected, trials))?;
-            self.note(known.health);
+            self.note(known.diagnostics);
             return Ok(known.answer);
         }
         let begun = Instant::now();
-        let (answer, health) = self.watched(ask)?;
+        let (answer, diagnostics) = self.recorded(ask)?;
         let again = !self.shortcut.evaluator.can_skip(trials);
         if !self.journal.is_worth(begun, size) {
             return Ok(answer);
         }
-        let answered = Answered { asked, answer, again, health };
+        let answered = Answered { asked, answer, again, diagnostics };
         self.journal.keep(&key, &answered);
         Ok(answered.answer)
     }
 
-    /// An answer, or a change, and the health of its trials alone.
-    fn watched<T>(
+    /// An answer, or a change, and the diagnostics of its trials alone.
+    fn recorded<T>(
         &mut self,
         ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
-    ) -> Result<(T, Option<Health>)> {
-        let (answer, health) = self.ask(|evaluator, selected| {
-            let watch = evaluator.watch();
+    ) -> Result<(T, Option<Diagnostics>)> {
+        let (answer, diagnostics) = self.ask(|evaluator, selected| {
+            let recorder = evaluator.recorder();
             // What scores outside of answers note depends on what an earlier run has left to do.
-            watch.take();
-            Ok((ask(evaluator, selected)?, watch.take()))
+            recorder.take();
+            Ok((ask(evaluator, selected)?, recorder.take()))
         })?;
-        self.note(health);
-        Ok((answer, health))
+        self.note(diagnostics);
+        Ok((answer, diagnostics))
     }
 
-    /// Where trials note their health.
-    pub fn watch(&self) -> Watch {
-        self.shortcut.evaluator.watch()
+    /// What records the diagnostics of trials.
+    pub fn recorder(&self) -> Recorder {
+        self.shortcut.evaluator.recorder()
     }
 
-    /// The health of all trials so far, those of branches included, is this.
-    pub fn recall_health(&mut self, health: Option<Health>) {
-        self.health = health;
+    /// The diagnostics of all trials so far, those of branches included, are these.
+    pub fn recall_diagnostics(&mut self, diagnostics: Option<Diagnostics>) {
+        self.diagnostics = diagnostics;
     }
 
-    fn note(&mut self, health: Option<Health>) {
-        self.health = Health::of([self.health, health]);
+    fn note(&mut self, diagnostics: Option<Diagnostics>) {
+        self.diagnostics = Diagnostics::of([self.diagnostics, diagnostics]);
     }
 
-    /// The health of the trials so far, where the evaluator tells it.
-    pub fn health(&self) -> Option<Health> {
-        self.health
+    /// The diagnostics of the trials so far, where the evaluator records them.
+    pub fn diagnostics(&self) -> Option<Diagnostics> {
+        self.diagnostics
     }
 
     /// The scores with each candidate added; `scores` has one place per candidate.
@@ -224,7 +224,7 @@ impl<'d> Subset<'d> {
 
     /// Adds a column, which is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.watched(|evaluator, selected| evaluator.add(selected, feature))?;
+        self.recorded(|evaluator, selected| evaluator.add(selected, feature))?;
         self.selected.push(feature);
         Ok(())
     }
@@ -232,7 +232,7 @@ impl<'d> Subset<'d> {
     /// Removes a column; one that is not in the subset changes nothing.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.watched(|evaluator, selected| evaluator.remove(selected, feature))?;
+        self.recorded(|evaluator, selected| evaluator.remove(selected, feature))?;
         self.selected.remove(place);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::Space;
 use vaglio_core::{
-    Answer, Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+    Answer, Choose, Design, Event, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
 };
 
 crate::settings! {
@@ -50,11 +50,11 @@ impl SearchStrategy for All {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
         context.begin(0);
-        let (subset, observer) = context.parts();
+        let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let (empty, allowed) = (subset.score()?, space.allowed());
         let mut path = Path { allowed, ..Path::stopped(empty, StopReason::NoCandidates) };
-        if let Answer::Stop(reason) = observer.visited(0.0, 1.0) {
+        if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 0.0, of: 1.0 }) {
             return Ok(Path { stop_reason: reason, ..path });
         }
         if space.groups.is_empty() {
@@ -66,7 +66,7 @@ impl SearchStrategy for All {
         let score = subset.score()?;
         path.entries.push(subset.entry(score)?);
         path.chosen = (score.loss < f64::INFINITY).then_some(0);
-        if let Answer::Stop(reason) = observer.visited(1.0, 1.0) {
+        if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 1.0, of: 1.0 }) {
             path.stop_reason = reason;
         }
         Ok(path)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Error, Health, Journal, Observer, Outline, Path, Result, SearchContext,
-    SearchStrategy, Stage, Step, StopSign, Subset, Under, saved,
+    Answer, Choose, Criterion, Design, Diagnostics, Error, Event, Monitor, Observer, Outline, Path, Result,
+    SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -110,9 +110,9 @@ impl SearchStrategy for Chain {
         self.first()?;
         let (criterion, design, seed) = (context.criterion(), context.design(), context.seed);
         let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
-        let (_, observer) = context.parts();
+        let (_, monitor) = context.parts();
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
-        let mut health = None;
+        let mut diagnostics = None;
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);
@@ -121,28 +121,29 @@ impl SearchStrategy for Chain {
                 Some(subset) => subset,
                 None => Subset::open(criterion, design, &search.outline(design).map_err(&of_stage)?)?,
             };
-            let journal = observer.journal().under(format_args!("stage/{place}"));
-            let (mut under, mut quiet) = (Under::new(&mut *observer, journal.clone()), None);
-            let observer: &mut dyn Observer = match place == last {
-                true => &mut under,
-                false => quiet.insert(Quiet { observer: &mut under, kind: search.typetag_name() }),
+            let journal = monitor.journal.under(format_args!("stage/{place}"));
+            let stop = monitor.stop.clone();
+            let mut pieces = Pieces { observer: &mut *monitor.observer, kind: search.typetag_name() };
+            let monitor = match place == last {
+                true => Monitor { observer: pieces.observer, journal: journal.clone(), stop },
+                false => Monitor { observer: &mut pieces, journal: journal.clone(), stop },
             };
             let known: Option<Path> = journal.recall("path");
             let path = match known.filter(|known| place < last && known.is_among(design.features())) {
                 Some(path) => path,
                 None => {
-                    let mut context = SearchContext::new(criterion, design, subset, observer, seed);
+                    let mut context = SearchContext::new(criterion, design, subset, monitor, seed);
                     let path = search.search(&mut context).map_err(&of_stage)?;
-                    Path { health: context.subset.health(), ..path }
+                    Path { diagnostics: context.subset.diagnostics(), ..path }
                 }
             };
             if place < last && !path.stop_reason.is_partial() {
                 journal.keep("path", &path);
             }
-            health = Health::of([health, path.health]);
+            diagnostics = Diagnostics::of([diagnostics, path.diagnostics]);
             let stage = self.handed_on(place, &path);
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
-                return Ok(Path { stages, health, ..path });
+                return Ok(Path { stages, diagnostics, ..path });
             }
             stages.push(stage);
         }
@@ -151,34 +152,21 @@ impl SearchStrategy for Chain {
 }
 
 /// Shows the steps of a search that is not the last as pieces of a stage.
-struct Quiet<'o> {
+struct Pieces<'o> {
     observer: &'o mut dyn Observer,
     kind: &'static str,
 }
 
-impl Observer for Quiet<'_> {
-    fn begin(&mut self, steps: usize) {
-        self.observer.stage(self.kind, steps);
-    }
-
-    fn step(&mut self, _: &Step) -> Answer {
-        self.observer.piece();
-        self.observer.tick()
-    }
-
-    fn tick(&mut self) -> Answer {
-        self.observer.tick()
-    }
-
-    fn visited(&mut self, _: f64, _: f64) -> Answer {
-        self.observer.tick()
-    }
-
-    fn journal(&self) -> Journal {
-        self.observer.journal()
-    }
-
-    fn sign(&self) -> StopSign {
-        self.observer.sign()
+impl Observer for Pieces<'_> {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match *event {
+            Event::Begin { steps } => self.observer.observe(&Event::Stage { what: self.kind, pieces: steps }),
+            Event::Step(_) => {
+                self.observer.observe(&Event::Piece);
+                self.observer.observe(&Event::Tick)
+            }
+            Event::Tick | Event::Visited { .. } => self.observer.observe(&Event::Tick),
+            _ => Answer::Continue,
+        }
     }
 }

@@ -126,13 +126,13 @@ impl SearchStrategy for Exhaustive {
         let space = self.space(context.design())?;
         context.begin(0);
         let compares = context.criterion().compares_with_empty();
-        let (subset, observer) = context.parts();
+        let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
         let allowed = space.allowed();
         let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
             Ok(order) => {
-                let mut tree = SubsetTree::new(&order, observer);
+                let mut tree = SubsetTree::new(&order, monitor);
                 tree.search(&space, subset)?;
                 let (best, certificate, stop_reason) = tree.finish();
                 (best.entries(subset)?, certificate, stop_reason)

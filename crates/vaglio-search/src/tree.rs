@@ -15,7 +15,8 @@ use frontier::{Frontier, OpenNode};
 use record::{Record, Snapshot};
 use std::borrow::Cow;
 use vaglio_core::{
-    Answer, Branch, Certificate, Error, Feature, Health, Observer, Result, Score, StopReason, StopSign, Subset, Watch,
+    Answer, Branch, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
+    Subset,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
@@ -29,7 +30,7 @@ const LEAST_SUBTREE: u64 = 64;
 /// The search, and where it is.
 pub(crate) struct SubsetTree<'a> {
     order: &'a Order,
-    observer: &'a mut dyn Observer,
+    monitor: Monitor<'a>,
     /// By a greedy search and exchanges, before the tree is entered.
     start: BestSubsets,
     /// In the tree.
@@ -49,13 +50,12 @@ pub(crate) struct SubsetTree<'a> {
     trail: Vec<usize>,
     /// What the bounds of branches rest on.
     bound_by: Option<&'static str>,
-    trials: TrialHealth,
+    trials: TrialDiagnostics,
     record: Record,
 }
 
 /// Whether the observer stops the search, and what that leaves out.
 struct Stop {
-    sign: StopSign,
     /// Subsets that were visited or ruled out when the observer was last asked.
     asked: u64,
     reason: Option<StopReason>,
@@ -63,34 +63,34 @@ struct Stop {
     left: f64,
 }
 
-/// Where branches note their health, and that of what was done before.
+/// What records the diagnostics of branches, and those of what was done before.
 #[derive(Default)]
-struct TrialHealth {
-    watch: Watch,
-    before: Option<Health>,
+struct TrialDiagnostics {
+    recorder: Recorder,
+    before: Option<Diagnostics>,
 }
 
 impl<'a> SubsetTree<'a> {
-    pub fn new(order: &'a Order, observer: &'a mut dyn Observer) -> Self {
+    pub fn new(order: &'a Order, monitor: &'a mut Monitor<'_>) -> Self {
         let base = order.forced.len();
         let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
-        let (journal, sign) = (observer.journal().within("tree"), observer.sign());
+        let journal = monitor.journal.within("tree");
         SubsetTree {
             order,
-            observer,
+            monitor: monitor.with_journal(journal.clone()),
             start: BestSubsets::new(order.most),
             found: BestSubsets::new(order.most),
             subset: order.forced.clone(),
             total,
             visited: 0,
             pruned: 0,
-            stop: Stop { sign, asked: 0, reason: None, left: f64::INFINITY },
+            stop: Stop { asked: 0, reason: None, left: f64::INFINITY },
             open: Frontier::default(),
             within: None,
             small: (total / SUBTREES).max(LEAST_SUBTREE),
             trail: Vec::new(),
             bound_by: None,
-            trials: TrialHealth::default(),
+            trials: TrialDiagnostics::default(),
             record: Record::new(journal),
         }
     }
@@ -119,28 +119,28 @@ impl<'a> SubsetTree<'a> {
             self.visited += 1;
         }
         if !is_known {
-            self.trials.before = subset.health();
+            self.trials.before = subset.diagnostics();
         }
-        self.trials.watch = subset.watch();
-        self.trials.watch.take();
+        self.trials.recorder = subset.recorder();
+        self.trials.recorder.take();
         let mut root = subset.tree(&order.features)?;
         self.bound_by = root.bound_by();
         let done = self.best_first(&mut *root, is_known);
         drop(root);
-        subset.recall_health(self.health());
+        subset.recall_diagnostics(self.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
     }
 
-    /// The health of all trials so far.
-    fn health(&self) -> Option<Health> {
-        Health::of([self.trials.before, self.trials.watch.health()])
+    /// The diagnostics of all trials so far.
+    fn diagnostics(&self) -> Option<Diagnostics> {
+        Diagnostics::of([self.trials.before, self.trials.recorder.diagnostics()])
     }
 
     /// Takes up what an earlier run kept last.
     fn recall(&mut self) -> bool {
         let Some(snapshot) = self.record.last() else { return false };
-        let Snapshot { open, within, trail, start, found, visited, pruned, health } = snapshot;
-        self.trials.before = health;
+        let Snapshot { open, within, trail, start, found, visited, pruned, diagnostics } = snapshot;
+        self.trials.before = diagnostics;
         (self.open, self.within) = (open, within);
         (self.start, self.found, self.visited, self.pruned) = (start, found, visited, pruned);
         (self.stop.asked, self.record.ahead) = (visited + pruned, trail.into_iter());
@@ -170,7 +170,7 @@ impl<'a> SubsetTree<'a> {
             found: self.found.clone(),
             visited: self.visited,
             pruned: self.pruned,
-            health: self.health(),
+            diagnostics: self.diagnostics(),
         };
         self.record.write(&snapshot);
     }
@@ -246,7 +246,8 @@ impl<'a> SubsetTree<'a> {
     /// Whether the observer stops the search.
     fn ask(&mut self) -> bool {
         self.stop.asked = self.visited + self.pruned;
-        if let Answer::Stop(reason) = self.observer.visited(self.stop.asked as f64, self.total as f64) {
+        let visited = Event::Visited { done: self.stop.asked as f64, of: self.total as f64 };
+        if let Answer::Stop(reason) = self.monitor.show(&visited) {
             self.stop.reason = Some(reason);
         }
         self.stop.reason.is_some()
@@ -270,7 +271,7 @@ impl<'a> SubsetTree<'a> {
             None => self.offer(scored),
             // What an earlier run noted of this node is known.
             Some(_) => {
-                self.trials.watch.take();
+                self.trials.recorder.take();
             }
         }
         let mut bound = bound;
@@ -293,7 +294,7 @@ impl<'a> SubsetTree<'a> {
             // Children of nodes on the trail of an earlier run were gone into then.
             if !self.record.is_behind() {
                 let due = size == order.forced.len() || self.visited + self.pruned >= self.stop.asked + ASK_EVERY;
-                if (due || self.stop.sign.reason().is_some()) && self.ask() {
+                if (due || self.monitor.stop.reason().is_some()) && self.ask() {
                     return self.leave_open(node, place, child);
                 }
                 self.keep(child);

@@ -1,6 +1,7 @@
 //! How much memory may be taken, asked before it is.
 
 mod machine;
+pub(crate) mod quantity;
 mod size;
 
 #[cfg(feature = "text")]

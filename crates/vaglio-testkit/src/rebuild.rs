@@ -15,7 +15,7 @@ pub fn problem_of(design: &Design) -> Result<Problem> {
 /// The design with its columns `features`, in that order and as often as they stand there.
 ///
 /// # Errors
-/// [`Error::NotAvailable`] without a ridge readout.
+/// [`Error::Shape`] without a ridge readout.
 pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     let columns = design.columns().select(features);
     let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
@@ -25,7 +25,7 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
 /// The design with more columns, each of one value.
 ///
 /// # Errors
-/// [`Error::NotAvailable`] without a ridge readout.
+/// [`Error::Shape`] without a ridge readout.
 pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
     let mut columns = design.columns().clone();
     values.iter().for_each(|&value| columns.push(vec![value; design.rows()]));
@@ -36,7 +36,7 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
 /// The design with other λ.
 ///
 /// # Errors
-/// [`Error::NotAvailable`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
+/// [`Error::Shape`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
 pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
     like(design, &problem_of(design)?, readout_over(&readout(design)?, lambdas)?)
 }
@@ -45,7 +45,7 @@ pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
 /// balanced, because then a common factor has no meaning.
 ///
 /// # Errors
-/// [`Error::NotAvailable`] without a ridge readout.
+/// [`Error::Shape`] without a ridge readout.
 pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     let weights = (0..design.rows()).map(|row| factor * design.weights().map_or(1.0, |w| w[row])).collect();
     let problem = problem_with(design, design.columns().clone(), Some(weights))?;
@@ -57,7 +57,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 /// The design without row weights.
 ///
 /// # Errors
-/// [`Error::NotAvailable`] without a ridge readout.
+/// [`Error::Shape`] without a ridge readout.
 pub fn without_row_weights(design: &Design) -> Result<Design> {
     like(design, &problem_with(design, design.columns().clone(), None)?, readout(design)?)
 }
@@ -65,7 +65,7 @@ pub fn without_row_weights(design: &Design) -> Result<Design> {
 /// The design with whole weights from 1 to 3, and one with the rows that it repeats: row r stands there weight(r) times.
 ///
 /// # Errors
-/// [`Error::NotAvailable`] without a ridge readout.
+/// [`Error::Shape`] without a ridge readout.
 pub fn repeated_rows(design: &Design, seed: u64) -> Result<(Design, Design)> {
     let plain = problem_with(design, design.columns().clone(), None)?;
     let weights = counts(design.rows(), seed);
@@ -158,11 +158,9 @@ fn readout_over(readout: &Readout, lambdas: Vec<f64>) -> Result<Readout> {
 }
 
 fn readout(design: &Design) -> Result<Readout> {
-    design.readout().cloned().ok_or_else(|| Error::NotAvailable {
-        what: "a changed copy of a design whose learner is trained by its own `fit`".into(),
-        instead: "give a design with a ridge readout".into(),
-        place: None,
-    })
+    let message =
+        "a design whose learner is trained by its own `fit` has no changed copies; give one with a ridge readout";
+    design.readout().cloned().ok_or_else(|| Error::Shape(message.into()))
 }
 
 fn problem_with(design: &Design, columns: Columns, weights: Option<Vec<f64>>) -> Result<Problem> {

@@ -5,7 +5,7 @@ use crate::broken::Law;
 use crate::trial::{free, open, trail};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Criterion, Design, Journal, Keeper, Observer, Score, SearchContext};
+use vaglio_core::{Criterion, Design, Journal, Keeper, Monitor, Score, SearchContext, Silent};
 
 /// What a walk was told, in order.
 #[derive(Default)]
@@ -25,14 +25,6 @@ impl Keeper for Notes {
 
     fn keeps_all(&self) -> bool {
         true
-    }
-}
-
-struct Noting(Arc<Notes>);
-
-impl Observer for Noting {
-    fn journal(&self) -> Journal {
-        Journal::new(Arc::<Notes>::clone(&self.0))
     }
 }
 
@@ -63,10 +55,11 @@ fn walked(
     design: &Design,
     known: &[(String, String)],
 ) -> Result<(Vec<Score>, Kept), Broken> {
+    let mut silent = Silent;
     let notes = Arc::new(Notes { known: known.iter().cloned().collect(), kept: Mutex::default() });
-    let mut noting = Noting(Arc::clone(&notes));
+    let monitor = Monitor { journal: Journal::new(Arc::<Notes>::clone(&notes)), ..Monitor::from(&mut silent) };
     let subset = open(law, criterion, design)?;
-    let mut context = SearchContext::new(criterion, design, subset, &mut noting, 0);
+    let mut context = SearchContext::new(criterion, design, subset, monitor, 0);
     let mut scores = Vec::new();
     let all = free(design, &[]).len();
     for step in "+++-+a-+".chars() {

@@ -3,14 +3,15 @@
 //! Settings that force columns or limit the walk are the search's own business; give it here without them. Columns that
 //! move together in a block are fine, but for the first two that are not constant. The design has a ridge readout, at
 //! least three columns that are not constant, and is one on which at least two steps are taken. A search without steps,
-//! such as one of all subsets, is judged by its entries, and asks [`Observer::visited`] before each part of its work.
+//! such as one of all subsets, is judged by its entries, and shows [`Event::Visited`] before each part of its work.
 
 use crate::broken::{Law, Near};
 use crate::replay::{moved, replay};
 use crate::trial::{evaluate, free, open, trail};
 use crate::{Broken, InPool, data, rebuild};
 use vaglio_core::{
-    Action, Answer, Criterion, Design, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason, Subset,
+    Action, Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
+    Subset,
 };
 
 const SEED: u64 = 7;
@@ -68,8 +69,8 @@ pub fn steps(
 ) -> Result<(), Broken> {
     let law = Law("steps");
     let near = Near::scores(criterion, design, tolerance);
-    let (path, watched) = full(law, search, criterion, design)?;
-    law.must(watched.seen == path.steps, || "the observer".into(), "to see every step", watched.seen.len())?;
+    let (path, witnessed) = full(law, search, criterion, design)?;
+    law.must(witnessed.seen == path.steps, || "the observer".into(), "to see every step", witnessed.seen.len())?;
     law.same(near, || "the empty subset".into(), evaluate(law, criterion, design, &[])?, path.empty)?;
     for (number, visit) in replay(law, design, &path)?.into_iter().enumerate() {
         let Some(score) = visit.score else { continue };
@@ -176,11 +177,11 @@ pub fn threads(
 /// The outline and the number given to the observer are upper bounds.
 pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("outline");
-    let (path, watched) = full(law, search, criterion, design)?;
+    let (path, witnessed) = full(law, search, criterion, design)?;
     let outline = law.ran(|| "the outline".into(), || search.outline(design))?;
     let taken = path.steps.len();
     law.must(outline.steps >= taken, || "the outline".into(), format!("at least {taken} steps"), outline)?;
-    let promised = watched.promised.unwrap_or(taken);
+    let promised = witnessed.promised.unwrap_or(taken);
     law.must(promised >= taken, || "the start".into(), format!("at least {taken} steps promised"), promised)?;
     let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
     law.must(outline.largest >= largest, || "the outline".into(), format!("at least {largest} columns"), outline)?;
@@ -204,13 +205,13 @@ pub fn stops(
     law.must(count >= 2, || "the whole path".into(), "at least two steps, or questions", count)?;
     for after in [1, count / 2, count - 1] {
         let on = || format!("a stop after step or question {after} of {count}");
-        let mut watch = Watch { stop_after: Some(after), ..Watch::default() };
-        let part = run(law, search, criterion, design, &mut watch)?;
+        let mut witness = Witness { stop_after: Some(after), ..Witness::default() };
+        let part = run(law, search, criterion, design, &mut witness)?;
         let taken = if steps == 0 { 0 } else { after };
         law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
         law.must(part.steps == path.steps[..taken], on, format!("{:?}", &path.steps[..taken]), &part.steps)?;
-        law.must(watch.seen.len() == taken, on, "no step after the stop", watch.seen.len())?;
-        law.must(steps > 0 || watch.asked == after, on, "no question after the stop", watch.asked)?;
+        law.must(witness.seen.len() == taken, on, "no step after the stop", witness.seen.len())?;
+        law.must(steps > 0 || witness.asked == after, on, "no question after the stop", witness.asked)?;
         law.must(part.stop_reason == StopReason::Interrupted, on, "the observer's reason", part.stop_reason)?;
         law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
         let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
@@ -300,8 +301,8 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
     for values in bare.into_iter().chain([&constants[..]]) {
         let what = format!("{} constant columns and no other", values.len());
         let design = law.ran(|| what.clone(), || none(values))?;
-        let mut watch = Watch::default();
-        let path = run(law, search, criterion, &design, &mut watch).map_err(|broken| broken.within(&what))?;
+        let mut witness = Witness::default();
+        let path = run(law, search, criterion, &design, &mut witness).map_err(|broken| broken.within(&what))?;
         let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
         let size = (path.steps.len(), path.entries.len(), path.chosen);
         law.must(empty, || what.clone(), "no steps, no entries and no result", size)?;
@@ -314,8 +315,8 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
 /// Refuses paths that differ, by the first place where they do: a number is written so that no other is written alike.
 fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
     let told = |path: &Path| -> Vec<String> {
-        let Path { empty, steps, entries, chosen, allowed, stop_reason, certificate, health, stages } = path;
-        let rest = (chosen, allowed, stop_reason, certificate, health, stages);
+        let Path { empty, steps, entries, chosen, allowed, stop_reason, certificate, diagnostics, stages } = path;
+        let rest = (chosen, allowed, stop_reason, certificate, diagnostics, stages);
         let start = [format!("{empty:?} of the empty subset")].into_iter();
         start
             .chain(steps.iter().map(|step| format!("{step:?}")))
@@ -336,9 +337,9 @@ fn full(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
     design: &Design,
-) -> Result<(Path, Watch), Broken> {
-    let mut watch = Watch::default();
-    let path = run(law, search, criterion, design, &mut watch)?;
+) -> Result<(Path, Witness), Broken> {
+    let mut witness = Witness::default();
+    let path = run(law, search, criterion, design, &mut witness)?;
     for (number, step) in path.steps.iter().enumerate() {
         law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
     }
@@ -346,7 +347,7 @@ fn full(
         law.number(|| format!("the score of entry {:?}", entry.subset), entry.score.loss)?;
     }
     law.must(!path.entries.is_empty(), || "the whole path".into(), "at least one entry", path.stop_reason)?;
-    Ok((path, watch))
+    Ok((path, witness))
 }
 
 fn run(
@@ -354,24 +355,24 @@ fn run(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
     design: &Design,
-    watch: &mut Watch,
+    witness: &mut Witness,
 ) -> Result<Path, Broken> {
     law.ran(|| "the columns".into(), || search.check(criterion, design))?;
     let subset = law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &search.outline(design)?))?;
-    let mut context = SearchContext::new(criterion, design, subset, watch, SEED);
+    let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
     law.ran(|| "the search".into(), || search.search(&mut context))
 }
 
 /// An observer that remembers, and stops where it is told to.
 #[derive(Debug, Default)]
-struct Watch {
+struct Witness {
     seen: Vec<Step>,
     promised: Option<usize>,
     asked: usize,
     stop_after: Option<usize>,
 }
 
-impl Watch {
+impl Witness {
     fn answer(&self, count: usize) -> Answer {
         match self.stop_after {
             Some(after) if count >= after => Answer::Stop(StopReason::Interrupted),
@@ -380,18 +381,20 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
-    fn begin(&mut self, steps: usize) {
-        self.promised = Some(steps);
-    }
-
-    fn step(&mut self, step: &Step) -> Answer {
-        self.seen.push(step.clone());
-        self.answer(self.seen.len())
-    }
-
-    fn visited(&mut self, _done: f64, _of: f64) -> Answer {
-        self.asked += 1;
-        self.answer(self.asked)
+impl Observer for Witness {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match *event {
+            Event::Begin { steps } => self.promised = Some(steps),
+            Event::Step(step) => {
+                self.seen.push(step.clone());
+                return self.answer(self.seen.len());
+            }
+            Event::Visited { .. } => {
+                self.asked += 1;
+                return self.answer(self.asked);
+            }
+            _ => {}
+        }
+        Answer::Continue
     }
 }

@@ -27,8 +27,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result,
-    Score, Shortcut, Watch, mean_over_outputs, part,
+    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Recorder,
+    Result, Score, Shortcut, mean_over_outputs, part,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -210,7 +210,7 @@ impl Criterion for KFold {
         };
         Ok(Some(Shortcut::new(
             kind.name(),
-            KFoldEvaluator::new(Shared { rounds, lambdas, watch: Watch::new() }, engine),
+            KFoldEvaluator::new(Shared { rounds, lambdas, recorder: Recorder::new() }, engine),
         )))
     }
 

@@ -45,10 +45,11 @@ pub struct Loo {
     pub loss: AnyLoss,
     /// Tries every candidate at every step, even those that are proven worse; the result is the same.
     #[serde(skip)]
+    #[doc(hidden)]
     pub full_pass: bool,
 }
 
-vaglio_core::setters!(Loo { full_pass: bool; loss: AnyLoss; });
+vaglio_core::setters!(Loo {; loss: AnyLoss; });
 
 impl Loo {
     /// Of outputs that share λ.

@@ -2,7 +2,8 @@
 
 use super::penalty;
 use vaglio_core::{
-    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Result, Score, Shortcut, Trials, Units, Watch, Winner,
+    Branch, Criterion, Design, Evaluator, Feature, Loss, Outline, Recorder, Result, Score, Shortcut, Trials, Units,
+    Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 
@@ -95,8 +96,8 @@ struct Told<'d> {
 }
 
 impl Evaluator for Told<'_> {
-    fn watch(&self) -> Watch {
-        self.evaluator.watch()
+    fn recorder(&self) -> Recorder {
+        self.evaluator.recorder()
     }
 
     fn bound_by(&self) -> Option<&'static str> {

@@ -15,6 +15,7 @@ mod init;
 mod intervals;
 mod journal;
 mod memory;
+mod monitor;
 mod paired;
 mod plan;
 mod predicting;
@@ -31,7 +32,6 @@ mod streamed;
 mod taken;
 mod targets;
 mod verified;
-mod watched;
 mod worth;
 mod written;
 

@@ -11,7 +11,7 @@ pub use found::Selection;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Observer, Path,
+    AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Monitor, Path,
     Problem, Result, Role, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 
@@ -270,28 +270,24 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
-    pub fn select(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<Selection> {
-        self.select_of(&Sample::plain(problem.clone(), self.learner.needs_order()), problem, observer)
+    pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
+        let sample = Sample::plain(problem.clone(), self.learner.needs_order());
+        self.select_of(&sample, problem, &mut monitor.into())
     }
 
     /// The same from the rows of which the problem was made, maps included.
-    pub(crate) fn select_of(
-        &self,
-        sample: &Sample,
-        problem: &Problem,
-        observer: &mut dyn Observer,
-    ) -> Result<Selection> {
+    pub(crate) fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
         let start = Instant::now();
         let design = self.design(problem)?;
-        let picked = resample::select(self, sample, &design, start, observer)?;
+        let picked = resample::select(self, sample, &design, start, monitor)?;
         self.fit_on(&design, picked)
     }
 
     /// Searches on a design of the problem that was begun at `start`.
-    pub(crate) fn search_on(&self, design: &Design, start: Instant, observer: &mut dyn Observer) -> Result<Searched> {
+    pub(crate) fn search_on(&self, design: &Design, start: Instant, monitor: &mut Monitor<'_>) -> Result<Searched> {
         let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
         let _entered = span.enter();
-        let (journal, begun) = (observer.journal(), Instant::now());
+        let (journal, begun) = (monitor.journal.clone(), Instant::now());
         let known: Option<Searched> = journal.recall("path");
         if let Some(searched) = known.filter(|known| known.path.is_among(design.features())) {
             if is_of_moments(&searched.engine) {
@@ -300,14 +296,14 @@ impl ValidSelector {
             }
             return Ok(Searched { seconds: start.elapsed().as_secs_f64(), ..searched });
         }
-        let design = &design.clone().stopping_at(observer.sign());
+        let design = &design.clone().stopping_at(monitor.stop.clone());
         let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
         let (subset, stopped) = match Subset::open(&*self.criterion, design, &outline) {
             // Before there was anything to search with.
             Err(stopped @ Error::Stopped(_)) => (Subset::by_definition(&*self.criterion, design), Some(stopped)),
             opened => (opened?, None),
         };
-        let mut context = SearchContext::new(&*self.criterion, design, subset, observer, self.seed);
+        let mut context = SearchContext::new(&*self.criterion, design, subset, monitor, self.seed);
         let path = match stopped.map_or_else(|| self.search.search(&mut context), Err) {
             Err(Error::Stopped(reason)) => {
                 context.subset.reset(&[])?;
@@ -315,7 +311,7 @@ impl ValidSelector {
             }
             path => path.map_err(|error| self.of_search(error))?,
         };
-        let path = Path { health: path.health.or(context.subset.health()), ..path };
+        let path = Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path };
         let alpha = alpha(&path, &context.subset)?;
         let Engine { name, approximation } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));

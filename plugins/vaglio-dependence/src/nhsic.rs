@@ -192,13 +192,10 @@ impl Criterion for Nhsic {
 
     fn check_settings(&self) -> Result<()> {
         if self.kernel.approximation == Approximation::Binned {
-            return Err(Error::NotAvailable {
-                what: "`kernel.approximation: binned`".into(),
-                instead: "use `auto`, `exact` or `nystrom`, whose thin factors keep m × rank numbers a column and compare two in \
-                          O(m·rank²), where a table of rounded values takes m² look-ups"
-                    .into(),
-                place: None,
-            });
+            let message = "`binned` is not available in this version; use `auto`, `exact` or `nystrom`, whose thin factors \
+                           keep m × rank numbers a column and compare two in O(m·rank²), where a table of rounded values \
+                           takes m² look-ups";
+            return Err(Error::setting("kernel.approximation", message));
         }
         if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
             let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);

@@ -7,7 +7,7 @@ use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
-use vaglio_core::{Answer, Observer, Result, Step};
+use vaglio_core::{Answer, Event, Observer, Result};
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.
 const MNIST: &str = "version: 1\ndata: {train: mnist_train.parquet, test: mnist_test.parquet, target: target, task: binary, \
@@ -26,8 +26,10 @@ struct Clock {
 }
 
 impl Observer for Clock {
-    fn step(&mut self, step: &Step) -> Answer {
-        if step.size == self.reached.len() + 1 {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        if let Event::Step(step) = event
+            && step.size == self.reached.len() + 1
+        {
             self.reached.push(self.start.elapsed().as_secs_f64());
         }
         Answer::Continue

@@ -1,6 +1,8 @@
 //! Losses of classes, coded ±1; with several classes each has its own output.
 
-use super::{Loss, Measure, each_row, spread};
+use super::decision::{class_of, is_wrong, tied};
+use super::standard_error::{of_classes, of_pairs};
+use super::{Loss, Measure, each_row};
 use crate::{Error, Result, Task, part};
 use ndarray::ArrayView2;
 use vaglio_columns::TIED_PREDICTION;
@@ -65,7 +67,7 @@ impl Loss for BalancedError {
 
     /// Cost O(rows · outputs).
     fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-        spread::of_classes(y, p, weights)
+        of_classes(y, p, weights)
     }
 
     fn measure(&self) -> Measure {
@@ -89,7 +91,7 @@ impl Loss for Auc {
 
     /// Cost O(rows · log rows).
     fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-        spread::of_pairs(y, p, weights)
+        of_pairs(y, p, weights)
     }
 
     fn measure(&self) -> Measure {
@@ -121,20 +123,6 @@ impl Loss for Auc {
     }
 }
 
-/// The class of a row's targets: with one output 1 for the positive class and 0 for the other.
-pub(super) fn class_of(targets: &[f64]) -> usize {
-    if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
-}
-
-/// Whether a row is on the wrong side; a tie is wrong.
-pub(super) fn is_wrong(targets: &[f64], predictions: &[f64]) -> bool {
-    if targets.len() == 1 {
-        return targets[0] * predictions[0] <= TIED_PREDICTION;
-    }
-    let own = class_of(targets);
-    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own] - TIED_PREDICTION)
-}
-
 /// One minus the area under the ROC curve: the share of (positive, negative) pairs in the wrong order, ties counted half.
 fn wrong_pairs(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     let (mut pairs, mut positives_below, mut negatives) = (0.0, 0.0, 0.0);
@@ -149,21 +137,6 @@ fn wrong_pairs(targets: &[f64], predictions: &[f64], weight: impl Fn(usize) -> f
         negatives += minus;
     }
     pairs / (positives_below * negatives)
-}
-
-/// The rows from the lowest prediction to the highest, and where those that tie begin and end.
-pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
-    let mut order: Vec<usize> = (0..predictions.len()).collect();
-    order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
-    let mut starts = vec![0];
-    let mut rest = &order[..];
-    while let Some(&first) = rest.first() {
-        let tie =
-            rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIED_PREDICTION).count().max(1);
-        rest = &rest[tie..];
-        starts.push(order.len() - rest.len());
-    }
-    (order, starts)
 }
 
 #[cfg(test)]

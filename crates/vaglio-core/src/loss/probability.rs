@@ -1,7 +1,7 @@
 //! The loss of probabilities.
 
 use super::Loss;
-use super::classes::class_of;
+use super::decision::class_of;
 use crate::{Error, Result, part};
 
 /// Mean over rows of −ln of the probability that predictions give the row's class.

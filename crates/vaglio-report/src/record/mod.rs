@@ -28,7 +28,7 @@ pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Certificate, Feature, Health, Rule, StopReason};
+use vaglio_core::{Certificate, Diagnostics, Feature, Rule, StopReason};
 
 /// The version of the format that this program writes and reads.
 pub const SCHEMA: &str = "vaglio.selection/2";
@@ -95,7 +95,7 @@ pub struct Record {
     pub certificate: Option<Certificate>,
     /// What rounding asked of the search, where its criterion's shortcut tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub numerics: Option<Health>,
+    pub numerics: Option<Diagnostics>,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
     /// Figures of the whole selection repeated in outer folds.

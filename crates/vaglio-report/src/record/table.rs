@@ -2,7 +2,7 @@
 
 use super::{Figures, Nested, PerOutput, Record, Status, Verified};
 use crate::record::ChosenBy;
-use vaglio_core::{Certificate, Health, Rule, ZeroOne, shown};
+use vaglio_core::{Certificate, Diagnostics, Rule, ZeroOne, shown};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
@@ -47,8 +47,8 @@ impl Record {
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
         }
-        if let Some(health) = self.numerics.filter(|health| health.remade > 0) {
-            let Health { conditioning, remade, rows_kept_out, .. } = health;
+        if let Some(diagnostics) = self.numerics.filter(|diagnostics| diagnostics.remade > 0) {
+            let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
             out.push_str(&format!(
                 "trials made again from the rows: {remade} (conditioning {conditioning:.1e} at worst, rows of leverage near 1 \
                  kept out: {rows_kept_out})\n"

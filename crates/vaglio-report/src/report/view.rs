@@ -141,9 +141,9 @@ fn facts(source: &Source<'_>) -> Vec<Fact> {
     if let Some(certificate) = &record.certificate {
         told("Certificate", proven(certificate), String::new());
     }
-    if let Some(health) = record.numerics.filter(|health| health.remade > 0) {
-        let worst = format!("conditioning {:e} at worst", health.conditioning);
-        told("Trials made again from the rows", health.remade.to_string(), worst);
+    if let Some(diagnostics) = record.numerics.filter(|diagnostics| diagnostics.remade > 0) {
+        let worst = format!("conditioning {:e} at worst", diagnostics.conditioning);
+        told("Trials made again from the rows", diagnostics.remade.to_string(), worst);
     }
     told("Seed", record.seed.to_string(), String::new());
     told("The search ended because", record.stop_reason.sentence().into(), String::new());

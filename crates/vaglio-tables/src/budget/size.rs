@@ -1,8 +1,8 @@
 //! Numbers of bytes as files have them.
 
+use super::quantity::{self, Quantity, split, unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -11,32 +11,27 @@ use std::fmt;
 pub struct ByteSize(pub u64);
 
 /// Units, from the largest; those that are powers of 1024 first.
-const UNITS: [(&str, u64); 10] = [
-    ("TiB", 1 << 40),
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
-    ("TB", 1_000_000_000_000),
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("kB", 1000),
-    ("bytes", 1),
-    ("B", 1),
+const UNITS: [(&[&str], u64); 9] = [
+    (&["TiB"], 1 << 40),
+    (&["GiB"], 1 << 30),
+    (&["MiB"], 1 << 20),
+    (&["KiB"], 1 << 10),
+    (&["TB"], 1_000_000_000_000),
+    (&["GB"], 1_000_000_000),
+    (&["MB"], 1_000_000),
+    (&["kB"], 1000),
+    (&["B", "bytes"], 1),
 ];
 
-/// What is expected.
-const EXPECTED: &str = "a number of bytes, such as 8GiB, `500 MB` or 8000000000";
+impl Quantity for ByteSize {
+    const EXPECTED: &'static str = "a number of bytes, such as 8GiB, `500 MB` or 8000000000";
 
-impl ByteSize {
-    /// Reads what people write.
     fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-        let (number, unit) = (&text[..end], text[end..].trim());
-        let factor = match unit {
-            "" => 1,
-            unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1,
-        };
+        let (number, name, rest) = split(text);
+        if !rest.is_empty() {
+            return None;
+        }
+        let factor = if name.is_empty() { 1 } else { unit(&UNITS, name)? };
         match number.parse::<u64>() {
             Ok(whole) => whole.checked_mul(factor).and_then(ByteSize::unless_zero),
             Err(_) => ByteSize::of_double(number.parse::<f64>().ok()? * factor as f64),
@@ -47,6 +42,12 @@ impl ByteSize {
         (bytes >= 1.0 && bytes <= (1u64 << 62) as f64).then_some(ByteSize(bytes as u64))
     }
 
+    fn of_whole(bytes: i128) -> Result<Self, String> {
+        u64::try_from(bytes).ok().and_then(ByteSize::unless_zero).ok_or_else(|| bytes.to_string())
+    }
+}
+
+impl ByteSize {
     fn unless_zero(bytes: u64) -> Option<Self> {
         (bytes > 0).then_some(ByteSize(bytes))
     }
@@ -55,7 +56,7 @@ impl ByteSize {
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match UNITS.iter().find(|(_, size)| *size > 1 && self.0.is_multiple_of(*size)) {
-            Some((name, size)) => write!(f, "{}{name}", self.0 / size),
+            Some((names, size)) => write!(f, "{}{}", self.0 / size, names[0]),
             None => write!(f, "{}", self.0),
         }
     }
@@ -69,31 +70,7 @@ impl Serialize for ByteSize {
 
 impl<'de> Deserialize<'de> for ByteSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Size;
-        impl Visitor<'_> for Size {
-            type Value = ByteSize;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<ByteSize, E> {
-                ByteSize::unless_zero(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found {value}")))
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<ByteSize, E> {
-                Err(E::custom(format!("expected {EXPECTED}, found {value}")))
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<ByteSize, E> {
-                ByteSize::of_double(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found {value:e}")))
-            }
-
-            fn visit_str<E: Error>(self, value: &str) -> Result<ByteSize, E> {
-                ByteSize::parse(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found `{value}`")))
-            }
-        }
-        deserializer.deserialize_any(Size)
+        quantity::deserialize(deserializer)
     }
 }
 

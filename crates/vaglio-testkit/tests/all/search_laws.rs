@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Design, Feature, Observer, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step,
-    StopReason, Subset, Winner, saved,
+    Answer, Design, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step, StopReason,
+    Subset, Winner, saved,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -295,8 +295,6 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
     let criterion = &ByDefinition {};
     let subset = Subset::open(criterion, &design, &Outline::forward(0, 0)).unwrap();
-    let mut silent = Silent;
-    silent.begin(0);
-    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, subset, &mut silent, 0)).unwrap();
+    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
     assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
 }

@@ -3,8 +3,8 @@
 use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Answer, Certificate, Design, Feature, Outline, Path, PathEntry, Result, SearchContext, SearchStrategy,
-    Step, StopReason, saved,
+    Action, Answer, Certificate, Design, Event, Feature, Outline, Path, PathEntry, Result, SearchContext,
+    SearchStrategy, Step, StopReason, saved,
 };
 use vaglio_testkit::{check_search, search};
 
@@ -28,13 +28,14 @@ struct BestOne {
 impl SearchStrategy for BestOne {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let candidates = context.candidates().to_vec();
-        let (evaluator, observer) = context.parts();
+        let (evaluator, monitor) = context.parts();
         let empty = evaluator.score()?;
         let mut best: Option<PathEntry> = None;
         let mut stopped = None;
         for (done, &feature) in candidates.iter().enumerate() {
             if self.fault != Fault::NeverAsks
-                && let Answer::Stop(reason) = observer.visited(done as f64, candidates.len() as f64)
+                && let Answer::Stop(reason) =
+                    monitor.show(&Event::Visited { done: done as f64, of: candidates.len() as f64 })
             {
                 stopped = Some(reason);
                 match self.fault {

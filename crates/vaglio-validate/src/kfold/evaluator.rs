@@ -7,13 +7,13 @@ use crate::round::mean_of;
 use crate::rounds::Rounds;
 use crate::settle::{Outcome, in_order_of_bounds};
 use rayon::prelude::*;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, smaller};
+use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, Trials, Winner, larger, smaller};
 
 /// What the nodes of a search share.
 pub(super) struct Shared<'d> {
     pub rounds: Rounds<'d>,
     pub lambdas: Vec<f64>,
-    pub watch: Watch,
+    pub recorder: Recorder,
 }
 
 /// A subset for which trials are unreliable: its place, the λ concerned in the order of their lower bounds, and its lowest
@@ -81,7 +81,7 @@ impl Shared<'_> {
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<Vec<Scored<Vec<Residuals>>>> {
-        trials.iter().flatten().for_each(|outcome| self.watch.met(outcome.conditioning));
+        trials.iter().flatten().for_each(|outcome| self.recorder.met(outcome.conditioning));
         let open: Vec<Open> = (0..count).filter_map(|place| Open::new(&trials, place)).collect();
         let refit = |open: &Open| -> Result<Refit> {
             if count > 1 {
@@ -92,7 +92,7 @@ impl Shared<'_> {
         let refits: Vec<Refit> = open.par_iter().map(refit).collect::<Result<_>>()?;
         if !open.is_empty() {
             tracing::trace!(subsets = open.len(), "refitted from the rows");
-            self.watch.remade(refits.iter().map(|refit| refit.losses.len()).sum(), 0);
+            self.recorder.remade(refits.iter().map(|refit| refit.losses.len()).sum(), 0);
         }
         let mut known: Vec<(usize, Vec<Residuals>)> = (0..count).map(|_| (usize::MAX, Vec::new())).collect();
         for (open, Refit { losses, lowest: (_, l, residuals) }) in open.iter().zip(refits) {
@@ -194,8 +194,8 @@ fn one_subset(outcomes: Vec<Outcome>) -> Vec<Vec<Outcome>> {
 }
 
 impl Evaluator for KFoldEvaluator<'_> {
-    fn watch(&self) -> Watch {
-        self.shared.watch.clone()
+    fn recorder(&self) -> Recorder {
+        self.shared.recorder.clone()
     }
 
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
@@ -262,7 +262,7 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
         if self.engine.remove(feature) {
-            self.shared.watch.rebuilt();
+            self.shared.recorder.rebuilt();
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ impl<'p, 'd> LooNode<'p, 'd> {
 
     /// A score from the trials of each λ, from exact residuals where one is unreliable.
     fn settled(&self, trials: Vec<Trial>, change: Change) -> Result<Score> {
-        trials.iter().for_each(|trial| self.common.watch.met(trial.conditioning));
+        trials.iter().for_each(|trial| self.common.recorder.met(trial.conditioning));
         if !trials.iter().any(|trial| trial.is_unreliable()) {
             return lowest(self.states.iter().zip(&trials).map(|(state, trial)| (state.lambda(), trial.loss)));
         }
@@ -60,7 +60,7 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
             if let [state] = &mut *self.states {
                 let trial = state.trial(&self.common.scorer, place);
                 if !trial.is_unreliable() {
-                    self.common.watch.met(trial.conditioning);
+                    self.common.recorder.met(trial.conditioning);
                     *score = lowest(std::iter::once((state.lambda(), trial.loss)))?;
                     continue;
                 }
@@ -77,7 +77,7 @@ impl vaglio_core::Branch for LooNode<'_, '_> {
         let (selected, later) = (larger(&self.selected, self.later[place]), self.later[place + 1..].to_vec());
         let mut states: Vec<Branch<'_>> = self.states.iter_mut().map(|state| state.child(place)).collect();
         if states.iter().any(Branch::is_dependent) {
-            self.common.watch.rebuilt();
+            self.common.recorder.rebuilt();
             states = self.common.bases(&selected).iter().map(|basis| Branch::new(basis, &later)).collect();
         }
         Ok(Box::new(LooNode {

@@ -4,7 +4,7 @@ use crate::balance;
 use crate::fits::{self, FOLDS_A_PART, Fits};
 use crate::round::Round;
 use std::sync::Arc;
-use vaglio_core::{AnyLoss, Design, Measure, Watch};
+use vaglio_core::{AnyLoss, Design, Measure, Recorder};
 use vaglio_kernels::loo::Basis;
 use vaglio_kernels::{Data, Scorer};
 
@@ -29,7 +29,7 @@ pub(super) struct Common<'d> {
     pub changes_once: bool,
     /// Subsets by themselves.
     pub fits: Fits<'d>,
-    pub watch: Watch,
+    pub recorder: Recorder,
 }
 
 /// Parts beyond which leaving rows out one by one is not worth states of their own.
@@ -59,7 +59,7 @@ impl<'d> Common<'d> {
             bounded,
             changes_once: false,
             fits,
-            watch: Watch::new(),
+            recorder: Recorder::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::settle::{Settled, residuals_after, settle, settled};
 use crate::fits::Scored;
 use crate::settle::in_order_of_bounds;
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Watch, Winner, larger, walked};
+use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, Trials, Winner, larger, walked};
 use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
 use vaglio_kernels::{Trial, is_unreliable};
 
@@ -174,9 +174,9 @@ impl<'d> LooEvaluator<'d> {
         let of_best =
             found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
         let least = of_best.fold(1.0, f64::min);
-        common.watch.met(least);
+        common.recorder.met(least);
         if is_unreliable(least) {
-            common.watch.remade(found.remade, found.rows_kept_out);
+            common.recorder.remade(found.remade, found.rows_kept_out);
         }
         tracing::trace!(tried = found.scored.len(), of = candidates.len(), "bounded step");
         Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
@@ -232,8 +232,8 @@ impl<'d> LooEvaluator<'d> {
 }
 
 impl Evaluator for LooEvaluator<'_> {
-    fn watch(&self) -> Watch {
-        self.common.watch.clone()
+    fn recorder(&self) -> Recorder {
+        self.common.recorder.clone()
     }
 
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
@@ -293,7 +293,7 @@ impl Evaluator for LooEvaluator<'_> {
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
         if self.states(subset).iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)) {
-            self.common.watch.rebuilt();
+            self.common.recorder.rebuilt();
         }
         Ok(())
     }
@@ -302,7 +302,7 @@ impl Evaluator for LooEvaluator<'_> {
         let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
         if !goes_on {
             (self.states, self.is_full) = (None, false);
-            self.common.watch.rebuilt();
+            self.common.recorder.rebuilt();
         }
         Ok(())
     }

@@ -25,8 +25,8 @@ pub(super) fn settle(
     changes: &[Change],
 ) -> Result<Vec<Score>> {
     let settled = settled(common, bases, trials, changes)?;
-    settled.conditioning.iter().for_each(|conditioning| common.watch.met(*conditioning));
-    common.watch.remade(settled.remade, settled.rows_kept_out);
+    settled.conditioning.iter().for_each(|conditioning| common.recorder.met(*conditioning));
+    common.recorder.remade(settled.remade, settled.rows_kept_out);
     Ok(settled.scores)
 }
 

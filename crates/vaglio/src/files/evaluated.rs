@@ -10,7 +10,7 @@ use crate::resample::{self, Held, Outer, Pooled, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
 use std::time::Instant;
-use vaglio_core::{Design, Loss, Model, Observer, Result};
+use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_report::record::{
     Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
 };
@@ -43,14 +43,14 @@ impl Evaluated {
         prepared: &Prepared,
         design: &Design,
         selection: &mut Selection,
-        observer: &mut dyn Observer,
+        monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         let mut evaluated = Evaluated::default();
         if selection.path.stop_reason.is_partial() {
             return Ok(evaluated);
         }
         let start = Instant::now();
-        let watcher = Watcher::new(observer);
+        let watcher = Watcher::new(monitor);
         let mut outer = Vec::new();
         if let Some(settings) = &pipeline.0.evaluate {
             let untuned = pipeline.selector();
@@ -83,11 +83,11 @@ impl Evaluated {
         selector: &ValidSelector,
         design: &Design,
         selection: &mut Selection,
-        observer: &mut dyn Observer,
+        monitor: &mut Monitor<'_>,
     ) -> Result<()> {
         let Some(count) = count else { return Ok(()) };
         let start = Instant::now();
-        let watcher = Watcher::new(observer);
+        let watcher = Watcher::new(monitor);
         self.verified = verified(count, selector, design, selection, &watcher)?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;

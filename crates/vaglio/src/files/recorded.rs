@@ -79,7 +79,7 @@ pub(super) fn record(
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
-        numerics: path.health,
+        numerics: path.diagnostics,
         test: test(prepared, design, selection, &*loss)?,
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),

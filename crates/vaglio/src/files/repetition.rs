@@ -208,8 +208,8 @@ pub(super) fn stability(
         let walked = || -> Result<Option<Vec<String>>> {
             let fitted = sample.select(&rows)?.fitted()?;
             let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
-            let mut observer = watcher.member(watcher.journal().within(&key));
-            let path = selector.search_on(&design, Instant::now(), &mut observer)?.path;
+            let mut member = watcher.member(watcher.journal().within(&key));
+            let path = selector.search_on(&design, Instant::now(), &mut member.monitor())?.path;
             if path.stop_reason.is_partial() {
                 return Ok(None);
             }

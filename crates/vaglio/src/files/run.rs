@@ -5,8 +5,8 @@ use super::evaluated::Evaluated;
 use super::folder::relative;
 use super::journal::{Book, Header};
 use super::memory::Memory;
+use super::monitor::limited;
 use super::recorded::record;
-use super::watched::Watched;
 use super::{Prepared, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
@@ -16,7 +16,7 @@ use crate::selector::{Selection, ValidSelector};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Observer, Result};
+use vaglio_core::{Monitor, Result};
 use vaglio_report::record::{Record, Seconds};
 use vaglio_report::report::{heading, render};
 
@@ -47,14 +47,14 @@ pub struct Outcome {
 ///
 /// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
 /// fails. Runs on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
-/// resumed.
+/// resumed. The journal of the monitor is not used: the run has its own, in that folder.
 ///
 /// # Errors
 /// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
 /// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`].
-pub fn run(pipeline: &ValidPipeline, options: &RunOptions, observer: &mut dyn Observer) -> Result<Outcome> {
+pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<Outcome> {
     let mut claim = Claim::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, observer);
+    let done = run_in(&mut claim, pipeline, options, monitor.into());
     if let (Err(_), Some(claim)) = (&done, &claim) {
         // What failed is told, and not that this fails as well.
         let _ = claim.set_aside();
@@ -66,7 +66,7 @@ fn run_in(
     claim: &mut Option<Claim>,
     pipeline: &ValidPipeline,
     options: &RunOptions,
-    observer: &mut dyn Observer,
+    monitor: Monitor<'_>,
 ) -> Result<Outcome> {
     let start = Instant::now();
     let prepared = {
@@ -85,16 +85,16 @@ fn run_in(
     };
     claim.make_ready()?;
     let book = Arc::new(begun(pipeline, options, &prepared)?);
-    let observer = &mut Watched::new(observer, &book, start, pipeline.most_time());
-    let (selector, tuned) = pipeline.tuned(&prepared.train, observer)?;
+    let monitor = &mut limited(monitor, &book, start, pipeline.most_time());
+    let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
     if tuned.is_some() {
         design = selector.design(&prepared.train)?;
     }
-    let picked = resample::select(&selector, &prepared.sample, &design, search_start, observer)?;
+    let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
     let mut selection = selector.fit_on(&design, picked)?;
     let design = design.at_lambda(selection.chosen.walk_lambda());
-    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, observer)?;
-    evaluated.verify(options.verify, &selector, &design, &mut selection, observer)?;
+    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, monitor)?;
+    evaluated.verify(options.verify, &selector, &design, &mut selection, monitor)?;
     let fit_start = Instant::now();
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;

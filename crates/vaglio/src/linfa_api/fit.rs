@@ -13,7 +13,7 @@ use linfa::{Float, ParamGuard};
 use ndarray::{ArrayBase, Data, Ix2};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Observer, Result, Task};
+use vaglio_core::{Design, Error, Monitor, Result, Task};
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;
@@ -74,15 +74,15 @@ impl ValidPipeline {
     ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
         let taken = Taken::of(dataset, rows)?;
         let classes = taken.classes.clone();
-        let (saved, selection) = self.alone(|observer| self.fit_on(taken, observer))?;
+        let (saved, selection) = self.alone(|monitor| self.fit_on(taken, monitor))?;
         Ok(FittedPipeline::new(saved, classes, selection))
     }
 
-    /// Calls `work` on the threads of the pipeline, with its observer.
-    pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut dyn Observer) -> Result<T> + Send) -> Result<T> {
-        let done = self.0.watched.during(|observer| match self.threads() {
-            0 => work(observer),
-            threads => pool(threads)?.install(|| work(observer)),
+    /// Calls `work` on the threads of the pipeline, with its monitor.
+    pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send) -> Result<T> {
+        let done = self.0.monitor.during(|monitor| match self.threads() {
+            0 => work(monitor),
+            threads => pool(threads)?.install(|| work(monitor)),
         });
         done.map_err(in_rust)
     }
@@ -107,16 +107,16 @@ impl ValidPipeline {
     fn fit_on<E: TargetValue>(
         &self,
         mut taken: Taken<E>,
-        observer: &mut dyn Observer,
+        monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
         let (sample, Fitted { problem, maps, scales }) = self.sample(&mut taken)?;
-        let selector = self.tuned(&problem, observer)?.0;
+        let selector = self.tuned(&problem, &mut *monitor)?.0;
         let start = Instant::now();
         let design = selector.design(&problem)?;
-        let picked = resample::select(&selector, &sample, &design, start, observer)?;
+        let picked = resample::select(&selector, &sample, &design, start, monitor)?;
         let selection = selector.fit_on(&design, picked)?;
         let design = design.at_lambda(selection.chosen.walk_lambda());
-        let calibration = calibration(&selector, &sample, &design, &selection, observer)?;
+        let calibration = calibration(&selector, &sample, &design, &selection, monitor)?;
         let inputs = selection.model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (taken.outputs(), taken.task);
         let observed = Observed { targets: taken.targets, weights: None, loss: selector.loss(&task) };
@@ -139,12 +139,12 @@ fn calibration(
     sample: &Sample,
     design: &Design,
     selection: &Selection,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Option<Calibration>> {
     if *sample.task() == Task::Regression || selection.path.stop_reason.is_partial() {
         return Ok(None);
     }
-    let watcher = Watcher::new(observer);
+    let watcher = Watcher::new(monitor);
     let held_out = resample::held_out(selector, sample, &selection.chosen, &watcher)?;
     Ok(match held_out {
         _ if watcher.stopped().is_some() => None,

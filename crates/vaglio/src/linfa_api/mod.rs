@@ -2,20 +2,20 @@
 
 mod fit;
 mod fitted;
+mod monitor;
 mod nested;
 mod original;
 mod predicting;
 mod rows;
 mod targets;
-mod watched;
 
 pub use fitted::{FittedPipeline, FittedSelector};
+pub(crate) use monitor::SharedMonitor;
 pub use nested::{Nested, NestedFold, NestedResult, ValidNested};
 pub use original::OriginalScale;
 pub use predicting::{Given, NamedRows};
 pub use rows::{Rows, problem};
 pub use targets::TargetValue;
-pub(crate) use watched::Watched;
 
 use vaglio_core::Error;
 

@@ -9,7 +9,7 @@ use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use linfa::{Float, ParamGuard};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
-use vaglio_core::{AnyLoss, Error, Observer, Result};
+use vaglio_core::{AnyLoss, Error, Monitor, Result};
 
 /// Nested evaluation of a pipeline: everything that it does, from the maps to the choice of size and λ, is repeated on the
 /// training rows of outer folds and judged on the rows held out. Fitting gives the figures, as a [`NestedResult`].
@@ -139,19 +139,19 @@ impl ValidNested {
         let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
         let counting: Vec<usize> = (0..places.len()).filter(counts).map(|row| places[row]).collect();
         let places = [places, counting];
-        Ok(self.pipeline.alone(|observer| self.evaluate(&mut taken, &places, observer))?)
+        Ok(self.pipeline.alone(|monitor| self.evaluate(&mut taken, &places, monitor))?)
     }
 
     fn evaluate<E: TargetValue>(
         &self,
         taken: &mut Taken<E>,
         places: &[Vec<usize>; 2],
-        observer: &mut dyn Observer,
+        monitor: &mut Monitor<'_>,
     ) -> Result<NestedResult> {
         let (sample, _) = self.pipeline.sample(taken)?;
         let selector = self.pipeline.selector();
         let whole = Whole { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
-        let watcher = Watcher::new(observer);
+        let watcher = Watcher::new(monitor);
         let OuterFolds { folds, repeats } = self.how;
         let outer = resample::outer(whole, &sample, folds, repeats, &watcher)?;
         let Some(outer) = outer else {

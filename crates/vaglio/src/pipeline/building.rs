@@ -1,11 +1,11 @@
 //! Pipelines built in code, setting by setting.
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
-use crate::linfa_api::Watched;
+use crate::linfa_api::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
-use std::sync::Arc;
-use vaglio_core::{Criterion, Learner, Map, Observer, SearchStrategy};
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Criterion, Learner, Map, Observer, SearchStrategy, StopSign};
 
 impl Pipeline {
     /// A pipeline without data or preprocessing.
@@ -72,7 +72,14 @@ impl Pipeline {
     /// written with the settings.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
-        self.settings().watched = Watched::by(observer);
+        self.settings().monitor.observer = Some(Arc::new(Mutex::new(observer)));
+        self
+    }
+
+    /// Ends `fit` where this sign says so, also in the middle of a step. It is not written with the settings.
+    #[must_use]
+    pub fn stop_at(mut self, sign: StopSign) -> Self {
+        self.settings().monitor.stop = sign;
         self
     }
 }
@@ -92,7 +99,7 @@ impl From<ValidSelector> for ValidPipeline {
             evaluate: None,
             limits: Limits::default(),
             engine: EngineSpec::default(),
-            watched: Watched::default(),
+            monitor: SharedMonitor::default(),
         })
     }
 }

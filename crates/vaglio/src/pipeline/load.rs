@@ -1,4 +1,4 @@
-//! Reads a pipeline file in passes: syntax, what is not available yet, then typed settings.
+//! Reads a pipeline file: its syntax, then its typed settings, then whether these go together.
 
 use super::{Pipeline, ValidPipeline};
 use crate::document::{Document, to_yaml};
@@ -39,7 +39,7 @@ impl Pipeline {
 /// Reads a pipeline from the text of a file, with `path=value` assignments on top.
 ///
 /// # Errors
-/// [`Error::Syntax`], [`Error::UnknownName`], [`Error::Setting`] or [`Error::NotAvailable`], each with its place.
+/// [`Error::Syntax`], [`Error::UnknownName`] or [`Error::Setting`], each with its place.
 pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipeline, Document)> {
     let mut document = Document::parse(text, file)?;
     for assignment in assignments {

@@ -27,7 +27,7 @@ pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 
 use crate::criteria::Loo;
 use crate::learners::Rls;
-use crate::linfa_api::Watched;
+use crate::linfa_api::SharedMonitor;
 use crate::resample::Recipe;
 use crate::search::Greedy;
 use crate::selector::{ValidSelector, check_parts};
@@ -36,7 +36,7 @@ use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Error, Learner, Map, Observer, Problem, Result, SearchStrategy, Task};
+use vaglio_core::{Criterion, Error, Learner, Map, Monitor, Problem, Result, SearchStrategy, Task};
 use vaglio_tables::budget::Budget;
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
@@ -108,9 +108,9 @@ pub(crate) struct Settings {
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
-    /// Who is shown the progress of a fit through linfa.
+    /// What watches a fit through linfa.
     #[serde(skip)]
-    pub watched: Watched,
+    pub monitor: SharedMonitor,
 }
 
 fn default_learner() -> Arc<dyn Learner> {
@@ -138,15 +138,15 @@ fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) ->
 #[serde(deny_unknown_fields, default)]
 pub struct EngineSpec {
     /// Where: on this machine.
-    pub kind: EngineKind,
+    kind: Location,
     /// Threads; 0 for as many as there are processors. The result does not depend on it.
     pub threads: usize,
 }
 
-/// Where to compute.
+/// The word for this machine in pipeline files, where there is no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EngineKind {
+enum Location {
     /// On this machine.
     #[default]
     Local,
@@ -191,9 +191,13 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// The first failure of tuning, when nothing that was tried has a finite score.
-    pub fn tuned(&self, problem: &Problem, observer: &mut dyn Observer) -> Result<(ValidSelector, Option<Tuned>)> {
+    pub fn tuned<'m>(
+        &self,
+        problem: &Problem,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<(ValidSelector, Option<Tuned>)> {
         match &self.0.tune {
-            Some(tune) => tune.tune(self.selector(), problem, observer),
+            Some(tune) => tune.tune(self.selector(), problem, &mut monitor.into()),
             None => Ok((self.selector(), None)),
         }
     }

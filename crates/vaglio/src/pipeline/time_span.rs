@@ -1,8 +1,8 @@
 //! Lengths of time as files have them.
 
+use crate::budget::quantity::{self, Quantity, split, unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
@@ -20,32 +20,26 @@ const UNITS: [(&[&str], f64); 5] = [
     (&["ms"], 1e-3),
 ];
 
-/// What is expected.
-const EXPECTED: &str = "a time, such as 10m, `1h 30m` or a number of seconds";
-
 /// Ten years.
 const MOST: f64 = 315_360_000.0;
 
-impl TimeSpan {
-    /// Reads what people write.
-    pub fn parse(text: &str) -> Option<Self> {
+impl Quantity for TimeSpan {
+    const EXPECTED: &'static str = "a time, such as 10m, `1h 30m` or a number of seconds";
+
+    fn parse(text: &str) -> Option<Self> {
         if let Ok(seconds) = text.trim().parse() {
-            return TimeSpan::of_seconds(seconds);
+            return TimeSpan::of_double(seconds);
         }
-        let (mut rest, mut seconds) = (text.trim(), 0.0);
-        while !rest.is_empty() {
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-            let number: f64 = rest[..end].parse().ok()?;
-            let after = rest[end..].trim_start();
-            let unit = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
-            let is_this = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(&after[..unit]));
-            seconds += number * UNITS.iter().find(|(names, _)| is_this(names))?.1;
-            rest = after[unit..].trim_start();
+        let (mut left, mut seconds) = (text.trim(), 0.0);
+        while !left.is_empty() {
+            let (number, name, rest) = split(left);
+            seconds += number.parse::<f64>().ok()? * unit(&UNITS, name)?;
+            left = rest;
         }
-        TimeSpan::of_seconds(seconds)
+        TimeSpan::of_double(seconds)
     }
 
-    fn of_seconds(seconds: f64) -> Option<Self> {
+    fn of_double(seconds: f64) -> Option<Self> {
         (seconds > 0.0 && seconds <= MOST).then(|| TimeSpan(Duration::from_secs_f64(seconds)))
     }
 }
@@ -68,31 +62,7 @@ impl Serialize for TimeSpan {
 
 impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Span;
-        impl Visitor<'_> for Span {
-            type Value = TimeSpan;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<TimeSpan, E> {
-                self.visit_f64(value as f64)
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<TimeSpan, E> {
-                self.visit_f64(value as f64)
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<TimeSpan, E> {
-                TimeSpan::of_seconds(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found {value:e}")))
-            }
-
-            fn visit_str<E: Error>(self, value: &str) -> Result<TimeSpan, E> {
-                TimeSpan::parse(value).ok_or_else(|| E::custom(format!("expected {EXPECTED}, found `{value}`")))
-            }
-        }
-        deserializer.deserialize_any(Span)
+        quantity::deserialize(deserializer)
     }
 }
 

@@ -7,7 +7,8 @@ use super::validated::{CrossValidated, cross_validated, deals};
 use crate::selector::{Searched, ValidSelector};
 use std::time::Instant;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason, Under,
+    Choose, CrossValidation, Design, Error, ExitClass, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
+    StopSign,
 };
 use vaglio_report::record::{Cell, ChosenBy, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -86,11 +87,11 @@ pub(crate) fn select(
     sample: &Sample,
     design: &Design,
     start: Instant,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Picked> {
     let mut warnings = Vec::new();
     let Some((how, is_written)) = cross_validation(selector) else {
-        return plain(selector, design, start, observer, warnings);
+        return plain(selector, design, start, monitor, warnings);
     };
     let dealing = sample.dealing();
     let how = if is_written { how } else { CrossValidation { folds: how.folds.min(dealing.most()), ..how } };
@@ -100,7 +101,7 @@ pub(crate) fn select(
     let design = &design.clone().shared_by(lambdas.len()).parted(parts);
     // A single walk comes first, so that an interruption finds it.
     let first = match lambdas.len() {
-        1 => Some(walk(selector, design, (&lambdas, 0), start, observer)?),
+        1 => Some(walk(selector, design, (&lambdas, 0), start, monitor)?),
         _ => None,
     };
     let begun = Instant::now();
@@ -110,7 +111,7 @@ pub(crate) fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        cross_validated(selector, (sample, design), how, &of_row, (&lambdas, &all), observer)
+        cross_validated(selector, (sample, design), how, &of_row, (&lambdas, &all), monitor)
     });
     let table = match folds {
         Ok(table) => table,
@@ -120,7 +121,7 @@ pub(crate) fn select(
                  test rows, or write `choose: best` to say that this is meant"
             );
             warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
-            return plain(selector, design, start, observer, warnings);
+            return plain(selector, design, start, monitor, warnings);
         }
         Err(error) => return Err(error),
     };
@@ -130,10 +131,10 @@ pub(crate) fn select(
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
             Some(mut searched) => {
-                searched.path.stop_reason = stopped(searched.path.stop_reason, &*observer);
+                searched.path.stop_reason = stopped(searched.path.stop_reason, &monitor.stop);
                 searched
             }
-            None => walk(selector, design, (&lambdas, lambdas.len() / 2), start, observer)?,
+            None => walk(selector, design, (&lambdas, lambdas.len() / 2), start, monitor)?,
         };
         let chosen = by_score(&searched.path, Rule::Best);
         return Ok(Picked { searched, chosen, warnings, seconds });
@@ -142,7 +143,7 @@ pub(crate) fn select(
     warnings.extend(full::compared(design, &all, &full, &*selector.loss(sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
-        None => walk(selector, design, (&lambdas, place), Instant::now(), observer)?,
+        None => walk(selector, design, (&lambdas, place), Instant::now(), monitor)?,
     };
     let chosen = match searched.path.stop_reason.is_partial() {
         true => by_score(&searched.path, Rule::Best),
@@ -175,15 +176,15 @@ fn walk(
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),
     start: Instant,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Searched> {
-    let journal = observer.journal().under(format_args!("walk/{place}"));
-    selector.search_on(&design.at_lambda(lambdas[place]), start, &mut Under::new(observer, journal))
+    let journal = monitor.journal.under(format_args!("walk/{place}"));
+    selector.search_on(&design.at_lambda(lambdas[place]), start, &mut monitor.with_journal(journal))
 }
 
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
-fn stopped(reason: StopReason, observer: &dyn Observer) -> StopReason {
-    if reason.is_partial() { reason } else { observer.sign().reason().unwrap_or(StopReason::Interrupted) }
+fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
+    if reason.is_partial() { reason } else { sign.reason().unwrap_or(StopReason::Interrupted) }
 }
 
 /// The entry of the largest subset of at most so many features.
@@ -196,7 +197,7 @@ fn plain(
     selector: &ValidSelector,
     design: &Design,
     start: Instant,
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
 ) -> Result<Picked> {
     let choose = selector.search().choose();
@@ -204,13 +205,13 @@ fn plain(
     let lambdas = walk_lambdas(design, false);
     let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
-        [_] => walk(selector, design, (&lambdas, 0), start, observer)?,
+        [_] => walk(selector, design, (&lambdas, 0), start, monitor)?,
         several => {
-            let watcher = Watcher::new(observer);
+            let watcher = Watcher::new(monitor);
             watcher.stage("walks", several.len());
             let walks = in_turn(several.len(), |at| {
                 let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
-                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut member)?;
+                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut member.monitor())?;
                 watcher.piece();
                 Ok(searched)
             })?;

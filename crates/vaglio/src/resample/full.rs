@@ -89,7 +89,7 @@ mod tests {
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
-    use vaglio_core::{Columns, Lambda, Problem, SearchStrategy, Silent, Task};
+    use vaglio_core::{Columns, Lambda, Monitor, Problem, SearchStrategy, Silent, Task};
     use vaglio_testkit::Random;
 
     /// 40 rows of 60 columns: noise, two of which make the target, or the target with much noise in every column.
@@ -115,7 +115,7 @@ mod tests {
             let selector = search(Rls { lambda: lambda.clone(), ..Rls::default() }).check().unwrap();
             let design = selector.design(problem).unwrap();
             let sample = Sample::plain(problem.clone(), false);
-            select(&selector, &sample, &design, Instant::now(), &mut Silent).unwrap()
+            select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
         };
         fn by<S: SearchStrategy + Clone + 'static>(search: S) -> Box<dyn Fn(Rls) -> Selector> {
             Box::new(move |learner| Selector::params(Loo::default(), search.clone(), learner))

@@ -67,7 +67,7 @@ mod tests {
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use std::time::Instant;
-    use vaglio_core::{Lambda, Silent};
+    use vaglio_core::{Lambda, Monitor, Silent};
     use vaglio_testkit::data;
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
             let problem = recipe.problem();
             let sample = Sample::plain(problem.clone(), false);
             let design = selector.design(&problem).unwrap();
-            let picked = select(&selector, &sample, &design, Instant::now(), &mut Silent).unwrap();
+            let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
             let pooled = held_out(&selector, &sample, &picked.chosen, &Watcher::new(&mut Silent)).unwrap().unwrap();
             let loss = selector.loss(problem.task());
             let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));

@@ -1,8 +1,8 @@
-//! Jobs on the pool, with one observer for all of them.
+//! Jobs on the pool, with one monitor for all of them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use vaglio_core::{Answer, Journal, Observer, Result, Step, StopReason, StopSign};
+use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Result, StopReason, StopSign};
 
 /// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
 ///
@@ -34,51 +34,55 @@ pub(crate) fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// An observer that many walks share.
+/// A monitor that many walks share.
 pub(crate) struct Watcher<'o> {
-    observer: Mutex<&'o mut dyn Observer>,
+    monitor: Mutex<Monitor<'o>>,
     stopped: Mutex<Option<StopReason>>,
     journal: Journal,
-    sign: StopSign,
+    stop: StopSign,
 }
 
 impl<'o> Watcher<'o> {
-    pub fn new(observer: &'o mut dyn Observer) -> Self {
-        let (journal, sign) = (observer.journal(), observer.sign());
-        Watcher { observer: Mutex::new(observer), stopped: Mutex::new(None), journal, sign }
+    pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
+        let monitor = monitor.into();
+        let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
+        Watcher { monitor: Mutex::new(monitor), stopped: Mutex::new(None), journal, stop }
     }
 
-    fn ask(&self, question: impl FnOnce(&mut dyn Observer) -> Answer) -> Answer {
+    /// Shows that work goes on.
+    fn tick(&self) -> Answer {
         if let Some(reason) = self.was_stopped() {
             return Answer::Stop(reason);
         }
-        let answer = self.observer.lock().map_or(Answer::Continue, |mut observer| question(&mut **observer));
+        let answer = self.monitor.lock().map_or(Answer::Continue, |mut monitor| monitor.show(&Event::Tick));
         if let (Answer::Stop(reason), Ok(mut stopped)) = (answer, self.stopped.lock()) {
             *stopped = Some(reason);
         }
         answer
     }
 
+    fn show(&self, event: &Event<'_>) {
+        if self.was_stopped().is_none()
+            && let Ok(mut monitor) = self.monitor.lock()
+        {
+            monitor.show(event);
+        }
+    }
+
     /// A stage begins that has so many pieces.
     pub fn stage(&self, what: &str, pieces: usize) {
-        self.ask(|observer| {
-            observer.stage(what, pieces);
-            Answer::Continue
-        });
+        self.show(&Event::Stage { what, pieces });
     }
 
     /// A piece of the stage is done.
     pub fn piece(&self) {
-        self.ask(|observer| {
-            observer.piece();
-            Answer::Continue
-        });
+        self.show(&Event::Piece);
     }
 
     /// Why the walks are to stop, if they are; work that asks this is cut short then.
     pub fn stopped(&self) -> Option<StopReason> {
         let Ok(mut stopped) = self.stopped.lock() else { return None };
-        *stopped = stopped.or_else(|| self.sign.reason());
+        *stopped = stopped.or_else(|| self.stop.reason());
         *stopped
     }
 
@@ -94,32 +98,30 @@ impl<'o> Watcher<'o> {
 
     /// The observer of one walk, whose work is kept in that part of the journal.
     pub fn member(&self, journal: Journal) -> Member<'_, 'o> {
-        Member(self, journal)
+        Member { watcher: self, journal }
     }
 }
 
-/// Asks the shared observer at every step, and shows it none.
-pub(crate) struct Member<'w, 'o>(&'w Watcher<'o>, Journal);
+/// One of the walks that share a monitor: it asks at every step, and shows none.
+pub(crate) struct Member<'w, 'o> {
+    watcher: &'w Watcher<'o>,
+    journal: Journal,
+}
+
+impl Member<'_, '_> {
+    /// The monitor of this walk.
+    pub fn monitor(&mut self) -> Monitor<'_> {
+        let (journal, stop) = (self.journal.clone(), self.watcher.stop.clone());
+        Monitor { observer: self, journal, stop }
+    }
+}
 
 impl Observer for Member<'_, '_> {
-    fn step(&mut self, _: &Step) -> Answer {
-        self.0.ask(|observer| observer.tick())
-    }
-
-    fn visited(&mut self, _: f64, _: f64) -> Answer {
-        self.0.ask(|observer| observer.tick())
-    }
-
-    fn tick(&mut self) -> Answer {
-        self.0.ask(|observer| observer.tick())
-    }
-
-    fn journal(&self) -> Journal {
-        self.1.clone()
-    }
-
-    fn sign(&self) -> StopSign {
-        self.0.sign.clone()
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match event {
+            Event::Step(_) | Event::Tick | Event::Visited { .. } => self.watcher.tick(),
+            _ => Answer::Continue,
+        }
     }
 }
 

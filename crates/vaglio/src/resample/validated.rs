@@ -7,7 +7,7 @@ use super::table;
 use super::tally::Tally;
 use super::walks::{Fold, Trail, said_of, trails};
 use crate::selector::ValidSelector;
-use vaglio_core::{CrossValidation, Design, Error, Observer, Result};
+use vaglio_core::{CrossValidation, Design, Error, Monitor, Result};
 use vaglio_report::record::Table;
 use vaglio_search::shuffle::stream;
 
@@ -54,10 +54,10 @@ pub(super) fn cross_validated(
     how: CrossValidation,
     of_row: &[Vec<usize>],
     (lambdas, all): (&[Option<f64>], &[Option<f64>]),
-    observer: &mut dyn Observer,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Option<CrossValidated>> {
     let loss = &*selector.loss(sample.task());
-    let watcher = Watcher::new(observer);
+    let watcher = Watcher::new(monitor);
     watcher.stage("choose", how.folds * how.repeats * lambdas.len());
     let done = in_turn(how.folds * how.repeats, |job| {
         if watcher.stopped().is_some() {

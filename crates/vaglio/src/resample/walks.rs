@@ -128,8 +128,8 @@ pub(crate) fn trails(
         }
         let walked = journal.once(format_args!("walk/{at}"), || {
             let design = design.at_lambda(lambdas[at]);
-            let mut observer = watcher.member(journal.within(format_args!("walk/{at}")));
-            let path = selector.search_on(&design, Instant::now(), &mut observer)?.path;
+            let mut member = watcher.member(journal.within(format_args!("walk/{at}")));
+            let path = selector.search_on(&design, Instant::now(), &mut member.monitor())?.path;
             Ok((!path.stop_reason.is_partial()).then(|| Walked::new(path)))
         })?;
         watcher.piece();

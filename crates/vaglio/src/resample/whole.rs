@@ -41,13 +41,14 @@ impl Whole<'_> {
     /// Those of every part of it.
     pub fn on(&self, sample: &Sample, (watcher, journal): (&Watcher<'_>, Journal)) -> Result<Option<Repeated>> {
         let fitted = sample.fitted()?;
-        let mut observer = watcher.member(journal);
+        let mut member = watcher.member(journal);
+        let monitor = &mut member.monitor();
         let selector = match self.tune {
-            Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, &mut observer)?.0,
+            Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, monitor)?.0,
             None => self.selector.clone(),
         };
         let design = selector.design(&fitted.problem)?;
-        let picked = select(&selector, sample, &design, Instant::now(), &mut observer)?;
+        let picked = select(&selector, sample, &design, Instant::now(), monitor)?;
         if watcher.stopped().is_some() {
             return Ok(None);
         }

@@ -28,7 +28,7 @@ use ledger::{Ledger, Outcome};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Answer, Criterion, Design, Error, Journal, Learner, Observer, Outline, Problem, Result, Score, Step, StopSign,
+    Answer, Criterion, Design, Error, Event, Journal, Learner, Monitor, Observer, Outline, Problem, Result, Score,
     Subset,
 };
 
@@ -50,7 +50,7 @@ pub(crate) trait Tuning {
     /// before anything was scored.
     ///
     /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
-    /// come from rows that neither saw. The observer may stop it; the best so far is the result then.
+    /// come from rows that neither saw. The monitor may stop it; the best so far is the result then.
     ///
     /// # Errors
     /// The first failure, when nothing that was tried has a finite score.
@@ -58,18 +58,23 @@ pub(crate) trait Tuning {
         &self,
         selector: ValidSelector,
         problem: &Problem,
-        observer: &mut dyn Observer,
+        monitor: &mut Monitor<'_>,
     ) -> Result<(ValidSelector, Option<Tuned>)>;
 
     /// Searches; `None` when it was interrupted before anything was scored.
-    fn search(&self, selector: &ValidSelector, problem: &Problem, observer: &mut dyn Observer)
-    -> Result<Option<Tuned>>;
+    fn search(&self, selector: &ValidSelector, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Option<Tuned>>;
 
     /// The learner with these settings.
     fn with(&self, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>>;
 
-    /// The criterion of a selection; `None` when the observer stopped it.
-    fn scored(&self, selector: &ValidSelector, problem: &Problem, watch: &mut Watch<'_>) -> Result<Option<Score>>;
+    /// The criterion of a selection; `None` when it was stopped.
+    fn scored(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        progress: &mut Progress<'_, '_>,
+        journal: Journal,
+    ) -> Result<Option<Score>>;
 }
 
 impl Tuning for Tune {
@@ -105,44 +110,37 @@ impl Tuning for Tune {
         &self,
         selector: ValidSelector,
         problem: &Problem,
-        observer: &mut dyn Observer,
+        monitor: &mut Monitor<'_>,
     ) -> Result<(ValidSelector, Option<Tuned>)> {
-        let Some(found) = self.search(&selector, problem, observer)? else { return Ok((selector, None)) };
+        let Some(found) = self.search(&selector, problem, monitor)? else { return Ok((selector, None)) };
         let learner = self.with(&setting::written(&*selector.learner)?, found.values())?;
         Ok((ValidSelector { learner, ..selector }, Some(found)))
     }
 
-    fn search(
-        &self,
-        selector: &ValidSelector,
-        problem: &Problem,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<Tuned>> {
+    fn search(&self, selector: &ValidSelector, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Option<Tuned>> {
         let span = tracing::info_span!("tune", method = self.method.name(), budget = self.budget);
         let _entered = span.enter();
         let settings = setting::written(&*selector.learner)?;
-        let (journal, mut tried) = (observer.journal().under("tune"), 0);
-        let mut watch =
-            Watch { observer, journal: Journal::default(), done: 0.0, of: self.budget as f64, stopped: false };
+        let (journal, mut tried) = (monitor.journal.under("tune"), 0);
+        let mut progress = Progress { monitor, done: 0.0, of: self.budget as f64, stopped: false };
         let evaluate = |values: &[f64]| {
-            if watch.stopped {
+            if progress.stopped {
                 return Outcome::Stopped;
             }
             tried += 1;
-            watch.journal = journal.within(tried);
             let scored = self.with(&settings, values).and_then(|learner| {
                 let tuned = ValidSelector { learner, ..selector.clone() };
-                journal.once(tried, || self.scored(&tuned, problem, &mut watch))
+                journal.once(tried, || self.scored(&tuned, problem, &mut progress, journal.within(tried)))
             });
-            watch.done += 1.0;
+            progress.done += 1.0;
             match scored {
                 Ok(None) => Outcome::Stopped,
                 Ok(Some(score)) => {
-                    watch.ask();
+                    progress.ask();
                     Outcome::Scored(score.loss)
                 }
                 Err(error) => {
-                    watch.ask();
+                    progress.ask();
                     Outcome::Failed(error)
                 }
             }
@@ -179,7 +177,13 @@ impl Tuning for Tune {
         Ok(learner)
     }
 
-    fn scored(&self, selector: &ValidSelector, problem: &Problem, watch: &mut Watch<'_>) -> Result<Option<Score>> {
+    fn scored(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        progress: &mut Progress<'_, '_>,
+        journal: Journal,
+    ) -> Result<Option<Score>> {
         let design = selector.design(problem)?;
         match self.score {
             Scored::All => {
@@ -189,9 +193,11 @@ impl Tuning for Tune {
                 subset.score().map(Some)
             }
             Scored::Search => {
-                let path = selector.search_on(&design, Instant::now(), watch)?.path;
+                let stop = progress.monitor.stop.clone();
+                let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
+                let path = selector.search_on(&design, Instant::now(), monitor)?.path;
                 let score = path.result().map_or(path.empty, |entry| entry.score);
-                if watch.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
+                if progress.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
             }
         }
     }
@@ -202,37 +208,27 @@ fn all_at_once(columns: usize) -> Outline {
     Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
 }
 
-/// Asks the observer whether to go on, and shows it no steps: these are not the run's own.
-pub(crate) struct Watch<'o> {
-    observer: &'o mut dyn Observer,
-    journal: Journal,
+/// Shows scores in place of the steps of their searches, which are not the run's own.
+pub(crate) struct Progress<'o, 'm> {
+    monitor: &'o mut Monitor<'m>,
     done: f64,
     of: f64,
     stopped: bool,
 }
 
-impl Watch<'_> {
+impl Progress<'_, '_> {
     fn ask(&mut self) -> Answer {
-        let answer = self.observer.visited(self.done, self.of);
+        let answer = self.monitor.show(&Event::Visited { done: self.done, of: self.of });
         self.stopped |= matches!(answer, Answer::Stop(_));
         answer
     }
 }
 
-impl Observer for Watch<'_> {
-    fn step(&mut self, _: &Step) -> Answer {
-        self.ask()
-    }
-
-    fn visited(&mut self, _: f64, _: f64) -> Answer {
-        self.ask()
-    }
-
-    fn journal(&self) -> Journal {
-        self.journal.clone()
-    }
-
-    fn sign(&self) -> StopSign {
-        self.observer.sign()
+impl Observer for Progress<'_, '_> {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match event {
+            Event::Step(_) | Event::Visited { .. } => self.ask(),
+            _ => Answer::Continue,
+        }
     }
 }

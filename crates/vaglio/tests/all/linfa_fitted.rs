@@ -321,7 +321,8 @@ fn what_needs_no_data_is_refused_by_check() {
 struct Counter(Arc<AtomicUsize>, usize);
 
 impl Observer for Counter {
-    fn step(&mut self, _: &Step) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        let Event::Step(_) = event else { return Answer::Continue };
         let steps = self.0.fetch_add(1, Ordering::SeqCst) + 1;
         if steps >= self.1 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
     }

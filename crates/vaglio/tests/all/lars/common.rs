@@ -50,7 +50,7 @@ pub fn watched(
 ) -> Result<Path> {
     search.check(criterion, design)?;
     let subset = Subset::open(criterion, design, &search.outline(design)?)?;
-    search.search(&mut SearchContext::new(criterion, design, subset, observer, 0))
+    search.search(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0))
 }
 
 /// A design of these columns, ridge with λ = 1 and an intercept.

@@ -2,7 +2,7 @@
 
 use super::common::{design, walk, watched};
 use std::collections::BTreeMap;
-use vaglio::core::{Answer, Criterion, Design, Feature, FeatureRef, Observer, Path, Readout, Step, StopReason};
+use vaglio::core::{Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, Readout, StopReason};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{Blocks, Polish, Rank};
 use vaglio_testkit::data;
@@ -75,8 +75,8 @@ fn forced_excluded_blocks_and_limits() {
 fn an_observer_stops_it() {
     struct Two(usize);
     impl Observer for Two {
-        fn step(&mut self, _: &Step) -> Answer {
-            self.0 += 1;
+        fn observe(&mut self, event: &Event<'_>) -> Answer {
+            self.0 += usize::from(matches!(event, Event::Step(_)));
             if self.0 == 2 { Answer::Stop(StopReason::Limit) } else { Answer::Continue }
         }
     }

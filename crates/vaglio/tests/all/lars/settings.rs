@@ -4,7 +4,7 @@ use super::common::{Positive, design, factors, walk, watched};
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::Selector;
-use vaglio::core::{Action, Answer, Choose, Error, FeatureRef, Observer, SearchStrategy, Silent, Step, StopReason};
+use vaglio::core::{Action, Answer, Choose, Error, Event, FeatureRef, Observer, SearchStrategy, Silent, StopReason};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
 use vaglio::search::{Blocks, Lars, Polish, Rank};
@@ -72,7 +72,8 @@ fn a_path_of_nothing_ends_at_once() {
 fn an_observer_stops_it_after_any_step() {
     struct After(usize);
     impl Observer for After {
-        fn step(&mut self, step: &Step) -> Answer {
+        fn observe(&mut self, event: &Event<'_>) -> Answer {
+            let Event::Step(step) = event else { return Answer::Continue };
             assert!(step.knot.is_some());
             self.0 -= 1;
             if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }

@@ -19,7 +19,7 @@ pub fn fast(search: &dyn SearchStrategy, design: &Design, observer: &mut dyn Obs
     let criterion: &dyn Criterion = &Loo::default();
     search.check(criterion, design).unwrap();
     let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
-    search.search(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
+    search.search(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0)).unwrap()
 }
 
 pub fn loss(design: &Design, subset: &[Feature]) -> f64 {

@@ -5,7 +5,9 @@ use linfa::ParamGuard;
 use serde_json::json;
 use std::sync::Arc;
 use vaglio::Selector;
-use vaglio::core::{Answer, Criterion, Observer, Outline, SearchStrategy, Step, StopReason, StopSign};
+use vaglio::core::{
+    Answer, Criterion, Event, Monitor, Observer, Outline, SearchStrategy, Silent, StopReason, StopSign,
+};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
 use vaglio::search::{Exhaustive, Floating, Greedy};
@@ -14,11 +16,10 @@ use vaglio_testkit::data;
 struct StopAt(usize);
 
 impl Observer for StopAt {
-    fn step(&mut self, _: &Step) -> Answer {
-        self.visited(0.0, 0.0)
-    }
-
-    fn visited(&mut self, _: f64, _: f64) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        if !matches!(event, Event::Step(_) | Event::Visited { .. }) {
+            return Answer::Continue;
+        }
         self.0 = self.0.saturating_sub(1);
         if self.0 == 0 { Answer::Stop(StopReason::Limit) } else { Answer::Continue }
     }
@@ -134,17 +135,12 @@ fn settings_read_back_as_they_are_written() {
 /// Moments and kernels of all columns come before the first step.
 #[test]
 fn what_comes_before_the_first_step_ends_when_the_run_does() {
-    struct Ended;
-    impl Observer for Ended {
-        fn sign(&self) -> StopSign {
-            StopSign::new(|| Some(StopReason::Interrupted))
-        }
-    }
     let problem = data::regression(40, 6, 3).problem();
     for criterion in [Arc::new(KFold::default()) as Arc<dyn Criterion>, Arc::new(Nhsic::default())] {
         let selector = Selector::from_parts(criterion, Arc::new(Greedy::new(3)), Arc::new(Rls::default()));
         let selector = selector.check().unwrap();
-        let path = selector.select(&problem, &mut Ended).unwrap().path;
+        let stop = StopSign::new(|| Some(StopReason::Interrupted));
+        let path = selector.select(&problem, Monitor { stop, ..Monitor::from(&mut Silent) }).unwrap().path;
         assert_eq!((path.stop_reason, path.steps.len(), path.chosen), (StopReason::Interrupted, 0, None));
         assert!(path.empty.loss.is_finite());
     }

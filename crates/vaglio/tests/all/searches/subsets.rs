@@ -2,7 +2,7 @@
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
-    Answer, Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy,
+    Answer, Criterion, Design, Evaluator, Event, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy,
     Shortcut, Silent, StopReason, Subset,
 };
 use vaglio::criteria::Loo;
@@ -102,7 +102,7 @@ impl Evaluator for Bounding<'_> {
 
 fn bounded(search: &Exhaustive, design: &Design, observer: &mut dyn Observer) -> Path {
     let subset = Subset::new(Shortcut::new("bounding", Bounding(design)));
-    search.search(&mut SearchContext::new(&Loo::default(), design, subset, observer, 0)).unwrap()
+    search.search(&mut SearchContext::new(&Loo::default(), design, subset, &mut *observer, 0)).unwrap()
 }
 
 #[test]
@@ -148,7 +148,8 @@ fn bounds_keep_what_is_better_than_the_greedy_start() {
 struct StopAt(usize);
 
 impl Observer for StopAt {
-    fn visited(&mut self, done: f64, of: f64) -> Answer {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        let Event::Visited { done, of } = event else { return Answer::Continue };
         assert!(done <= of);
         self.0 -= 1;
         if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }

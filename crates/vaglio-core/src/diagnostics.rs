@@ -1,4 +1,4 @@
-//! What rounding asked of a search.
+//! Numerical diagnostics of a search: what rounding asked of it.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// How near to nothing the numbers of a search came that it divided by, and what it did about them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Health {
+pub struct Diagnostics {
     /// The least that was left in a trial of 1 − leverage of a row, or of a column beside those before it, as a share of
     /// what it is a difference of: 1 where nothing cancelled. A trial by shortcut has about 16 + log10 of it digits.
     pub conditioning: f64,
@@ -19,20 +19,20 @@ pub struct Health {
     pub rows_kept_out: u64,
 }
 
-impl Default for Health {
+impl Default for Diagnostics {
     fn default() -> Self {
-        Health { conditioning: 1.0, remade: 0, rebuilt: 0, rows_kept_out: 0 }
+        Diagnostics { conditioning: 1.0, remade: 0, rebuilt: 0, rows_kept_out: 0 }
     }
 }
 
-impl Health {
-    /// That of parts of a search, where some tell it.
-    pub fn of(parts: impl IntoIterator<Item = Option<Health>>) -> Option<Self> {
-        parts.into_iter().flatten().reduce(Health::and)
+impl Diagnostics {
+    /// Those of parts of a search, where some have them.
+    pub fn of(parts: impl IntoIterator<Item = Option<Diagnostics>>) -> Option<Self> {
+        parts.into_iter().flatten().reduce(Diagnostics::and)
     }
 
-    fn and(self, other: Health) -> Self {
-        Health {
+    fn and(self, other: Diagnostics) -> Self {
+        Diagnostics {
             conditioning: self.conditioning.min(other.conditioning),
             remade: self.remade + other.remade,
             rebuilt: self.rebuilt + other.rebuilt,
@@ -41,9 +41,9 @@ impl Health {
     }
 }
 
-/// Where the trials of an evaluator and of its branches note their [`Health`], on any thread. The default notes nothing.
+/// Records the [`Diagnostics`] of the trials of an evaluator and of its branches, on any thread. The default records nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Watch(Vec<Arc<Noted>>);
+pub struct Recorder(Vec<Arc<Noted>>);
 
 /// Sums, maxima and minima, which do not depend on the order of threads.
 #[derive(Debug)]
@@ -57,16 +57,16 @@ struct Noted {
 
 const NOTHING_LOST: u64 = 1f64.to_bits();
 
-impl Watch {
-    /// One that notes.
+impl Recorder {
+    /// One that records.
     pub fn new() -> Self {
         let (conditioning, zero) = (AtomicU64::new(NOTHING_LOST), || AtomicU64::new(0));
-        Watch(vec![Arc::new(Noted { conditioning, remade: zero(), rebuilt: zero(), rows_kept_out: zero() })])
+        Recorder(vec![Arc::new(Noted { conditioning, remade: zero(), rebuilt: zero(), rows_kept_out: zero() })])
     }
 
-    /// What several evaluators note.
-    pub fn of(all: impl IntoIterator<Item = Watch>) -> Self {
-        Watch(all.into_iter().flat_map(|watch| watch.0).collect())
+    /// What several evaluators record.
+    pub fn of(all: impl IntoIterator<Item = Recorder>) -> Self {
+        Recorder(all.into_iter().flat_map(|recorder| recorder.0).collect())
     }
 
     /// Notes the conditioning of a trial.
@@ -93,24 +93,24 @@ impl Watch {
         }
     }
 
-    /// What was noted; `None` where nothing is.
-    pub fn health(&self) -> Option<Health> {
-        let of_one = |noted: &Arc<Noted>| Health {
+    /// What was recorded; `None` where nothing is.
+    pub fn diagnostics(&self) -> Option<Diagnostics> {
+        let of_one = |noted: &Arc<Noted>| Diagnostics {
             conditioning: f64::from_bits(noted.conditioning.load(Relaxed)),
             remade: noted.remade.load(Relaxed),
             rebuilt: noted.rebuilt.load(Relaxed),
             rows_kept_out: noted.rows_kept_out.load(Relaxed),
         };
-        Health::of(self.0.iter().map(|noted| Some(of_one(noted))))
+        Diagnostics::of(self.0.iter().map(|noted| Some(of_one(noted))))
     }
 
-    /// What was noted, which is forgotten.
-    pub fn take(&self) -> Option<Health> {
-        let health = self.health();
+    /// What was recorded, which is forgotten.
+    pub fn take(&self) -> Option<Diagnostics> {
+        let diagnostics = self.diagnostics();
         for noted in &self.0 {
             noted.conditioning.store(NOTHING_LOST, Relaxed);
             [&noted.remade, &noted.rebuilt, &noted.rows_kept_out].iter().for_each(|count| count.store(0, Relaxed));
         }
-        health
+        diagnostics
     }
 }

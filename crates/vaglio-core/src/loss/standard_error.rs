@@ -1,6 +1,6 @@
 //! Standard errors of mean losses over rows.
 
-use super::classes::{class_of, is_wrong, tied};
+use super::decision::{class_of, is_wrong, tied};
 use super::each_row;
 use ndarray::{ArrayView2, Axis};
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn means_have_the_spread_of_their_rows() {
+    fn means_have_the_standard_error_of_their_rows() {
         let (targets, predictions, _) = rows(40, 1);
         let rate = ZeroOne.mean(targets.view(), predictions.view(), None);
         let found = ZeroOne.standard_error(targets.view(), predictions.view(), None).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_wrong_without_spread() {
+    fn nothing_is_wrong_without_variation() {
         let (targets, ..) = rows(20, 1);
         for loss in losses() {
             assert_eq!(loss.standard_error(targets.view(), targets.view(), None), Some(0.0), "{loss:?}");

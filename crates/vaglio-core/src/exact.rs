@@ -1,0 +1,66 @@
+//! Numbers in files that are read back to the last bit, also where they are not finite; for fields of one number with
+//! `#[serde(with)]`.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A number that is read back to the last bit, also where it is not finite.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exact(pub f64);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Finite(f64),
+    Bits(String),
+}
+
+impl Serialize for Exact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.is_finite() {
+            true => serializer.serialize_f64(self.0),
+            false => serializer.serialize_str(&format!("{:016x}", self.0.to_bits())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Finite(number) => Ok(Exact(number)),
+            Written::Bits(bits) => {
+                let bits = u64::from_str_radix(&bits, 16).map_err(serde::de::Error::custom)?;
+                Ok(Exact(f64::from_bits(bits)))
+            }
+        }
+    }
+}
+
+/// Writes a number that is read back to the last bit, also where it is not finite.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Exact(*number).serialize(serializer)
+}
+
+/// Reads such a number.
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Exact::deserialize(deserializer).map(|Exact(number)| number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_back_to_the_last_bit() {
+        for number in [0.1, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 1.0 / 3.0, 1e300, 7.0] {
+            let text = serde_json::to_string(&Exact(number)).unwrap();
+            let Exact(read) = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.to_bits(), number.to_bits(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Quantities as files have them: a number with a unit.
+
+use serde::de::{Deserializer, Error, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A number with a unit, or a plain number.
+pub trait Quantity: Sized {
+    /// What is expected where something else is found.
+    const EXPECTED: &'static str;
+
+    /// What people write.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// Of a plain number.
+    fn of_double(number: f64) -> Option<Self>;
+
+    /// Of a plain whole number.
+    ///
+    /// # Errors
+    /// The number, as a message shows it.
+    fn of_whole(number: i128) -> Result<Self, String> {
+        let number = number as f64;
+        Self::of_double(number).ok_or_else(|| format!("{number:e}"))
+    }
+}
+
+/// The number at the start of a text, the letters after it, and what follows.
+pub fn split(text: &str) -> (&str, &str, &str) {
+    let text = text.trim_start();
+    let (number, after) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let after = after.trim_start();
+    let (unit, rest) = after.split_at(after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len()));
+    (number, unit, rest.trim_start())
+}
+
+/// The value of a unit, of which each has one or several names.
+pub fn unit<T: Copy>(units: &[(&[&str], T)], name: &str) -> Option<T> {
+    let is_this = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    units.iter().find(|(names, _)| is_this(names)).map(|(_, value)| *value)
+}
+
+/// Reads a quantity, for `Deserialize`.
+///
+/// # Errors
+/// What was expected, and what was found.
+pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
+    deserializer.deserialize_any(Reader(PhantomData))
+}
+
+struct Reader<Q>(PhantomData<Q>);
+
+fn refused<Q: Quantity, E: Error>(found: impl fmt::Display) -> E {
+    E::custom(format!("expected {}, found {found}", Q::EXPECTED))
+}
+
+impl<Q: Quantity> Visitor<'_> for Reader<Q> {
+    type Value = Q;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Q::EXPECTED)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Q, E> {
+        Q::of_whole(value.into()).map_err(refused::<Q, E>)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Q, E> {
+        Q::of_whole(value.into()).map_err(refused::<Q, E>)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Q, E> {
+        Q::of_double(value).ok_or_else(|| refused::<Q, E>(format_args!("{value:e}")))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Q, E> {
+        Q::parse(value).ok_or_else(|| refused::<Q, E>(format_args!("`{value}`")))
+    }
+}

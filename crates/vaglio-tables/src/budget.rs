@@ -1,7 +1,6 @@
 //! How much memory may be taken, asked before it is.
 
 mod machine;
-pub(crate) mod quantity;
 mod size;
 
 #[cfg(feature = "text")]

@@ -7,6 +7,7 @@ pub mod budget;
 pub mod disk;
 #[cfg(feature = "text")]
 pub mod read;
+pub mod quantity;
 mod read_spec;
 mod survey;
 

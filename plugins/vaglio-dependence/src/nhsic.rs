@@ -16,7 +16,7 @@ use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Factor, Landmarks};
+use vaglio_kernels::hsic::{Landmarks, ThinFactor};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
@@ -146,7 +146,7 @@ impl Nhsic {
     ///
     /// # Errors
     /// Those of [`Nhsic::landmarks`].
-    fn factor(&self, target: &Target, level: Level, shares: &[f64]) -> Result<Factor> {
+    fn factor(&self, target: &Target, level: Level, shares: &[f64]) -> Result<ThinFactor> {
         match target {
             Target::Numbers(targets, _)
                 if self.kernel.output_approximation == OutputApproximation::Nystrom && !targets.is_empty() =>

@@ -5,7 +5,6 @@ use super::standard_error::{of_classes, of_pairs};
 use super::{Loss, Measure, each_row};
 use crate::{Error, Result, Task, part};
 use ndarray::ArrayView2;
-use vaglio_columns::TIED_PREDICTION;
 
 /// Share of rows on the wrong side: y·p ≤ 0; with several classes, the own class is not the only largest.
 #[part(

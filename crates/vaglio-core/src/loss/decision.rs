@@ -1,20 +1,19 @@
 //! What targets and predictions of classes, coded ±1, decide.
 
+use vaglio_columns::TIED_PREDICTION;
+
 /// The class of a row's targets: with one output 1 for the positive class and 0 for the other.
 pub(super) fn class_of(targets: &[f64]) -> usize {
     if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
 }
 
-/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding.
-const TIE: f64 = 1e-12;
-
 /// Whether a row is on the wrong side; a tie is wrong.
 pub(super) fn is_wrong(targets: &[f64], predictions: &[f64]) -> bool {
     if targets.len() == 1 {
-        return targets[0] * predictions[0] <= TIE;
+        return targets[0] * predictions[0] <= TIED_PREDICTION;
     }
     let own = class_of(targets);
-    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own] - TIE)
+    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own] - TIED_PREDICTION)
 }
 
 /// The rows from the lowest prediction to the highest, and where those that tie begin and end.
@@ -24,7 +23,7 @@ pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0];
     let mut rest = &order[..];
     while let Some(&first) = rest.first() {
-        let tie = rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIE).count().max(1);
+        let tie = rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIED_PREDICTION).count().max(1);
         rest = &rest[tie..];
         starts.push(order.len() - rest.len());
     }

@@ -4,7 +4,7 @@ use super::best_subsets::BestSubsets;
 use super::frontier::{Frontier, OpenNode};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Health, Journal};
+use vaglio_core::{Diagnostics, Journal};
 
 /// Where a search was, with all that it knew: it goes on at the last child of the trail.
 #[derive(Serialize, Deserialize)]
@@ -18,8 +18,8 @@ pub(crate) struct Snapshot {
     pub found: BestSubsets,
     pub visited: u64,
     pub pruned: u64,
-    #[serde(default)]
-    pub health: Option<Health>,
+    #[serde(default, rename = "health")]
+    pub diagnostics: Option<Diagnostics>,
 }
 
 /// The snapshots of a search in its journal.

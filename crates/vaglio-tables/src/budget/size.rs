@@ -1,6 +1,6 @@
 //! Numbers of bytes as files have them.
 
-use super::quantity::{self, Quantity, split, unit};
+use crate::quantity::{self, Quantity, split, unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Lengths of time as files have them.
 
-use crate::budget::quantity::{self, Quantity, split, unit};
+use vaglio_tables::quantity::{self, Quantity, split, unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;

@@ -216,7 +216,16 @@ fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
     if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
 }
 
-/// What centering and standardizing need of one fold.
+/// What centering and standardizing need of one fold v with training rows t.
+///
+/// With μ_i the mean of column i over t, d_i its deviation there, sums σ_i = Σ_v x_i over the rows held out and n_t, n_v the
+/// weights of both, the centered moments follow from the sums of products alone:
+///
+///   (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j),
+///   (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i d_j),
+///
+/// the first because Σ_t x_i = n_t·μ_i. Targets have means of their own and no deviation; Σ_t (x_i − μ_i) = 0, so
+/// (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
 struct Centering {
     means: Vec<f64>,
     /// One over the standard deviation.

@@ -1,4 +1,4 @@
-//! G x of candidates that were tried: formed together, kept for the steps that follow.
+//! G x of candidates that were tried: computed together, cached for the steps that follow.
 
 use super::Basis;
 use super::basis::RankOneUpdate;
@@ -9,7 +9,7 @@ use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// G x of a candidate that is to be formed, or brought up to date.
+/// G x of a candidate that is to be computed, or brought up to date.
 #[derive(Debug, Clone)]
 pub(super) struct CachedProduct {
     pub feature: usize,
@@ -41,17 +41,17 @@ impl CachedProduct {
 ///
 /// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
 /// waits for no other update, so the products of all candidates and all updates are one. The bits depend neither on what
-/// is formed together nor on what was formed before.
-pub(super) fn form(basis: &Basis<'_>, formed: &mut [CachedProduct]) {
+/// is computed together nor on what was computed before.
+pub(super) fn bring_up_to_date(basis: &Basis<'_>, products: &mut [CachedProduct]) {
     let end = basis.updates.len();
-    formed.sort_by_key(|one| (one.until, one.sound));
-    for group in formed.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
+    products.sort_by_key(|one| (one.until, one.sound));
+    for group in products.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
         let (from, sound) = (group[0].until, group[0].sound.min(end));
         if from < sound {
             take_in(basis, group, &basis.updates[from..sound]);
         }
     }
-    formed.par_iter_mut().for_each(|one| {
+    products.par_iter_mut().for_each(|one| {
         let sound = one.sound.min(end).max(one.until);
         one.c = basis.residual_from(one.feature, std::mem::take(&mut one.c), sound);
         one.until = end;
@@ -180,13 +180,13 @@ mod tests {
             let mut together: Vec<CachedProduct> =
                 (8..count).map(|feature| CachedProduct { sound: 5, ..CachedProduct::new(&late, feature) }).collect();
             let mut in_steps = together.clone();
-            form(&late, &mut together);
-            form(&early, &mut in_steps);
-            form(&late, &mut in_steps[2..]);
-            form(&late, &mut in_steps[..2]);
+            bring_up_to_date(&late, &mut together);
+            bring_up_to_date(&early, &mut in_steps);
+            bring_up_to_date(&late, &mut in_steps[2..]);
+            bring_up_to_date(&late, &mut in_steps[..2]);
             for (one, other) in together.iter().zip(&in_steps) {
                 let mut alone = [CachedProduct { sound: 5, ..CachedProduct::new(&late, one.feature) }];
-                form(&late, &mut alone);
+                bring_up_to_date(&late, &mut alone);
                 assert_eq!((one.feature, &one.c, &one.c), (other.feature, &other.c, &alone[0].c));
                 let plain = late.residual(one.feature);
                 let scale = plain.iter().fold(0.0f64, |most, c| most.max(c.abs()));

@@ -1,10 +1,24 @@
 //! The best addition without trying every candidate, for squared loss.
 //!
 //! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
+//!
+//! # Recurrences
+//! Update p takes c_p·c_pᵀ/τ_p off G (τ_p < 0 where a column left), with t_p = x_pᵀa of each output before it. With g = x_iᵀc_p
+//! and the share y_ip = g/τ_p candidate i has G x_i ← G x_i − y_ip·c_p, and so, update after update,
+//!
+//!   s_i ← s_i − g·y_ip,   t_i ← t_i − y_ip·t_p,   q_i ← q_i − 2·y_ip·c_pᵀG x_i + y_ip²·‖c_p‖².
+//!
+//! G x_i itself is not needed, since for any z
+//!
+//!   x_iᵀG z = x_iᵀz − Σ_{q<p} y_iq·c_qᵀz.
+//!
+//! With z = c_p this is c_pᵀG x_i, from the products c_qᵀc_p of the updates with each other. With z = x_b it is g where column b
+//! entered, because c_p = G x_b: from the row x_iᵀx_b of the Gram matrix, which no λ has a part in, and c_qᵀx_b. Where b left,
+//! c_p is a sum of columns and g one of such rows; where neither is known, c_p is multiplied with X.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
-use super::cached_product::{CachedProduct, form};
+use super::cached_product::{CachedProduct, bring_up_to_date};
 use super::conditioning::judged;
 use super::norm_interval::{IntervalShift, NormInterval};
 use super::row_weights::{RowWeights, weights};
@@ -28,7 +42,7 @@ use std::sync::Arc;
 /// and to more where a trial of a step before told the [`NormInterval`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
 /// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
 /// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
-/// were tried are kept, up to one in 40. Memory 8·m·(s + n/40) bytes beside X at most.
+/// were tried are cached, up to one in 60. Memory 8·m·(s + n/60) bytes beside X at most.
 #[derive(Debug)]
 pub(super) struct CandidateBounds {
     features: Vec<usize>,
@@ -42,8 +56,8 @@ pub(super) struct CandidateBounds {
     /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
     by_columns: bool,
     /// G x of candidates that were tried before, by column, with the number of updates in it.
-    made: Vec<Option<CachedProduct>>,
-    /// How many more of them may be kept.
+    cached: Vec<Option<CachedProduct>>,
+    /// How many more of them may be cached.
     room: usize,
 }
 
@@ -59,7 +73,7 @@ struct Scalars {
     /// Updates up to which s_i was above [`INDEPENDENT_COLUMN`].
     sound: usize,
     /// Of a candidate that was tried.
-    spread: Option<NormInterval>,
+    interval: Option<NormInterval>,
 }
 
 impl Scalars {
@@ -71,10 +85,10 @@ impl Scalars {
 
 /// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
 const NEAR: f64 = 0.05;
-/// Of all columns, one in so many may be kept as G x once it was tried.
-const KEPT: usize = 60;
-/// G x that are in memory at once beside those that are kept.
-const FORMED: usize = 16;
+/// Of all columns, one in so many may be cached as G x once it was tried.
+const CACHED: usize = 60;
+/// G x that are in memory at once beside those that are cached.
+const IN_MEMORY: usize = 16;
 
 impl CandidateBounds {
     /// All columns of some data; nothing is read before bounds are asked for.
@@ -82,27 +96,36 @@ impl CandidateBounds {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
         let scalars = at_start(data, &features);
-        let (made, room) = (vec![None; data.columns()], data.columns().div_ceil(KEPT));
+        let (cached, room) = (vec![None; data.columns()], data.columns().div_ceil(CACHED));
         let with_residuals = vec![Vec::new(); data.outputs()];
-        CandidateBounds { features, scalars, applied: None, along: None, with_residuals, by_columns: true, made, room }
+        CandidateBounds {
+            features,
+            scalars,
+            applied: None,
+            along: None,
+            with_residuals,
+            by_columns: true,
+            cached,
+            room,
+        }
     }
 
     /// G x of a candidate that becomes one no more, with the bits of its trial, where that is accurate.
     pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
-        let made = self.made[feature].take();
-        self.room += usize::from(made.is_some());
+        let cached = self.cached[feature].take();
+        self.room += usize::from(cached.is_some());
         let at = self.features.binary_search(&feature).ok()?;
         let end = basis.updates.len();
-        self.scalars[at].spread = None;
+        self.scalars[at].interval = None;
         let Scalars { s, sound, .. } = self.scalars[at];
         if self.applied != Some(end) || s <= SOUND_CACHE * basis.data.squares(feature) {
             return None;
         }
-        let made = made.unwrap_or_else(|| CachedProduct::new(basis, feature));
-        let mut formed = [CachedProduct { sound, ..made }];
-        form(basis, &mut formed);
-        let [formed] = formed;
-        Some(formed.c)
+        let cached = cached.unwrap_or_else(|| CachedProduct::new(basis, feature));
+        let mut products = [CachedProduct { sound, ..cached }];
+        bring_up_to_date(basis, &mut products);
+        let [product] = products;
+        Some(product.c)
     }
 
     /// Brings the scalars up to date: one read of X, and one for each new update whose products are not known.
@@ -148,7 +171,7 @@ impl CandidateBounds {
             .collect();
 
         // Several updates at once are none whose residuals are known.
-        let spent = if end == first + 1 { IntervalShift::of(basis) } else { None };
+        let shift = if end == first + 1 { IntervalShift::of(basis) } else { None };
         let update = |(place, (&feature, scalars)): (usize, (&usize, &mut Scalars))| {
             for (p, new) in (first..end).zip(&new) {
                 let before = |coefficients: &[f64]| -> f64 {
@@ -164,14 +187,14 @@ impl CandidateBounds {
                 if scalars.sound == p && scalars.s > INDEPENDENT_COLUMN * basis.data.squares(feature) {
                     scalars.sound += 1;
                 }
-                let before = scalars.spread.map(|_| scalars.factors(basis.lambda));
+                let before = scalars.interval.map(|_| scalars.factors(basis.lambda));
                 scalars.q += share * (share * new.norm - 2.0 * image);
                 scalars.s -= g * share;
                 scalars.t.iter_mut().zip(&update.t).for_each(|(t, tb)| *t -= share * tb);
                 scalars.shares.push(share);
-                scalars.spread = match (scalars.spread, &spent, before) {
-                    (Some(spread), Some(spent), Some(before)) => {
-                        Some(spread.after(spent, share, &before, &scalars.factors(basis.lambda)))
+                scalars.interval = match (scalars.interval, &shift, before) {
+                    (Some(interval), Some(shift), Some(before)) => {
+                        Some(interval.after(shift, share, &before, &scalars.factors(basis.lambda)))
                     }
                     _ => None,
                 };
@@ -244,6 +267,9 @@ impl CandidateBounds {
     }
 
     /// Whether s of a column that has just entered was another than its c tells.
+    ///
+    /// How far rounding takes s_i from xᵀG x depends on the data, so [`PRODUCT_DRIFT`] is not derived but checked, here: at every
+    /// column that enters, whose c is known. Where s is off by more, all products are read from the rows from there on.
     fn has_drifted(&self, basis: &Basis<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
             let UpdateKind::Entry(feature) = update.kind else { return false };
@@ -282,6 +308,8 @@ impl CandidateBounds {
                 let f = t / (basis.lambda + scalars.s);
                 let along = along(scalars, output, f);
                 sum += f * (f * quadratic - 2.0 * along);
+                // s off by δ puts f off by the part w = δ/(λ + s) of it, and f·(f·q − 2·along) by 2w·(f²·q − f·along) of first
+                // order.
                 let wrong = PRODUCT_DRIFT * squares / (basis.lambda + scalars.s);
                 sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
@@ -294,7 +322,7 @@ impl CandidateBounds {
     /// How much higher the bound of each candidate is by what its trials of steps before told.
     pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
-        let adds = |scalars: &Scalars| scalars.spread.filter(|_| is_known).map_or(0.0, NormInterval::adds);
+        let adds = |scalars: &Scalars| scalars.interval.filter(|_| is_known).map_or(0.0, NormInterval::adds);
         self.scalars.iter().map(|scalars| scorer.mean_of(adds(scalars) / (basis.lambda + scalars.s))).collect()
     }
 
@@ -306,44 +334,45 @@ impl CandidateBounds {
     /// Exact trials of some candidates, by position in [`CandidateBounds::features`]. Cost O(m·(s + outputs)) each, O(m) for
     /// one that was tried in the step before.
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
-        positions.chunks(FORMED).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
+        positions.chunks(IN_MEMORY).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
     }
 
     fn few_trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         let mut room = self.room;
-        let mut formed = Vec::with_capacity(positions.len());
-        let mut is_kept = vec![false; basis.data.columns()];
+        let mut products = Vec::with_capacity(positions.len());
+        let mut is_cached = vec![false; basis.data.columns()];
         for &at in positions {
             let (feature, sound) = (self.features[at], self.scalars[at].sound);
-            let made = self.made[feature].take();
-            is_kept[feature] = made.is_some() || room > 0;
-            // Those kept before stay; new ones are kept while there is room, in the order of their bounds.
-            room -= usize::from(made.is_none() && room > 0);
-            formed.push((feature, sound, made));
+            let cached = self.cached[feature].take();
+            is_cached[feature] = cached.is_some() || room > 0;
+            // Those cached before stay; new ones are cached while there is room, in the order of their bounds.
+            room -= usize::from(cached.is_none() && room > 0);
+            products.push((feature, sound, cached));
         }
         self.room = room;
-        let of = |(feature, sound, made): (usize, usize, Option<CachedProduct>)| CachedProduct {
+        let of = |(feature, sound, cached): (usize, usize, Option<CachedProduct>)| CachedProduct {
             sound,
-            ..made.unwrap_or_else(|| CachedProduct::new(basis, feature))
+            ..cached.unwrap_or_else(|| CachedProduct::new(basis, feature))
         };
-        let mut formed: Vec<CachedProduct> = formed.into_par_iter().map(of).collect();
-        form(basis, &mut formed);
+        let mut products: Vec<CachedProduct> = products.into_par_iter().map(of).collect();
+        bring_up_to_date(basis, &mut products);
         let one = |one: CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
             let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
-            let spread = NormInterval::of(basis, &one.c, &f);
-            (one.feature, trial, spread, is_kept[one.feature].then_some(one))
+            let interval = NormInterval::of(basis, &one.c, &f);
+            (one.feature, trial, interval, is_cached[one.feature].then_some(one))
         };
-        let tried: Vec<(usize, Trial, NormInterval, Option<CachedProduct>)> = formed.into_par_iter().map(one).collect();
+        let tried: Vec<(usize, Trial, NormInterval, Option<CachedProduct>)> =
+            products.into_par_iter().map(one).collect();
         let mut trials = HashMap::with_capacity(positions.len());
-        for (feature, trial, spread, formed) in tried {
-            trials.insert(feature, (trial, spread));
-            self.made[feature] = formed;
+        for (feature, trial, interval, products) in tried {
+            trials.insert(feature, (trial, interval));
+            self.cached[feature] = products;
         }
         let trial = |&at: &usize| {
-            let (trial, spread) = trials.remove(&self.features[at])?;
-            self.scalars[at].spread = Some(spread);
+            let (trial, interval) = trials.remove(&self.features[at])?;
+            self.scalars[at].interval = Some(interval);
             Some(trial)
         };
         positions.iter().filter_map(trial).collect()
@@ -360,7 +389,7 @@ fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
     let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
     let scalars = |&feature: &usize| {
         let (squares, t) = (data.squares(feature), with.iter().map(|row| row[feature]).collect());
-        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0, spread: None }
+        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0, interval: None }
     };
     features.iter().map(scalars).collect()
 }

@@ -21,7 +21,7 @@ pub(super) struct NormInterval {
     fourth: f64,
 }
 
-/// What an update has to do with the spread of candidates, after it.
+/// What an update has to do with the interval of candidates, after it.
 pub(super) struct IntervalShift {
     /// ‖a∘c_p‖ over all outputs.
     with_residuals: f64,
@@ -41,13 +41,13 @@ impl NormInterval {
     /// The same after an update that takes `share` of its c off this one, and f from `before` to `after` of each output.
     ///
     /// Subscripts left out, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
-    pub fn after(self, spent: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
+    pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
         let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
-        let moved = share.abs() * spent.with_residuals
-            + norm(&|o| 2.0 * after[o] * share - spent.gone[o]) * self.fourth * spent.fourth
+        let moved = share.abs() * shift.with_residuals
+            + norm(&|o| 2.0 * after[o] * share - shift.gone[o]) * self.fourth * shift.fourth
             + norm(&|o| before[o] - after[o]) * self.fourth * self.fourth
-            + norm(&|o| after[o]) * (share * spent.fourth).powi(2);
-        NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * spent.fourth }
+            + norm(&|o| after[o]) * (share * shift.fourth).powi(2);
+        NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * shift.fourth }
     }
 
     /// 2‖r∘c‖² at least; 0 where nothing is known any more.
@@ -132,16 +132,16 @@ mod tests {
             };
             let c = basis.residual(last);
             let (_, mut f) = factors(&basis, &c);
-            let mut spread = NormInterval::of(&basis, &c, &f);
+            let mut interval = NormInterval::of(&basis, &c, &f);
             for feature in first..last {
                 basis.add(feature);
                 let c = basis.residual(last);
                 let (tau, after) = factors(&basis, &c);
                 let update = basis.updates.last().unwrap();
                 let share = basis.data.product(last, &update.c) / update.tau;
-                spread = spread.after(&IntervalShift::of(&basis).unwrap(), share, &f, &after);
+                interval = interval.after(&IntervalShift::of(&basis).unwrap(), share, &f, &after);
                 let truth = NormInterval::of(&basis, &c, &after);
-                assert!(spread.least <= truth.least && spread.fourth * (1.0 + 1e-12) >= truth.fourth);
+                assert!(interval.least <= truth.least && interval.fourth * (1.0 + 1e-12) >= truth.fourth);
                 let (mut squares, mut left_out) = (0.0, 0.0);
                 for (a, f) in basis.a.iter().zip(&after) {
                     for ((a, c), d) in a.iter().zip(&c).zip(&basis.d) {
@@ -150,7 +150,7 @@ mod tests {
                     }
                 }
                 assert!(squares + truth.adds() / tau <= left_out);
-                helped += usize::from(spread.adds() > 0.5 * truth.adds());
+                helped += usize::from(interval.adds() > 0.5 * truth.adds());
                 f = after;
             }
         }

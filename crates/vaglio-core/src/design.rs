@@ -1,15 +1,15 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
 use crate::decisions::Decisions;
-use crate::in_fold::InFold;
 use crate::kept::Kept;
 use crate::model::Identity;
 use crate::outputs::OfOutputs;
 use crate::part::{Part, Parted};
+use crate::refit::InFold;
 use crate::units::{InUnits, largest};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, MadeAnew, Model, Problem, Readout, Result,
-    Score, StopSign, Task, Trained, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Model, Problem, Readout, Result, Score,
+    StopSign, Task, Trained, lambda,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -38,11 +38,7 @@ pub struct Design {
     blocks: Arc<[Block]>,
     pub(crate) decisions: Option<Arc<Decisions>>,
     seed: u64,
-    pub(crate) standardized_in_folds: bool,
-    /// Cells that are filled by the means of the training rows whenever some rows are held out.
-    pub(crate) gaps: Option<Arc<Gaps>>,
-    /// What makes the columns anew whenever some rows are held out.
-    pub(crate) anew: Option<Arc<dyn MadeAnew>>,
+    pub(crate) in_folds: InFolds,
     pub(crate) in_fold: InFold,
     pub(crate) bias: Option<Feature>,
     /// Shared with the designs of other λ.
@@ -61,7 +57,6 @@ pub struct Design {
     pub(crate) part: Option<Arc<Part>>,
     /// The columns that may be selected, where they are not all that are not constant.
     among: Option<Arc<[Feature]>>,
-    pub(crate) spared: Option<f64>,
     sign: StopSign,
     pub(crate) training: Training,
 }
@@ -138,9 +133,7 @@ impl Design {
             blocks: Arc::clone(problem.blocks()),
             decisions: None,
             seed: problem.seed(),
-            standardized_in_folds: false,
-            gaps: None,
-            anew: None,
+            in_folds: InFolds::default(),
             in_fold: InFold::default(),
             bias: problem.bias(),
             kept: Arc::default(),
@@ -154,7 +147,6 @@ impl Design {
             parted: None,
             part: None,
             among: None,
-            spared: None,
             sign: StopSign::default(),
             training,
         }

@@ -1,8 +1,8 @@
 //! Designs of parts of the rows of another, which have in common what was computed of it.
 
 use crate::Design;
-use crate::in_fold::InFold;
 use crate::outputs::OfOutputs;
+use crate::refit::InFold;
 use std::sync::Arc;
 
 /// A label of each row: rows of one label are in the same parts.
@@ -17,10 +17,11 @@ pub(crate) struct Part {
 
 impl Design {
     /// The same, parts of which are to be searched too: rows with the same entry in every one of `parts` are in the same
-    /// parts. Lists of another length than the rows say nothing, nor do any of a design whose columns are made anew in each.
+    /// parts. Lists of another length than the rows say nothing, nor do any of a design whose maps are refitted in each.
     #[must_use]
     pub fn parted(mut self, parts: &[Vec<usize>]) -> Self {
-        let is_of_rows = self.anew.is_none() && !parts.is_empty() && parts.iter().all(|part| part.len() == self.rows());
+        let is_of_rows =
+            !self.in_folds.is_by_maps() && !parts.is_empty() && parts.iter().all(|part| part.len() == self.rows());
         let mut numbers = std::collections::HashMap::new();
         let mut label = |row: usize| {
             let next = numbers.len() as u32;

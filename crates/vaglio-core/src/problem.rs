@@ -1,7 +1,7 @@
 //! What the user gave, checked once.
 
 use crate::units::largest;
-use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result, Task};
+use crate::{Columns, Error, Feature, InFolds, Result, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -25,9 +25,7 @@ pub struct Problem {
     series: Option<Arc<[u32]>>,
     time: Option<Arc<[u32]>>,
     blocks: Arc<[Block]>,
-    in_folds: Option<InFolds>,
-    gaps: Option<(InFolds, Arc<Gaps>)>,
-    anew: Option<Arc<dyn MadeAnew>>,
+    in_folds: InFolds,
     bias: Option<Feature>,
     seed: u64,
 }
@@ -112,9 +110,7 @@ impl Problem {
             series: None,
             time: None,
             blocks: Arc::from([]),
-            in_folds: None,
-            gaps: None,
-            anew: None,
+            in_folds: InFolds::default(),
             bias: None,
             seed: 0,
         })
@@ -203,22 +199,10 @@ impl Problem {
         Problem { blocks: blocks.into(), ..self }
     }
 
-    /// The same with columns that are to be standardized anew on the training rows of each fold.
+    /// The same with what is to be fitted again on the training rows of each fold.
     #[must_use]
-    pub fn standardized_in_folds(self, how: InFolds) -> Self {
-        Problem { in_folds: Some(how), ..self }
-    }
-
-    /// The same with cells that were missing and are to be filled by the means of the training rows of each fold.
-    #[must_use]
-    pub fn imputed_in_folds(self, how: InFolds, gaps: Gaps) -> Self {
-        Problem { gaps: (!gaps.is_empty()).then(|| (how, Arc::new(gaps))), ..self }
-    }
-
-    /// The same with columns that maps make anew of the training rows of each fold.
-    #[must_use]
-    pub fn made_anew_in_folds(self, by: Arc<dyn MadeAnew>) -> Self {
-        Problem { anew: Some(by), ..self }
+    pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
+        Problem { in_folds, ..self }
     }
 
     /// The same with a column that may be selected although it is constant, as a bias that is penalized like the others.
@@ -251,7 +235,7 @@ impl Problem {
         Problem { columns, ..self }
     }
 
-    /// The rows `rows`, in that order; columns are made anew in folds no more.
+    /// The rows `rows`, in that order; maps are refitted in folds no more.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         self.with_rows(rows, self.columns.select_rows(rows))
@@ -273,8 +257,7 @@ impl Problem {
             assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
             series: self.series.as_ref().map(|s| rows.iter().map(|&r| s[r]).collect()),
             time: self.time.as_ref().map(|t| rows.iter().map(|&r| t[r]).collect()),
-            gaps: self.gaps.as_ref().map(|(how, gaps)| (*how, Arc::new(gaps.select_rows(rows)))),
-            anew: None,
+            in_folds: self.in_folds.select_rows(rows),
             ..self.clone()
         }
     }
@@ -349,19 +332,9 @@ impl Problem {
         self.bias
     }
 
-    /// What makes columns anew of the training rows of each fold, if they are to be.
-    pub fn anew(&self) -> Option<&Arc<dyn MadeAnew>> {
-        self.anew.as_ref()
-    }
-
-    /// Whether columns are to be standardized anew on the training rows of each fold.
-    pub fn in_folds(&self) -> Option<InFolds> {
-        self.in_folds
-    }
-
-    /// The cells that were missing and are to be filled by the means of the training rows of each fold.
-    pub fn gaps(&self) -> Option<(InFolds, &Arc<Gaps>)> {
-        self.gaps.as_ref().map(|(how, gaps)| (*how, gaps))
+    /// What is to be fitted again on the training rows of each fold.
+    pub fn in_folds(&self) -> &InFolds {
+        &self.in_folds
     }
 }
 

@@ -19,8 +19,8 @@ impl Design {
         subset: &[Feature],
         lambda: Option<f64>,
     ) -> Result<Array2<f64>> {
-        if let Some(made) = self.made_of(training)? {
-            return made.retrain(training, held_out, subset, lambda);
+        if let Some(refitted) = self.refitted(training)? {
+            return refitted.retrain(training, held_out, subset, lambda);
         }
         match &self.training {
             Training::Ridge(readout, _) => {
@@ -28,10 +28,10 @@ impl Design {
                 let y = self.targets().select(ndarray::Axis(1), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
-                if let Some(gaps) = self.gaps() {
-                    gaps.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
+                if let Some(missing) = self.in_folds.missing() {
+                    missing.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
                 }
-                if self.is_standardized_in_folds() {
+                if self.in_folds.is_standardized() {
                     self.standardize(subset, training, &mut x, &mut held);
                 }
                 let weights = self.training_weights(training);
@@ -43,7 +43,7 @@ impl Design {
                 Ok(fitted.predict(held.view()))
             }
             Training::Learner(learner, problem) => {
-                let problem = match self.is_standardized_in_folds() {
+                let problem = match self.in_folds.is_standardized() {
                     true => &self.standardized_by(problem, training, subset),
                     false => &**problem,
                 };
@@ -105,7 +105,7 @@ impl Design {
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Rows are left out of columns that all rows made, or each would make its own.
-        let plain = self.not_anew();
+        let plain = self.without_refit();
         let left_out = |lambda: Option<f64>| {
             let mut predictions = Array2::zeros(self.targets().dim());
             for &row in &rows {

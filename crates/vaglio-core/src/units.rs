@@ -162,7 +162,8 @@ impl Design {
     /// asked for in other units.
     pub fn log_squares(&self) -> f64 {
         let Some(of_columns) = &self.largest else { return f64::NEG_INFINITY };
-        let largest = if self.standardized_in_folds { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
+        let largest =
+            if self.in_folds.is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
         // Those of balanced classes add up to the number of classes.
         let weights = self.weights().filter(|_| !self.readout().is_some_and(|readout| readout.balanced));
         let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
@@ -170,8 +171,8 @@ impl Design {
     }
 
     fn units(&self) -> Units {
-        // Columns that maps make anew are as these make them.
-        let readout = self.readout().filter(|_| self.anew.is_none());
+        // Columns of maps that are refitted are as these make them.
+        let readout = self.readout().filter(|_| !self.in_folds.is_by_maps());
         let (Some(readout), Some(of_columns)) = (readout, &self.largest) else { return Units::default() };
         let weights = self.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
         let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
@@ -188,7 +189,7 @@ impl Design {
         };
         // Beside a penalty that is far above them columns tell nothing, in whatever units.
         let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
-        let degree = if self.standardized_in_folds { 0 } else { 2 };
+        let degree = if self.in_folds.is_standardized() { 0 } else { 2 };
         // Balanced classes weigh alike in any unit of weights.
         let of_weights = if readout.balanced { 0 } else { weights };
         let lambda = exponent_of(lambda) - degree * columns - of_weights;

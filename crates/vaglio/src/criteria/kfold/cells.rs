@@ -25,7 +25,7 @@ struct Kept {
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Result<Option<Moments>> {
-    if design.gaps().is_some() {
+    if design.in_folds().missing().is_some() {
         // What stands in the gaps of a part is not what stands in those of the whole.
         return Ok(None);
     }
@@ -117,7 +117,7 @@ mod tests {
     use crate::criteria::kfold::Engine;
     use crate::criteria::round::Round;
     use crate::splits::Given;
-    use vaglio_core::{Outline, Problem, Readout, Score, Subset};
+    use vaglio_core::{InFolds, Outline, Problem, Readout, Score, Subset};
     use vaglio_testkit::data::{binary, regression};
 
     fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
@@ -164,7 +164,7 @@ mod tests {
             let problem = recipe.problem().with_assignment(folds.clone()).unwrap();
             let of = |problem: &Problem| {
                 let design = design(problem, intercept, false);
-                if anew { design.standardizing_in_folds() } else { design }
+                if anew { design.fitted_in_folds(InFolds::standardize()) } else { design }
             };
             for criterion in [&by_groups, &few, &given, &validation] {
                 let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));

@@ -84,10 +84,10 @@ pub(super) fn choose(
         training: round.least_training() * design.planned_rows() / design.rows().max(1),
         parts: parts.unwrap_or(round.held_out) as f64,
         pairs: pairs as f64,
-        gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
-        is_standardized: design.is_standardized_in_folds(),
+        gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
+        is_standardized: design.in_folds().is_standardized(),
         is_decomposed: !is_light
-            && !design.is_made_in_folds()
+            && !design.in_folds().is_by_formula()
             && folds.is_of_others()
             && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(&*criterion.loss, design.planned_rows() as f64),

@@ -192,7 +192,7 @@ fn warnings(
     loss: &dyn Loss,
 ) -> Vec<Warning> {
     let mut warnings = selection.warnings.clone();
-    if let Some(times) = design.spared() {
+    if let Some(times) = design.in_folds().left_out() {
         let message = format!(
             "columns were standardized by all training rows, since anew in each fold would have taken {times:.0} times as \
              long; `scope: fold` does so"

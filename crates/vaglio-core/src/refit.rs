@@ -1,19 +1,9 @@
-//! Columns that maps make anew of the training rows of each fold.
+//! Designs whose columns are fitted again on the training rows of each fold.
 
 use crate::design::Training;
 use crate::kept::{ByKey, Kept};
-use crate::{Columns, Design, Error, Problem, Result};
-use std::fmt::Debug;
+use crate::{Columns, Design, Error, InFolds, Problem, Result};
 use std::sync::{Arc, OnceLock};
-
-/// Makes columns as maps make them that are fitted on some of the rows.
-pub trait MadeAnew: Debug + Send + Sync {
-    /// All columns of the problem, of all its rows, by what is learned from the rows `training`.
-    ///
-    /// # Errors
-    /// Those of the maps.
-    fn columns(&self, training: &[usize]) -> Result<Columns>;
-}
 
 /// What was made of a design for the training rows of folds, shared by the designs of all λ.
 type OfTrainings = ByKey<Vec<usize>, Made>;
@@ -33,28 +23,31 @@ impl Clone for InFold {
 }
 
 impl Design {
-    /// The same, of a problem whose columns are its own, with columns that are made anew of the training rows whenever some
-    /// rows are held out.
+    /// The same with what is fitted again on the training rows whenever some rows are held out; maps make all columns of a
+    /// problem, whose own they are. Standardizing leaves nothing of a bias.
     #[must_use]
-    pub fn making_anew_in_folds(self, by: Arc<dyn MadeAnew>) -> Self {
-        let mut design = self.afresh();
-        design.anew = Some(by);
+    pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
+        let mut design = self.alone();
+        if in_folds.is_standardized() {
+            design.bias = None;
+        }
+        (design.in_folds, design.kept) = (in_folds, Arc::default());
         design
     }
 
-    /// Whether columns are made anew of the training rows whenever some rows are held out.
-    pub fn is_mapped_in_folds(&self) -> bool {
-        self.anew.is_some()
+    /// What is fitted again on the training rows whenever some rows are held out.
+    pub fn in_folds(&self) -> &InFolds {
+        &self.in_folds
     }
 
-    /// The design whose columns are made of the rows `training`, if columns are made anew whenever some rows are held out.
+    /// The design whose maps are refitted on the rows `training`, where maps are refitted in folds.
     ///
     /// Cost, the first time: that of the maps on all rows. As many such designs stay in memory as are asked for.
     ///
     /// # Errors
     /// Those of the maps; [`Error::Shape`] for columns of another shape.
-    pub fn made_of(&self, training: &[usize]) -> Result<Option<Design>> {
-        let Some(by) = &self.anew else { return Ok(None) };
+    pub fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
+        let InFolds::Maps(by) = &self.in_folds else { return Ok(None) };
         let all = self.kept.get_or_default::<OfTrainings>();
         let (columns, kept) = match all.known(training) {
             Some(made) => made,
@@ -68,19 +61,19 @@ impl Design {
             }
         };
         let mut design = self.clone().with_columns(columns);
-        (design.anew, design.kept) = (None, kept);
+        (design.in_folds, design.kept) = (InFolds::default(), kept);
         Ok(Some(design))
     }
 
-    /// The designs of [`Design::made_of`] for several lists of training rows; `None` where nothing is made anew, or others
+    /// The designs of [`Design::refitted`] for several lists of training rows; `None` where no maps are refitted, or others
     /// were asked for before.
     ///
     /// # Errors
-    /// Those of [`Design::made_of`].
-    pub fn made_of_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
+    /// Those of [`Design::refitted`].
+    pub fn refitted_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
         if self.in_fold.0.get().is_none() {
             let made =
-                trainings.iter().map(|training| self.made_of(training)).collect::<Result<Option<Vec<Design>>>>()?;
+                trainings.iter().map(|training| self.refitted(training)).collect::<Result<Option<Vec<Design>>>>()?;
             let Some(made) = made else { return Ok(None) };
             let _ = self.in_fold.0.set((trainings.to_vec(), made));
         }
@@ -88,10 +81,12 @@ impl Design {
         Ok(made.map(|(_, designs)| &designs[..]))
     }
 
-    /// The same with the columns as all rows made them, whatever is held out.
-    pub(crate) fn not_anew(&self) -> Design {
+    /// The same with columns of maps as all rows made them, whatever is held out.
+    pub(crate) fn without_refit(&self) -> Design {
         let mut design = self.clone();
-        design.anew = None;
+        if design.in_folds.is_by_maps() {
+            design.in_folds = InFolds::default();
+        }
         design
     }
 

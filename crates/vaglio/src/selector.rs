@@ -3,7 +3,7 @@
 mod found;
 mod in_folds;
 
-use crate::criteria::is_of_moments;
+use crate::all_rows::{FitFrom, has_moments};
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
@@ -11,6 +11,7 @@ pub(crate) use found::Searched;
 pub use found::Selection;
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyLoss, Criterion, Design, Engine, Error, Learner, Observer, Path, Problem, Result, Role, SearchContext,
     SearchStrategy, Squared, Subset, Task, ZeroOne,
@@ -174,7 +175,7 @@ impl ValidSelector {
         let (journal, begun) = (observer.journal(), Instant::now());
         let known: Option<Searched> = journal.recall("path");
         if let Some(searched) = known.filter(|known| known.path.is_among(design.features())) {
-            if is_of_moments(&searched.engine) {
+            if searched.has_moments {
                 // The final fit takes them from the search.
                 self.opened(design)?;
             }
@@ -199,8 +200,10 @@ impl ValidSelector {
         let alpha = alpha(&path, &context.subset)?;
         let Engine { name, approximation } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));
-        let searched = Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() };
+        let seconds = start.elapsed().as_secs_f64();
+        let mut searched = Searched { path, engine, approximation, alpha, has_moments: false, seconds };
         if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(begun, 1)) {
+            searched.has_moments = has_moments(design);
             journal.keep("path", &searched);
         }
         Ok(searched)
@@ -228,10 +231,10 @@ impl ValidSelector {
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
         let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
-        let Searched { path, engine, approximation, alpha, seconds } = searched;
+        let Searched { path, engine, approximation, alpha, seconds, .. } = searched;
         let model = match path.result() {
-            Some(entry) => train_entry(design, entry, chosen.lambda, Some(&engine))?,
-            None => train(design, &[], path.empty.lambda.or(chosen.lambda), Some(&engine))?,
+            Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
+            None => train(design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?,
         };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();

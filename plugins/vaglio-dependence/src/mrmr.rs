@@ -98,7 +98,7 @@ impl Criterion for MrmrInformation {
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         match design.bias() {
-            Some(bias) => Err(Error::setting("kind", design.without_spread(bias))),
+            Some(bias) => Err(Error::without_spread(&design.names()[bias])),
             None => Ok(()),
         }
     }

@@ -96,7 +96,7 @@ impl Criterion for Mrmr {
 
     fn check(&self, design: &Design) -> Result<()> {
         match design.bias() {
-            Some(bias) => Err(Error::setting("kind", design.without_spread(bias))),
+            Some(bias) => Err(Error::without_spread(&design.names()[bias])),
             None => Ok(()),
         }
     }

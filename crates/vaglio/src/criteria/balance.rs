@@ -3,6 +3,7 @@
 use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Classes, Design, MissingMask, Result};
 use vaglio_kernels::kfold::Rows;
 use vaglio_kernels::{Folds, Halt};

@@ -1,7 +1,9 @@
 //! What criteria hand to the kernels and take from them.
 
+use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
 use vaglio_kernels::{Data, DataError, Entries, Inner, Level, Measure, Parts, Rule, Scorer, Targets};
 
@@ -67,11 +69,12 @@ impl Rule for Unknown {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
+    let session = Session::of(design);
+    let known = session.inner.get().filter(|inner| inner.has_intercept() == intercept);
     let rows = Rows::of(design, design.candidates(), intercept);
-    let inner = kept.or_else(|| of_parts(design, &rows, intercept));
+    let inner = known.or_else(|| of_parts(design, &rows, intercept));
     let data = rows.data(design.weights(), intercept, inner)?;
-    design.keep(Arc::clone(data.inner()));
+    session.inner.set(Arc::clone(data.inner()));
     Ok(data)
 }
 
@@ -80,8 +83,8 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(crate) fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let kept = design.kept::<Inner>().filter(|inner| inner.has_intercept() == intercept);
-    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, kept)
+    let known = Session::of(design).inner.get().filter(|inner| inner.has_intercept() == intercept);
+    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
 }
 
 /// The same with other weights of rows.
@@ -130,7 +133,7 @@ fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inn
     if let Some(labels) = design.parts() {
         let parts = Parts::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
-        design.keep(Arc::clone(&parts));
+        Session::of(design).blocks.set(Arc::clone(&parts));
         return Inner::of_parts(&parts, &rows.entries, &rows.active, &targets);
     }
     let (whole, own) = design.whole()?;
@@ -142,7 +145,7 @@ fn of_parts(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Inn
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
-    let of_whole = || whole.kept::<Parts>().filter(|parts| parts.has_intercept() == intercept);
+    let of_whole = || Session::of(whole).blocks.get().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
     Inner::of_parts(&parts, &rows.entries, &rows.active, &targets)
 }
@@ -222,7 +225,7 @@ mod tests {
                     assert_eq!(a.feature, b.feature);
                     assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
                 }
-                assert!(whole.kept::<Parts>().is_some() && part.kept::<Parts>().is_none());
+                assert!(Session::of(&whole).blocks.get().is_some() && Session::of(&part).blocks.get().is_none());
             }
             assert_eq!(path(&whole), path(&design(&problem)));
         }

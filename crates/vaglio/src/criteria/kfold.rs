@@ -21,11 +21,11 @@ use engine::{EveryRound, FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
 use hold_out::HoldOutEngine;
 use moments::MomentEngine;
-pub(crate) use moments::{is_of_moments, moments_of_search};
 use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result,
     Score, Shortcut, Watch, mean_over_outputs, part,

@@ -11,12 +11,13 @@ mod nhsic;
 mod penalty;
 mod round;
 mod rounds;
+mod session;
 mod settle;
 mod units;
 
 pub(crate) use kernel::chosen_data;
 pub use kfold::{By, Engine, KFold};
-pub(crate) use kfold::{is_of_moments, moments_of_search};
 pub use loo::Loo;
 pub(crate) use loo::predicted_left_out;
 pub use nhsic::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
+pub(crate) use session::Session;

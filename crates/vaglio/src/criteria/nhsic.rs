@@ -210,7 +210,7 @@ impl Criterion for Nhsic {
     fn check(&self, design: &Design) -> Result<()> {
         self.check_settings()?;
         if let Some(bias) = design.bias() {
-            return Err(Error::setting("kind", design.without_spread(bias)));
+            return Err(Error::without_spread(&design.names()[bias]));
         }
         if design.rows() < 2 {
             return Err(Error::setting("kind", "independence cannot be measured on one row; give more rows"));

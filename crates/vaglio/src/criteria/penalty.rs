@@ -2,6 +2,7 @@
 
 use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
 
 /// The part of the largest sum of squares of a column below which λ tells nothing of columns that depend on each other: its

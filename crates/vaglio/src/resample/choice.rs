@@ -9,6 +9,7 @@ use super::warning::{Warning, WarningKind};
 use crate::selector::{Searched, ValidSelector};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Choose, CrossValidation, Design, Error, ExitClass, Observer, Path, PathEntry, Per, Result, Rule, StopReason, Under,
 };

@@ -8,6 +8,7 @@ use super::tally::Tally;
 use super::walks::{Fold, Trail, said_of, trails};
 use crate::selector::ValidSelector;
 use crate::shuffle::stream;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Observer, Result};
 
 const ROUND: u64 = 1;

@@ -2,6 +2,7 @@
 
 use super::ValidSelector;
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, FoldFit, HeldOut, InFolds, MissingMask, Need, Problem, Result, Role};
 
 /// How many times as long a search may take for columns that are fitted again in each fold, by `scope: auto`.

@@ -5,6 +5,7 @@ use crate::criteria::fits::Fits;
 use crate::criteria::round::Round;
 use crate::criteria::rounds::Apart;
 use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Loss, Result};
 
 /// Rounds with the designs that they are of, and what makes them one where each is a fold.

@@ -3,8 +3,10 @@
 use super::{By, KFold};
 use crate::criteria::balance;
 use crate::criteria::fits::failed_or_stopped;
+use crate::criteria::session::Session;
 use crate::splits::dealt::renumbered;
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Cells, Moments, Rows};
@@ -13,12 +15,6 @@ use vaglio_kernels::kfold::{Cells, Moments, Rows};
 const MOST: usize = 1 << 30;
 /// Rows that a cell has at least, on average: products are added up for eight rows at a time.
 const LEAST_ROWS: usize = 8;
-
-/// The cells of a design, kept for its parts.
-struct Kept {
-    cells: Cells,
-    of_row: Vec<u32>,
-}
 
 /// The moments of a design that is a part of another, or that has parts; `None` where its folds are not made of cells.
 ///
@@ -44,17 +40,18 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &Rows<'_>) -> Re
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
-    let kept = match whole.kept::<Kept>().filter(|kept| kept.of_row == of_row) {
-        Some(kept) => kept,
+    let session = Session::of(whole);
+    let known = match session.cells.get().filter(|known| known.1 == of_row) {
+        Some(known) => known,
         None => {
             let rows = balance::rows_of(whole, Folds::new(&of_row))?.stopping_at(balance::halt(design));
             let cells = Cells::new(&rows).map_err(|e| failed_or_stopped(design, e))?;
-            let kept = Arc::new(Kept { cells, of_row });
-            whole.keep(Arc::clone(&kept));
-            kept
+            let own = Arc::new((cells, of_row));
+            session.cells.set(Arc::clone(&own));
+            own
         }
     };
-    Moments::of_cells(rows, &kept.cells, &folds).map_err(|e| failed_or_stopped(design, e))
+    Moments::of_cells(rows, &known.0, &folds).map_err(|e| failed_or_stopped(design, e))
 }
 
 impl KFold {

@@ -1,10 +1,12 @@
 //! Which engine is the cheapest.
 
 use super::engine::Kind;
-use super::{Engine, KFold, moments};
+use super::{Engine, KFold};
 use crate::criteria::balance;
 use crate::criteria::fits::are_decomposed;
 use crate::criteria::round::Round;
+use crate::criteria::session::Session;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
 
@@ -91,7 +93,7 @@ pub(super) fn choose(
             && folds.is_of_others()
             && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
-        pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
+        pass: if Session::of(design).moments_in(folds).is_some() { 0.0 } else { 1.0 / design.walks() as f64 },
     };
     if design.readout().is_some_and(|readout| readout.refine) {
         return extent.decomposition(

@@ -4,6 +4,7 @@ use super::Nhsic;
 use super::output::Target;
 use rayon::prelude::*;
 use std::sync::OnceLock;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Factor, Landmarks, gaussian, shares, standardized};

@@ -6,6 +6,7 @@ use crate::budget::{Budget, shown};
 use crate::pipeline::Evaluate;
 use crate::selector::ValidSelector;
 use std::fmt;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Outline, Result};
 
 /// Bytes at the peak of a run.

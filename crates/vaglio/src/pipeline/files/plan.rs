@@ -10,6 +10,7 @@ use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.

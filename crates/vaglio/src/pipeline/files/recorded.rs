@@ -5,6 +5,7 @@ use super::correlations::Correlations;
 use super::curve::curve;
 use super::evaluated::Evaluated;
 use super::worth::{Worth, worth};
+use crate::all_rows::FitFrom;
 use crate::budget;
 use crate::pipeline::{ValidPipeline, scaled};
 use crate::record::{
@@ -15,6 +16,7 @@ use crate::resample::{Cell, Held, Warning, WarningKind};
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 
 /// The record of a selection; the seconds are left to be filled in.
@@ -35,7 +37,7 @@ pub(super) fn record(
     let points = curve(design, prepared, path, model, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
-    let correlations = Correlations::new(design, subset, &selection.engine);
+    let correlations = Correlations::new(design, subset);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
         index,
@@ -251,7 +253,7 @@ impl Prepared {
 /// The figures on test rows, beside the loss without columns.
 fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
     let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
-    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, None)?, loss)?;
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
     Ok(Some(Figures { empty_loss, ..figures }))
 }

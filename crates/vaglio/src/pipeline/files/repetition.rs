@@ -7,6 +7,7 @@ use crate::selector::{Selection, ValidSelector};
 use crate::shuffle::{shuffled, stream};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Result};
 
 const SHUFFLE: u64 = 3;

@@ -18,6 +18,7 @@ use crate::selector::{Selection, ValidSelector};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Observer, Result};
 
 /// Where a run reads and writes.

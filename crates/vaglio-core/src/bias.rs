@@ -1,6 +1,7 @@
 //! Where a bias, a constant column that is a candidate, has a meaning.
 
-use crate::{Design, Error, Feature, Problem, Result};
+use crate::engine::EngineDesign;
+use crate::{Design, Error, Problem, Result};
 
 impl Design {
     /// Refuses the bias of a problem beside an intercept, and where no readout of the columns themselves takes it.
@@ -20,10 +21,12 @@ impl Design {
             )),
         }
     }
+}
 
-    /// Why what goes by spread has no meaning for a bias.
-    pub fn without_spread(&self, bias: Feature) -> String {
-        let name = &self.names()[bias];
-        format!("the bias `{name}` has no spread, so nothing depends on or correlates with it; leave it out")
+impl Error {
+    /// Of what goes by the spread of columns, and has no meaning for the bias `name`.
+    pub fn without_spread(name: &str) -> Self {
+        let why = format!("the bias `{name}` has no spread, so nothing depends on or correlates with it; leave it out");
+        Error::setting("kind", why)
     }
 }

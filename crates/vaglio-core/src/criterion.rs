@@ -73,7 +73,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether it scores with a λ for each output, where the readout has that: see [`Design::of_outputs`].
+    /// Whether it scores with a λ for each output, where the readout has that: see [`EngineDesign::of_outputs`](crate::engine::EngineDesign::of_outputs).
     fn scores_each_output(&self) -> bool {
         false
     }

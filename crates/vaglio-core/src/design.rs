@@ -1,18 +1,65 @@
 //! What is searched: the learner's columns, feature-major, with what is fitted on them.
 
 use crate::decisions::Decisions;
-use crate::in_fold::InFold;
-use crate::kept::Kept;
+use crate::labels::RowLabels;
 use crate::model::Identity;
-use crate::outputs::OfOutputs;
-use crate::part::{Part, Parted};
-use crate::units::{InUnits, largest};
+use crate::session::{Own, Shared};
+use crate::units::largest;
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Gaps, Learner, MadeAnew, Model, Problem, Readout, Result,
-    Score, StopSign, Task, Trained, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Problem, Readout, Result, Score,
+    StopSign, Task, lambda,
 };
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2};
+use std::any::Any;
 use std::sync::Arc;
+
+/// The columns that a search walks, with targets, row weights and the way to train on them.
+///
+/// A copy shares what was computed of it. The caches are private to this file, so that no other design comes by them
+/// except by [`Design::sharing`].
+#[derive(Debug, Clone)]
+pub struct Design {
+    data: DesignData,
+    shared: Arc<Shared>,
+    own: Arc<Own<Design>>,
+}
+
+/// What a design consists of.
+#[derive(Debug, Clone)]
+pub(crate) struct DesignData {
+    /// The candidate columns.
+    pub columns: Arc<Columns>,
+    /// Name of each.
+    pub names: Arc<[String]>,
+    /// Columns that a map made of one, such as the levels of a text column.
+    pub blocks: Arc<[Block]>,
+    /// The columns that may be selected, in increasing order, where they are not all that are not constant.
+    pub among: Option<Arc<[Feature]>>,
+    /// The column that may be selected although it is constant.
+    pub bias: Option<Feature>,
+    /// Outputs × rows; classes are coded ±1.
+    pub targets: Arc<Array2<f64>>,
+    /// What is to be predicted.
+    pub task: Task,
+    /// What is known of each row beside its entries.
+    pub labels: RowLabels,
+    /// The units over which predictions are averaged.
+    pub decisions: Option<Arc<Decisions>>,
+    /// From which every random choice follows.
+    pub seed: u64,
+    /// How it is trained on some of its rows.
+    pub training: Training,
+    /// What is fitted again on the training rows whenever some rows are held out.
+    pub in_folds: InFolds,
+    /// The magnitudes of columns and targets.
+    pub scale: Scale,
+    /// Which rows it has in common with other designs.
+    pub relation: Relation,
+    /// How far, and for what, it is searched.
+    pub extent: Extent,
+    /// Ends the work on it.
+    pub sign: StopSign,
+}
 
 /// How a [`Design`] is trained on some of its rows.
 #[derive(Debug, Clone)]
@@ -23,47 +70,36 @@ pub(crate) enum Training {
     Learner(Arc<dyn Learner>, Box<Problem>),
 }
 
-/// The columns that a search walks, with targets, row weights and the way to train on them.
+/// The magnitudes of the columns and targets of a design.
 #[derive(Debug, Clone)]
-pub struct Design {
-    pub(crate) columns: Arc<Columns>,
-    names: Arc<[String]>,
-    pub(crate) targets: Arc<Array2<f64>>,
-    task: Task,
-    pub(crate) weights: Option<Arc<[f64]>>,
-    groups: Option<Arc<[u32]>>,
-    assignment: Option<Arc<[u32]>>,
-    series: Option<Arc<[u32]>>,
-    time: Option<Arc<[u32]>>,
-    blocks: Arc<[Block]>,
-    pub(crate) decisions: Option<Arc<Decisions>>,
-    seed: u64,
-    pub(crate) standardized_in_folds: bool,
-    /// Cells that are filled by the means of the training rows whenever some rows are held out.
-    pub(crate) gaps: Option<Arc<Gaps>>,
-    /// What makes the columns anew whenever some rows are held out.
-    pub(crate) anew: Option<Arc<dyn MadeAnew>>,
-    pub(crate) in_fold: InFold,
-    pub(crate) bias: Option<Feature>,
-    /// Shared with the designs of other λ.
-    pub(crate) kept: Arc<Kept>,
-    pub(crate) of_outputs: OfOutputs,
-    pub(crate) in_units: InUnits,
-    /// The power of two that targets were divided by.
-    pub(crate) target_unit: i32,
+pub(crate) struct Scale {
     /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
-    pub(crate) largest: Option<Arc<[f64]>>,
-    walks: usize,
-    pub(crate) has_errors: bool,
+    pub largest: Option<Arc<[f64]>>,
+    /// The power of two that targets were divided by.
+    pub targets: i32,
+}
+
+/// Which rows a design has in common with others that are searched too.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Relation {
+    /// It is searched alone.
+    #[default]
+    Alone,
+    /// Parts of it are searched: rows of one label are in the same parts.
+    Whole(Arc<[u32]>),
+    /// It is a part of a design, with the row of that for each row.
+    Part(Arc<(Design, Vec<usize>)>),
+}
+
+/// How far, and for what, a design is searched.
+#[derive(Debug, Clone)]
+pub(crate) struct Extent {
     /// The rows of the design that this is a sample of.
-    pub(crate) planned: Option<usize>,
-    pub(crate) parted: Option<Parted>,
-    pub(crate) part: Option<Arc<Part>>,
-    /// The columns that may be selected, where they are not all that are not constant.
-    among: Option<Arc<[Feature]>>,
-    pub(crate) spared: Option<f64>,
-    sign: StopSign,
-    pub(crate) training: Training,
+    pub planned: Option<usize>,
+    /// How many walks share what is computed: one for each of several λ.
+    pub walks: usize,
+    /// Whether entries of paths have standard errors.
+    pub has_errors: bool,
 }
 
 impl Design {
@@ -116,54 +152,77 @@ impl Design {
         let blocks: Arc<[Block]> = Arc::from([]);
         let training = Training::Ridge(readout, map);
         let largest = Some(columns.iter().map(largest).collect());
-        Ok(Design {
-            blocks,
-            bias: None,
-            largest,
-            ..Design::assemble(problem, Arc::new(columns), names.into(), training)
-        })
+        let design = Design::assemble(problem, Arc::new(columns), names.into(), training);
+        Ok(design.derived(|data| (data.blocks, data.bias, data.scale.largest) = (blocks, None, largest)))
     }
 
     fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: Training) -> Self {
-        Design {
+        Design::new(DesignData {
             columns,
             names,
+            blocks: Arc::clone(problem.blocks()),
+            among: None,
+            bias: problem.bias(),
             targets: Arc::clone(problem.targets()),
             task: problem.task().clone(),
-            weights: problem.weights().cloned(),
-            groups: problem.groups().cloned(),
-            series: problem.series().cloned(),
-            time: problem.time().cloned(),
-            assignment: problem.assignment().cloned(),
-            blocks: Arc::clone(problem.blocks()),
+            labels: problem.labels.clone(),
             decisions: None,
             seed: problem.seed(),
-            standardized_in_folds: false,
-            gaps: None,
-            anew: None,
-            in_fold: InFold::default(),
-            bias: problem.bias(),
-            kept: Arc::default(),
-            of_outputs: OfOutputs::default(),
-            in_units: InUnits::default(),
-            target_unit: 0,
-            largest: Some(Arc::clone(&problem.largest)),
-            walks: 1,
-            has_errors: true,
-            planned: None,
-            parted: None,
-            part: None,
-            among: None,
-            spared: None,
-            sign: StopSign::default(),
             training,
-        }
+            in_folds: InFolds::default(),
+            scale: Scale { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
+            relation: Relation::Alone,
+            extent: Extent { planned: None, walks: 1, has_errors: true },
+            sign: StopSign::default(),
+        })
+    }
+
+    fn new(data: DesignData) -> Self {
+        Design { data, shared: Arc::default(), own: Arc::default() }
+    }
+
+    /// Another design, which is searched alone and of which nothing is computed yet.
+    pub(crate) fn derived(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+        self.derived_with(Arc::default(), change)
+    }
+
+    /// The same, with what was computed of one that differs in λ alone.
+    pub(crate) fn derived_with(&self, shared: Arc<Shared>, change: impl FnOnce(&mut DesignData)) -> Self {
+        let mut data = DesignData { relation: Relation::Alone, ..self.data.clone() };
+        change(&mut data);
+        Design { shared, ..Design::new(data) }
+    }
+
+    /// The same columns, targets, weights and fits in folds at another λ, or searched otherwise: what depends on neither is
+    /// computed once for both.
+    pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+        let mut data = self.data.clone();
+        change(&mut data);
+        Design { shared: Arc::clone(&self.shared), ..Design::new(data) }
+    }
+
+    pub(crate) fn data(&self) -> &DesignData {
+        &self.data
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn own(&self) -> &Own<Design> {
+        &self.own
+    }
+
+    /// What a criterion computes of columns, targets and weights alone, as a value of its own type: empty when it is first
+    /// asked for, and one for the design at all λ.
+    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        self.shared.session()
     }
 
     /// The same with the seed from which every random choice follows.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
-        Design { seed, ..self.alone() }
+        self.derived(|data| data.seed = seed)
     }
 
     /// The same with predictions that are averaged over the rows of each unit, and losses that are means over units.
@@ -171,29 +230,8 @@ impl Design {
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or rows of one unit with unlike targets.
     pub fn deciding_by(self, units: &[u32]) -> Result<Self> {
-        let decisions = Decisions::new(units, self.targets.view(), self.weights())?;
-        Ok(Design { decisions: Some(Arc::new(decisions)), ..self.alone() })
-    }
-
-    /// The same for work that ends when the sign says so.
-    #[must_use]
-    pub fn stopping_at(self, sign: StopSign) -> Self {
-        Design { sign, ..self }
-    }
-
-    /// Whether the run is to end: what loops over trials that each take long ask before each.
-    pub fn sign(&self) -> &StopSign {
-        &self.sign
-    }
-
-    /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.
-    #[must_use]
-    pub fn at_lambda(&self, lambda: Option<f64>) -> Self {
-        let mut design = self.clone();
-        if let (Training::Ridge(readout, _), Some(lambda)) = (&mut design.training, lambda) {
-            *readout = Readout { lambdas: vec![lambda], refine: false, each_output: false, ..readout.clone() };
-        }
-        design
+        let decisions = Decisions::new(units, self.targets(), self.weights())?;
+        Ok(self.derived(|data| data.decisions = Some(Arc::new(decisions))))
     }
 
     /// The same, of whose columns only these may be selected; the others keep their indices.
@@ -201,124 +239,99 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        Design { among: Some(among.into()), kept: Arc::default(), ..self.clone().alone() }
+        self.derived(|data| data.among = Some(among.into()))
     }
 
-    /// The same, of which so many walks share what is kept: one for each of several λ.
+    /// The same with what is fitted again on the training rows whenever some rows are held out; maps make all columns of a
+    /// problem, whose own they are. Standardizing leaves nothing of a bias.
     #[must_use]
-    pub fn shared_by(self, walks: usize) -> Self {
-        Design { walks: walks.max(1), ..self }
+    pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
+        self.derived(|data| {
+            if in_folds.is_standardized() {
+                data.bias = None;
+            }
+            data.in_folds = in_folds;
+        })
     }
 
-    /// The same, whose walks are judged on other rows, so that entries of paths need no standard errors.
-    #[must_use]
-    pub fn without_errors(self) -> Self {
-        Design { has_errors: false, ..self }
-    }
-
-    /// How many walks share what is kept.
-    pub fn walks(&self) -> usize {
-        self.walks
-    }
-
-    /// What a criterion kept of this design or of the same at another λ, if it kept such a thing.
-    pub fn kept<T: std::any::Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        self.kept.get()
-    }
-
-    /// Keeps what was computed of columns, targets and weights alone, for the same design at other λ.
-    pub fn keep<T: std::any::Any + Send + Sync>(&self, value: Arc<T>) {
-        self.kept.set(value);
-    }
-
-    /// The same with one output alone, as a number to be predicted, which has what is kept to itself.
-    pub(crate) fn of_output(&self, output: usize) -> Design {
-        let targets = self.targets.slice(s![output..output + 1, ..]).to_owned();
-        let mut design = self.clone();
-        if let Training::Ridge(readout, _) = &mut design.training {
-            *readout = Readout { each_output: false, ..readout.clone() };
-        }
-        Design { targets: Arc::new(targets), task: Task::Regression, kept: Arc::default(), ..design }
+    /// What is fitted again on the training rows whenever some rows are held out.
+    pub fn in_folds(&self) -> &InFolds {
+        &self.data.in_folds
     }
 
     /// Number of rows, m.
     pub fn rows(&self) -> usize {
-        self.columns.rows()
+        self.data.columns.rows()
     }
 
     /// Number of candidate columns, n.
     pub fn features(&self) -> usize {
-        self.columns.len()
+        self.data.columns.len()
     }
 
     /// Candidate column `feature`.
     pub fn column(&self, feature: Feature) -> Column<'_> {
-        self.columns.column(feature)
+        self.data.columns.column(feature)
     }
 
     /// All candidate columns.
     pub fn columns(&self) -> &Columns {
-        &self.columns
+        &self.data.columns
     }
 
     /// Name of each candidate column.
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.data.names
     }
 
     /// Targets, outputs × rows; classes are coded ±1.
     pub fn targets(&self) -> ArrayView2<'_, f64> {
-        self.targets.view()
+        self.data.targets.view()
     }
 
     /// What is to be predicted.
     pub fn task(&self) -> &Task {
-        &self.task
+        &self.data.task
     }
 
     /// Row weights, all positive, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref()
+        self.data.labels.weights.as_deref()
     }
 
     /// Group of each row, if given.
     pub fn groups(&self) -> Option<&[u32]> {
-        self.groups.as_deref()
+        self.data.labels.groups.as_deref()
     }
 
     /// The fold that the user gave each row, if any.
     pub fn assignment(&self) -> Option<&[u32]> {
-        self.assignment.as_deref()
+        self.data.labels.assignment.as_deref()
     }
 
     /// The series of each row, if given; the rows of one stand together, in the order of time.
     pub fn series(&self) -> Option<&[u32]> {
-        self.series.as_deref()
+        self.data.labels.series.as_deref()
     }
 
     /// The place of each row's time among all times, from 0, if given.
     pub fn time(&self) -> Option<&[u32]> {
-        self.time.as_deref()
+        self.data.labels.time.as_deref()
     }
 
     /// Columns that a map made of one, such as the levels of a text column.
     pub fn blocks(&self) -> &[Block] {
-        &self.blocks
+        &self.data.blocks
     }
 
     /// The seed from which every random choice follows.
     pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Whether the candidates are the problem's own columns.
-    pub fn is_of(&self, problem: &Problem) -> bool {
-        Arc::ptr_eq(&self.columns, problem.columns())
+        self.data.seed
     }
 
     /// The ridge readout, unless the learner is trained by its own `fit` alone.
     pub fn readout(&self) -> Option<&Readout> {
-        match &self.training {
+        match &self.data.training {
             Training::Ridge(readout, _) => Some(readout),
             Training::Learner(..) => None,
         }
@@ -352,12 +365,12 @@ impl Design {
 
     /// The column that may be selected although it is constant, if there is one.
     pub fn bias(&self) -> Option<Feature> {
-        self.bias
+        self.data.bias
     }
 
     /// Whether all entries of a column are equal, so that it cannot be selected; the bias can.
     pub fn is_constant(&self, feature: Feature) -> bool {
-        self.bias != Some(feature) && self.columns.is_constant(feature)
+        self.data.bias != Some(feature) && self.data.columns.is_constant(feature)
     }
 
     /// The columns whose entries are all equal, without the bias.
@@ -368,28 +381,17 @@ impl Design {
     /// The columns that may be selected, in increasing order: those that are not constant, and the bias, of those that
     /// [`Design::among`] leaves.
     pub fn candidates(&self) -> Vec<Feature> {
-        let is_left = |f: &Feature| self.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
+        let is_left = |f: &Feature| self.data.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
         (0..self.features()).filter(|f| is_left(f) && !self.is_constant(*f)).collect()
     }
 
-    /// The entries of `subset` in `rows`, as features × rows.
-    pub fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
-        Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
+    /// The rows that estimates are of: those of the design that this is a sample of, or its own.
+    pub fn planned_rows(&self) -> usize {
+        self.data.extent.planned.unwrap_or_else(|| self.rows())
     }
 
     /// The units over which predictions are averaged, if the design decides by these.
     pub fn decisions(&self) -> Option<&Decisions> {
-        self.decisions.as_deref()
-    }
-
-    /// The model of a readout that was trained on the columns `subset` and all rows.
-    ///
-    /// # Errors
-    /// Those of the learner's map; [`Error::Setting`] where there is no readout.
-    pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
-        match &self.training {
-            Training::Ridge(_, map) => map.model(subset, trained),
-            Training::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),
-        }
+        self.data.decisions.as_deref()
     }
 }

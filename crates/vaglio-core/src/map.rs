@@ -1,6 +1,6 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
-use crate::{InFolds, Result, Table, registered};
+use crate::{FoldFit, Result, Table, registered};
 use ndarray::ArrayView2;
 use std::fmt::Debug;
 
@@ -51,20 +51,9 @@ pub trait Map: registered::Map + Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Whether the map standardizes columns and wants that done anew on the training rows of each fold.
-    fn in_folds(&self) -> Option<InFolds> {
-        None
-    }
-
-    /// Whether the map fills missing cells by the means of their columns and wants that done anew on the training rows of
-    /// each fold.
-    fn imputes_in_folds(&self) -> Option<InFolds> {
-        None
-    }
-
-    /// Whether the map wants to be fitted anew on the training rows of each fold, with the maps after it.
-    fn is_fitted_in_folds(&self) -> bool {
-        false
+    /// What of the map is fitted again on the training rows of each fold.
+    fn in_folds(&self) -> FoldFit {
+        FoldFit::No
     }
 
     /// Whether the map takes rows to be in an order of time, so that folds are contiguous.

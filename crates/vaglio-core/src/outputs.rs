@@ -1,50 +1,48 @@
 //! A λ for each output: one subset, scored for each output by itself.
 
-use crate::{AnyLoss, Branch, Design, Error, Evaluator, Feature, Recorder, Result, Score, Shortcut};
-use std::sync::OnceLock;
+use crate::design::Training;
+use crate::{AnyLoss, Branch, Design, Error, Evaluator, Feature, Recorder, Result, Score, Shortcut, Task};
+use ndarray::s;
+use std::sync::Arc;
 
-/// The designs of single outputs, made when they are first asked for; a copy of a design makes its own.
-#[derive(Debug, Default)]
-pub(crate) struct OfOutputs(OnceLock<Vec<Design>>);
-
-impl Clone for OfOutputs {
-    fn clone(&self) -> Self {
-        OfOutputs::default()
+/// The designs of single outputs, as numbers to be predicted, where there are several and each has its own λ.
+pub(crate) fn of_outputs(design: &Design) -> Option<&[Design]> {
+    let outputs = design.targets().nrows();
+    if outputs < 2 || !design.readout().is_some_and(|readout| readout.each_output) {
+        return None;
     }
+    Some(design.own().outputs.get_or_init(|| (0..outputs).map(|output| of_output(design, output)).collect()))
 }
 
-impl Design {
-    /// The designs of single outputs, where there are several and each has its own λ.
-    pub fn of_outputs(&self) -> Option<&[Design]> {
-        let outputs = self.targets().nrows();
-        if outputs < 2 || !self.readout().is_some_and(|readout| readout.each_output) {
-            return None;
+fn of_output(design: &Design, output: usize) -> Design {
+    let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
+    design.derived(|data| {
+        if let Training::Ridge(readout, _) = &mut data.training {
+            readout.each_output = false;
         }
-        Some(self.of_outputs.0.get_or_init(|| (0..outputs).map(|output| self.of_output(output)).collect()))
-    }
+        data.relation = design.data().relation.clone();
+        (data.targets, data.task) = (Arc::new(targets), Task::Regression);
+    })
+}
 
-    /// Refuses a λ for each output with a loss that is not a mean over outputs.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `loss`.
-    pub fn check_outputs(&self, loss: &AnyLoss) -> Result<()> {
-        let refused = |why: &str| {
-            Err(Error::setting(
-                "loss",
-                format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
-            ))
-        };
-        let Some(readout) = self.readout().filter(|_| self.of_outputs().is_some()) else { return Ok(()) };
-        if !loss.is_over_outputs() {
-            return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
-        }
-        if readout.balanced {
-            return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
-        }
-        match self.decisions() {
-            Some(_) => refused("predictions are averaged over rows here; share lambda"),
-            None => Ok(()),
-        }
+/// Refuses a λ for each output with a loss that is not a mean over outputs.
+pub(crate) fn check(design: &Design, loss: &AnyLoss) -> Result<()> {
+    let refused = |why: &str| {
+        Err(Error::setting(
+            "loss",
+            format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
+        ))
+    };
+    let Some(readout) = design.readout().filter(|_| of_outputs(design).is_some()) else { return Ok(()) };
+    if !loss.is_over_outputs() {
+        return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
+    }
+    if readout.balanced {
+        return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
+    }
+    match design.decisions() {
+        Some(_) => refused("predictions are averaged over rows here; share lambda"),
+        None => Ok(()),
     }
 }
 

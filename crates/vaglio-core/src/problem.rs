@@ -1,7 +1,8 @@
 //! What the user gave, checked once.
 
+use crate::labels::RowLabels;
 use crate::units::largest;
-use crate::{Columns, Error, Feature, Gaps, InFolds, MadeAnew, Result, Task};
+use crate::{Columns, Error, Feature, InFolds, Result, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -19,15 +20,9 @@ pub struct Problem {
     targets: Arc<Array2<f64>>,
     target_names: Arc<[String]>,
     task: Task,
-    weights: Option<Arc<[f64]>>,
-    groups: Option<Arc<[u32]>>,
-    assignment: Option<Arc<[u32]>>,
-    series: Option<Arc<[u32]>>,
-    time: Option<Arc<[u32]>>,
+    pub(crate) labels: RowLabels,
     blocks: Arc<[Block]>,
-    in_folds: Option<InFolds>,
-    gaps: Option<(InFolds, Arc<Gaps>)>,
-    anew: Option<Arc<dyn MadeAnew>>,
+    in_folds: InFolds,
     bias: Option<Feature>,
     seed: u64,
 }
@@ -106,15 +101,9 @@ impl Problem {
             targets: Arc::new(targets.as_standard_layout().into_owned()),
             target_names: target_names.into(),
             task,
-            weights: None,
-            groups: None,
-            assignment: None,
-            series: None,
-            time: None,
+            labels: RowLabels::default(),
             blocks: Arc::from([]),
-            in_folds: None,
-            gaps: None,
-            anew: None,
+            in_folds: InFolds::default(),
             bias: None,
             seed: 0,
         })
@@ -137,7 +126,7 @@ impl Problem {
             return Err(Error::Shape("every row has weight 0".into()));
         }
         let whole = if kept.len() == weights.len() { self } else { self.select_rows(&kept) };
-        Ok(Problem { weights: Some(kept.iter().map(|&row| weights[row]).collect()), ..whole })
+        Ok(whole.labelled(|labels| labels.weights = Some(kept.iter().map(|&row| weights[row]).collect())))
     }
 
     /// The same rows with groups: rows of one number stay in one fold. To be given before weights.
@@ -148,7 +137,7 @@ impl Problem {
         if groups.len() != self.rows() {
             return Err(Error::Shape(format!("{} groups for {} rows", groups.len(), self.rows())));
         }
-        Ok(Problem { groups: Some(groups.into()), ..self })
+        Ok(self.labelled(|labels| labels.groups = Some(groups.into())))
     }
 
     /// The same rows with the fold that each of them was given. To be given before weights.
@@ -159,7 +148,7 @@ impl Problem {
         if folds.len() != self.rows() {
             return Err(Error::Shape(format!("{} folds for {} rows", folds.len(), self.rows())));
         }
-        Ok(Problem { assignment: Some(folds.into()), ..self })
+        Ok(self.labelled(|labels| labels.assignment = Some(folds.into())))
     }
 
     /// The same rows with the series that each of them belongs to. To be given before weights.
@@ -176,7 +165,7 @@ impl Problem {
                 return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
             }
         }
-        Ok(Problem { series: Some(series.into()), ..self })
+        Ok(self.labelled(|labels| labels.series = Some(series.into())))
     }
 
     /// The same rows with the time of each of them: the place of its time among all times, from 0. To be given before
@@ -188,7 +177,12 @@ impl Problem {
         if time.len() != self.rows() {
             return Err(Error::Shape(format!("{} times for {} rows", time.len(), self.rows())));
         }
-        Ok(Problem { time: Some(time.into()), ..self })
+        Ok(self.labelled(|labels| labels.time = Some(time.into())))
+    }
+
+    fn labelled(mut self, change: impl FnOnce(&mut RowLabels)) -> Self {
+        change(&mut self.labels);
+        self
     }
 
     /// The same with the seed from which every random choice follows.
@@ -203,22 +197,10 @@ impl Problem {
         Problem { blocks: blocks.into(), ..self }
     }
 
-    /// The same with columns that are to be standardized anew on the training rows of each fold.
+    /// The same with what is to be fitted again on the training rows of each fold.
     #[must_use]
-    pub fn standardized_in_folds(self, how: InFolds) -> Self {
-        Problem { in_folds: Some(how), ..self }
-    }
-
-    /// The same with cells that were missing and are to be filled by the means of the training rows of each fold.
-    #[must_use]
-    pub fn imputed_in_folds(self, how: InFolds, gaps: Gaps) -> Self {
-        Problem { gaps: (!gaps.is_empty()).then(|| (how, Arc::new(gaps))), ..self }
-    }
-
-    /// The same with columns that maps make anew of the training rows of each fold.
-    #[must_use]
-    pub fn made_anew_in_folds(self, by: Arc<dyn MadeAnew>) -> Self {
-        Problem { anew: Some(by), ..self }
+    pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
+        Problem { in_folds, ..self }
     }
 
     /// The same with a column that may be selected although it is constant, as a bias that is penalized like the others.
@@ -251,7 +233,7 @@ impl Problem {
         Problem { columns, ..self }
     }
 
-    /// The rows `rows`, in that order; columns are made anew in folds no more.
+    /// The rows `rows`, in that order; maps are refitted in folds no more.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         self.with_rows(rows, self.columns.select_rows(rows))
@@ -268,13 +250,8 @@ impl Problem {
             columns: Arc::new(columns),
             // `select` along rows leaves several outputs column-major.
             targets: Arc::new(self.targets.select(ndarray::Axis(1), rows).as_standard_layout().into_owned()),
-            weights: self.weights.as_ref().map(|w| rows.iter().map(|&r| w[r]).collect()),
-            groups: self.groups.as_ref().map(|g| rows.iter().map(|&r| g[r]).collect()),
-            assignment: self.assignment.as_ref().map(|a| rows.iter().map(|&r| a[r]).collect()),
-            series: self.series.as_ref().map(|s| rows.iter().map(|&r| s[r]).collect()),
-            time: self.time.as_ref().map(|t| rows.iter().map(|&r| t[r]).collect()),
-            gaps: self.gaps.as_ref().map(|(how, gaps)| (*how, Arc::new(gaps.select_rows(rows)))),
-            anew: None,
+            labels: self.labels.select(rows),
+            in_folds: self.in_folds.select_rows(rows),
             ..self.clone()
         }
     }
@@ -311,27 +288,27 @@ impl Problem {
 
     /// Row weights, all positive, if given.
     pub fn weights(&self) -> Option<&Arc<[f64]>> {
-        self.weights.as_ref()
+        self.labels.weights.as_ref()
     }
 
     /// Group of each row, if given.
     pub fn groups(&self) -> Option<&Arc<[u32]>> {
-        self.groups.as_ref()
+        self.labels.groups.as_ref()
     }
 
     /// The fold that the user gave each row, if any.
     pub fn assignment(&self) -> Option<&Arc<[u32]>> {
-        self.assignment.as_ref()
+        self.labels.assignment.as_ref()
     }
 
     /// The series of each row, if given; the rows of one stand together, in the order of time.
     pub fn series(&self) -> Option<&Arc<[u32]>> {
-        self.series.as_ref()
+        self.labels.series.as_ref()
     }
 
     /// The place of each row's time among all times, from 0, if given.
     pub fn time(&self) -> Option<&Arc<[u32]>> {
-        self.time.as_ref()
+        self.labels.time.as_ref()
     }
 
     /// The seed from which every random choice follows.
@@ -349,19 +326,9 @@ impl Problem {
         self.bias
     }
 
-    /// What makes columns anew of the training rows of each fold, if they are to be.
-    pub fn anew(&self) -> Option<&Arc<dyn MadeAnew>> {
-        self.anew.as_ref()
-    }
-
-    /// Whether columns are to be standardized anew on the training rows of each fold.
-    pub fn in_folds(&self) -> Option<InFolds> {
-        self.in_folds
-    }
-
-    /// The cells that were missing and are to be filled by the means of the training rows of each fold.
-    pub fn gaps(&self) -> Option<(InFolds, &Arc<Gaps>)> {
-        self.gaps.as_ref().map(|(how, gaps)| (*how, gaps))
+    /// What is to be fitted again on the training rows of each fold.
+    pub fn in_folds(&self) -> &InFolds {
+        &self.in_folds
     }
 }
 

@@ -48,7 +48,7 @@ impl<'d> Subset<'d> {
             Some(shortcut) => Subset { blamed: Some((criterion, design.names())), ..Subset::new(shortcut) },
             None => Subset::by_definition(criterion, design),
         };
-        Ok(Subset { has_errors: design.has_errors, ..subset })
+        Ok(Subset { has_errors: design.data().extent.has_errors, ..subset })
     }
 
     /// The empty subset by a shortcut.
@@ -252,7 +252,7 @@ impl<'d> Subset<'d> {
     }
 
     /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave; with its standard error,
-    /// unless the design does [without](Design::without_errors).
+    /// unless the design does [without](crate::engine::EngineDesign::without_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let lambdas = self.ask(|evaluator, selected| evaluator.lambdas(selected))?;
@@ -326,7 +326,7 @@ struct ByDefinition<'d> {
 impl ByDefinition<'_> {
     fn all(&mut self, subsets: impl Iterator<Item = Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
         for (subset, score) in subsets.zip(scores) {
-            self.design.sign().check()?;
+            self.design.data().sign.check()?;
             *score = self.score(&subset)?;
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! Plain training, from which every criterion defines itself.
 
 use crate::design::Training;
-use crate::{Columns, Design, Feature, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
+use crate::engine::EngineDesign;
+use crate::{Columns, Design, Feature, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -19,19 +20,19 @@ impl Design {
         subset: &[Feature],
         lambda: Option<f64>,
     ) -> Result<Array2<f64>> {
-        if let Some(made) = self.made_of(training)? {
-            return made.retrain(training, held_out, subset, lambda);
+        if let Some(refitted) = self.refitted(training)? {
+            return refitted.retrain(training, held_out, subset, lambda);
         }
-        match &self.training {
+        match &self.data().training {
             Training::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
                 let y = self.targets().select(ndarray::Axis(1), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
-                if let Some(gaps) = self.gaps() {
-                    gaps.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
+                if let Some(missing) = self.in_folds().missing() {
+                    missing.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
                 }
-                if self.is_standardized_in_folds() {
+                if self.in_folds().is_standardized() {
                     self.standardize(subset, training, &mut x, &mut held);
                 }
                 let weights = self.training_weights(training);
@@ -43,7 +44,7 @@ impl Design {
                 Ok(fitted.predict(held.view()))
             }
             Training::Learner(learner, problem) => {
-                let problem = match self.is_standardized_in_folds() {
+                let problem = match self.in_folds().is_standardized() {
                     true => &self.standardized_by(problem, training, subset),
                     false => &**problem,
                 };
@@ -99,13 +100,16 @@ impl Design {
     /// # Errors
     /// Those of [`Design::retrain`] and of the learner.
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        let readout = match &self.training {
+        let readout = match &self.data().training {
             Training::Ridge(readout, _) => readout,
             Training::Learner(learner, problem) => return fitted(&**learner, problem, subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Rows are left out of columns that all rows made, or each would make its own.
-        let plain = self.not_anew();
+        let plain = match self.in_folds().is_by_maps() {
+            true => self.derived(|data| data.in_folds = InFolds::default()),
+            false => self.clone(),
+        };
         let left_out = |lambda: Option<f64>| {
             let mut predictions = Array2::zeros(self.targets().dim());
             for &row in &rows {

@@ -1,10 +1,6 @@
-//! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
+//! Powers of two as units of numbers.
 
-use crate::design::Training;
-use crate::kept::{ByKey, Kept};
-use crate::{Coefficients, Column, Columns, Design, Error, Readout, Result, Score};
-use ndarray::Array2;
-use std::sync::{Arc, OnceLock};
+use crate::{Coefficients, Column, Score};
 
 /// The powers of two by which the numbers of a design are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -18,27 +14,6 @@ pub struct Units {
     /// The exponent of λ.
     pub penalty: i32,
 }
-
-/// Exponents up to which numbers stay as they are: their products of four are doubles.
-const NEAR: i32 = 100;
-/// The exponent up to which λ stays beside columns about 1.
-const NEAR_LAMBDA: i32 = 300;
-
-/// The design in other units, once it was asked for; a copy of a design makes its own.
-#[derive(Debug, Default)]
-pub(crate) struct InUnits(OnceLock<Option<Box<(Units, Design)>>>);
-
-impl Clone for InUnits {
-    fn clone(&self) -> Self {
-        InUnits::default()
-    }
-}
-
-/// Columns and targets in other units, with what is kept of them.
-type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<Kept>);
-
-/// Those that were made, for the designs of all λ.
-type Made = ByKey<Units, Scaled>;
 
 impl Units {
     /// A penalty in these units.
@@ -65,40 +40,6 @@ impl Units {
     pub fn loss_back(self, loss: f64, degree: i32) -> f64 {
         times_power(loss, degree * self.targets)
     }
-
-    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
-    /// is none in these units.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`].
-    pub fn check(self, design: &Design, degree: i32) -> Result<()> {
-        let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
-        if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
-            let all = design.largest.as_deref().unwrap_or_default();
-            let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
-            let beside = largest.map_or_else(String::new, |f| {
-                format!(
-                    ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
-                    design.names()[f],
-                    all[f]
-                )
-            });
-            return Err(Error::Numerical(format!(
-                "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
-            )));
-        }
-        self.check_targets(degree)
-    }
-
-    fn check_targets(self, degree: i32) -> Result<()> {
-        let exponent = degree * self.targets;
-        let why = match exponent {
-            1010.. => "overflow",
-            ..-960 => "underflow",
-            _ => return Ok(()),
-        };
-        Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
-    }
 }
 
 /// x·2^exponent, rounded once where it underflows.
@@ -117,117 +58,6 @@ pub fn times_power(x: f64, exponent: i32) -> f64 {
         x * 2f64.powi(-1000) * 2f64.powi((exponent + 1000).max(-1074))
     } else {
         x * 2f64.powi(exponent)
-    }
-}
-
-/// The exponent of a positive double, of one below the normal ones theirs less one; 0 for 0 and what is not finite.
-fn exponent_of(x: f64) -> i32 {
-    // From its bits: a logarithm is rounded, and may be that of the next power of two.
-    if x > 0.0 && x.is_finite() { (x.to_bits() >> 52) as i32 - 1023 } else { 0 }
-}
-
-/// The exponent, unless it is near 0.
-fn far(exponent: i32) -> i32 {
-    if exponent.abs() > NEAR { exponent } else { 0 }
-}
-
-impl Design {
-    /// The design in units in which its numbers are near 1, with these units, where they are not so as they are: all
-    /// columns, all targets and all weights are divided by one power of two each, and λ with them, so that every score is
-    /// the same but for a power of two. `None` where nothing is to be divided.
-    ///
-    /// Weights are divided by an even power in any case, whose root is exact. Cost O(rows + columns), and a copy of the
-    /// columns where these are far from 1.
-    pub fn in_units(&self) -> Option<(Units, &Design)> {
-        let made = self.in_units.0.get_or_init(|| {
-            let units = self.units();
-            (units != Units::default()).then(|| Box::new((units, self.scaled(units))))
-        });
-        made.as_deref().map(|(units, design)| (*units, design))
-    }
-
-    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`].
-    pub fn check_targets(&self, degree: i32) -> Result<()> {
-        Units { targets: far(self.exponent_of_targets()), ..Units::default() }.check_targets(degree)
-    }
-
-    fn exponent_of_targets(&self) -> i32 {
-        exponent_of(self.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
-    }
-
-    /// An upper bound of the binary logarithm of the largest sum of squares of a column, with row weights; −∞ where it was
-    /// asked for in other units.
-    pub fn log_squares(&self) -> f64 {
-        let Some(of_columns) = &self.largest else { return f64::NEG_INFINITY };
-        let largest = if self.standardized_in_folds { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
-        // Those of balanced classes add up to the number of classes.
-        let weights = self.weights().filter(|_| !self.readout().is_some_and(|readout| readout.balanced));
-        let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
-        2.0 * largest.log2() + weight.log2() + (self.rows() as f64).log2()
-    }
-
-    fn units(&self) -> Units {
-        // Columns that maps make anew are as these make them.
-        let readout = self.readout().filter(|_| self.anew.is_none());
-        let (Some(readout), Some(of_columns)) = (readout, &self.largest) else { return Units::default() };
-        let weights = self.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
-        let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
-        let targets = far(self.exponent_of_targets());
-        let all = of_columns.iter().copied().fold(0.0, f64::max);
-        let columns = match exponent_of(all) {
-            near if near.abs() <= NEAR => 0,
-            // Columns that take no part do not count.
-            _ => {
-                let counts = |feature: &usize| !self.is_constant(*feature);
-                let largest = (0..self.features()).filter(counts).map(|feature| of_columns[feature]);
-                far(exponent_of(largest.fold(0.0, f64::max)))
-            }
-        };
-        // Beside a penalty that is far above them columns tell nothing, in whatever units.
-        let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
-        let degree = if self.standardized_in_folds { 0 } else { 2 };
-        // Balanced classes weigh alike in any unit of weights.
-        let of_weights = if readout.balanced { 0 } else { weights };
-        let lambda = exponent_of(lambda) - degree * columns - of_weights;
-        let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };
-        Units { columns, targets, weights, penalty: degree * columns + of_weights }
-    }
-
-    fn scaled(&self, units: Units) -> Design {
-        let made = self.kept.get_or_default::<Made>();
-        let (columns, targets, kept) = made.known(&units).unwrap_or_else(|| {
-            let columns = if units.columns == 0 { Arc::clone(&self.columns) } else { Arc::new(self.divided(units)) };
-            let targets = match units.targets {
-                0 => Arc::clone(&self.targets),
-                exponent => Arc::new(self.targets().mapv(|y| times_power(y, -exponent))),
-            };
-            made.keep(units, (columns, targets, Arc::default()))
-        });
-        let part = self.whole().map(|(whole, rows)| (whole.clone(), rows.to_vec()));
-        let (parted, mut design) = (self.parted.clone(), self.clone().alone());
-        (design.parted, design.columns, design.targets, design.kept) = (parted, columns, targets, kept);
-        (design.largest, design.target_unit) = (None, units.targets);
-        design.weights = self.weights().map(|all| all.iter().map(|w| times_power(*w, -units.weights)).collect());
-        if let Training::Ridge(readout, _) = &mut design.training {
-            let lambdas = readout.lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
-            *readout = Readout { lambdas, ..readout.clone() };
-        }
-        match part {
-            Some((whole, rows)) if whole.units() == units => design.part_of(&whole.scaled(units), &rows),
-            _ => design,
-        }
-    }
-
-    fn divided(&self, units: Units) -> Columns {
-        let mut divided = Columns::new(self.rows());
-        for feature in 0..self.features() {
-            let values = self.column(feature).values();
-            divided.push(values.iter().map(|x| times_power(*x, -units.columns)).collect::<Vec<f64>>());
-        }
-        divided
     }
 }
 

@@ -81,7 +81,7 @@ impl Lars {
         }
         let space = Space::new(settings, design)?;
         match design.bias().filter(|bias| space.group_of(*bias).is_some()) {
-            Some(bias) => Err(Error::setting("kind", design.without_spread(bias))),
+            Some(bias) => Err(Error::without_spread(&design.names()[bias])),
             None => Ok(space),
         }
     }

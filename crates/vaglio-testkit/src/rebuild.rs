@@ -2,7 +2,7 @@
 
 use crate::Random;
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Feature, Problem, Readout, Result};
+use vaglio_core::{Columns, Design, Error, Feature, InFolds, Problem, Readout, Result};
 
 /// The candidate columns, targets, weights and groups of a design as a problem.
 ///
@@ -146,7 +146,7 @@ fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> 
 /// The same of a problem whose rows are `rows` of those of the design.
 fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
-    let made = if design.is_standardized_in_folds() { made.standardizing_in_folds() } else { made };
+    let made = if design.in_folds().is_standardized() { made.fitted_in_folds(InFolds::standardize()) } else { made };
     let Some(decisions) = design.decisions() else { return Ok(made) };
     made.deciding_by(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
 }

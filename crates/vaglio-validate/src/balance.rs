@@ -3,7 +3,8 @@
 use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
-use vaglio_core::{Classes, Design, Gaps, Result};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Classes, Design, MissingMask, Result};
 use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::{Folds, Halt};
 
@@ -26,9 +27,9 @@ pub(super) fn classes_of(design: &Design) -> Option<Classes> {
 /// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
 pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows<'d>> {
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, intercept, design.is_standardized_in_folds());
-    let masks = |gaps: &'d Gaps| gaps.features().iter().filter_map(|&f| Some((f, gaps.mask(f)?))).collect();
-    let plain = plain.imputing(design.gaps().map_or_else(Vec::new, masks)).stopping_at(halt(design));
+    let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, intercept, design.in_folds().is_standardized());
+    let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();
+    let plain = plain.imputing(design.in_folds().missing().map_or_else(Vec::new, masks)).stopping_at(halt(design));
     Ok(match classes_of(design) {
         Some(classes) => plain.balancing(classes.of_row),
         None => plain,

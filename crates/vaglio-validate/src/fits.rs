@@ -6,6 +6,7 @@ use super::round::{Round, is_held_out};
 use super::settle::Outcome;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;

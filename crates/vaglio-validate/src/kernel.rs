@@ -1,7 +1,9 @@
 //! What criteria hand to the kernels and take from them.
 
+use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
 use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
 
@@ -53,11 +55,12 @@ impl Rule for Unknown {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let kept = design.kept::<GramCache>().filter(|inner| inner.has_intercept() == intercept);
+    let session = Session::of(design);
+    let known = session.gram.get().filter(|gram| gram.has_intercept() == intercept);
     let rows = Rows::of(design, design.candidates(), intercept);
-    let inner = kept.or_else(|| of_blocks(design, &rows, intercept));
-    let data = rows.data(design.weights(), intercept, inner)?;
-    design.keep(Arc::clone(data.gram()));
+    let gram = known.or_else(|| of_blocks(design, &rows, intercept));
+    let data = rows.data(design.weights(), intercept, gram)?;
+    session.gram.set(Arc::clone(data.gram()));
     Ok(data)
 }
 
@@ -66,8 +69,8 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let kept = design.kept::<GramCache>().filter(|inner| inner.has_intercept() == intercept);
-    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, kept)
+    let known = Session::of(design).gram.get().filter(|gram| gram.has_intercept() == intercept);
+    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
 }
 
 /// The same with other weights of rows.
@@ -125,7 +128,7 @@ fn of_blocks(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Gr
     if let Some(labels) = design.parts() {
         let parts = BlockSums::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
-        design.keep(Arc::clone(&parts));
+        Session::of(design).blocks.set(Arc::clone(&parts));
         return GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
     let (whole, own) = design.whole()?;
@@ -137,7 +140,7 @@ fn of_blocks(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<Gr
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
-    let of_whole = || whole.kept::<BlockSums>().filter(|parts| parts.has_intercept() == intercept);
+    let of_whole = || Session::of(whole).blocks.get().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
     GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets)
 }
@@ -216,7 +219,7 @@ mod tests {
                     assert_eq!(a.feature, b.feature);
                     assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
                 }
-                assert!(whole.kept::<BlockSums>().is_some() && part.kept::<BlockSums>().is_none());
+                assert!(Session::of(&whole).blocks.get().is_some() && Session::of(&part).blocks.get().is_none());
             }
             assert_eq!(path(&whole), path(&design(&problem)));
         }

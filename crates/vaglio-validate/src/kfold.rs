@@ -21,11 +21,11 @@ use engine::{EveryRound, FoldEngine, Kind};
 use evaluator::{KFoldEvaluator, Shared};
 use hold_out::HoldOutEngine;
 use moments::MomentEngine;
-pub use moments::{is_of_moments, moments_of_search};
 use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Recorder,
     Result, Score, Shortcut, mean_over_outputs, part,
@@ -179,7 +179,7 @@ impl Criterion for KFold {
         let lambdas = readout.lambdas.clone();
         for ((design, round), parts) in each.into_iter().zip(parts) {
             let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
-            let are_refitted = design.is_made_in_folds()
+            let are_refitted = design.in_folds().is_by_formula()
                 || !round.folds.is_of_others()
                 || !are_decomposed(parts.len(), held_out)
                 || is_light(design, &round);
@@ -263,12 +263,13 @@ impl Criterion for KFold {
         }
         let rounds = self.rounds(design).unwrap_or_default();
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
-        let is_mean = match design.is_mapped_in_folds() {
+        let is_mean = match design.in_folds().is_by_maps() {
             true => apart::is_mean_of_folds(&*self.loss, design),
             false => self.is_mean_of(&rounds),
         };
         let has_readout = design.readout().is_some();
-        if let (true, true, true, Some(round)) = (design.is_mapped_in_folds(), is_mean, has_readout, rounds.first()) {
+        if let (true, true, true, Some(round)) = (design.in_folds().is_by_maps(), is_mean, has_readout, rounds.first())
+        {
             let one = round.each_fold().next().map(|fold| {
                 let parts = balance::parts(design, &fold, fold.held_out).map(|parts| parts.len());
                 choose(self, design, &fold, parts, outline).1.times(folds)
@@ -282,7 +283,7 @@ impl Criterion for KFold {
             return choose(self, design, round, parts, outline).1.times(rounds.len());
         }
         let reason = match has_readout {
-            true if design.is_mapped_in_folds() => {
+            true if design.in_folds().is_by_maps() => {
                 "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
             }
             true => "auc is of the rows of all repeats together, so every fold of every subset is refitted",

@@ -13,10 +13,12 @@ mod loo;
 mod penalty;
 mod round;
 mod rounds;
+mod session;
 mod settle;
 pub mod splits;
 mod units;
 
 pub use kernel::chosen_data;
-pub use kfold::{By, Engine, KFold, is_of_moments, moments_of_search};
+pub use kfold::{By, Engine, KFold};
 pub use loo::{Loo, predicted_left_out};
+pub use session::Session;

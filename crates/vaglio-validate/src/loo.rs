@@ -17,6 +17,7 @@ use evaluator::LooEvaluator;
 use ndarray::Array2;
 pub use predicted::predicted_left_out;
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyLoss, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Result, Score, Shortcut,
     mean_over_outputs, part,

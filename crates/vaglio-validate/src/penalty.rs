@@ -2,6 +2,7 @@
 
 use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
@@ -24,7 +25,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outlin
     };
     let columns = weighed(scaled, readout.intercept);
     let squares = columns.rows().into_iter().map(|column| column.dot(&column)).fold(0.0, f64::max);
-    let squares = if design.is_standardized_in_folds() { weights(scaled).iter().sum() } else { squares };
+    let squares = if design.in_folds().is_standardized() { weights(scaled).iter().sum() } else { squares };
     if lambda >= NO_PENALTY * squares {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use super::fits::{Fit, Fits, Residuals, Scored};
 use super::round::mean_of;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result, StopSign};
 
 /// The fits of all rounds; a loss is the mean over them.

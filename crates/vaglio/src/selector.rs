@@ -1,8 +1,9 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
 mod found;
+mod in_folds;
 
-use crate::criteria::is_of_moments;
+use crate::all_rows::{FitFrom, has_moments};
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
@@ -10,9 +11,10 @@ pub(crate) use found::Searched;
 pub use found::Selection;
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Engine, Error, Feature, Gaps, HeldOut, InFolds, Learner, MadeAnew, Monitor, Path,
-    Problem, Result, Role, SearchContext, SearchStrategy, Squared, Subset, Task, ZeroOne,
+    AnyLoss, Criterion, Design, Engine, Error, Learner, Monitor, Path, Problem, Result, Role, SearchContext,
+    SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -91,9 +93,6 @@ impl Default for Selector {
     }
 }
 
-/// How many times as long a search may take for columns that are standardized anew in each fold, by `scope: auto`.
-const MOST_TIMES: f64 = 3.0;
-
 impl ValidSelector {
     /// What scores subsets.
     pub fn criterion(&self) -> &Arc<dyn Criterion> {
@@ -138,130 +137,12 @@ impl ValidSelector {
         }
         self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
         self.search.check(&*self.criterion, &design).map_err(|error| self.of_search(error))?;
-        if let Some(by) = problem.anew() {
-            return self.mapping(design, problem, by);
-        }
-        let design = self.imputing(design, problem)?;
-        self.standardizing(design, problem)
+        self.fitted_in_folds(design, problem)
     }
 
     /// An error of the search, unless it is of another part.
     fn of_search(&self, error: Error) -> Error {
         error.of(Role::Search, self.search.typetag_name())
-    }
-
-    /// The rows that the criterion holds out together.
-    fn folds(&self, design: &Design) -> Result<HeldOut> {
-        self.criterion.folds(design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))
-    }
-
-    /// The design with maps that are fitted anew in each fold.
-    fn mapping(&self, design: Design, problem: &Problem, by: &Arc<dyn MadeAnew>) -> Result<Design> {
-        let folds = self.folds(&design)?;
-        let why = match folds {
-            HeldOut::Folds(_) if design.is_of(problem) => return Ok(design.making_anew_in_folds(Arc::clone(by))),
-            HeldOut::Folds(_) => "the learner makes columns of its own",
-            _ => "the criterion has no folds",
-        };
-        let message = format!("`scope: fold` cannot be had, since {why}; use `kfold` with `rls`, or `scope: train`");
-        Err(Error::setting("preprocess", message))
-    }
-
-    /// The design with cells filled anew in each fold, where the problem asks for it and it can be done; where it need not
-    /// be, in at most [`MOST_TIMES`] the time.
-    fn imputing(&self, design: Design, problem: &Problem) -> Result<Design> {
-        let Some((how, gaps)) = problem.gaps() else { return Ok(design) };
-        if let Some(feature) = self.without_mean(&design, gaps)? {
-            let name = &design.names()[feature];
-            let message = format!(
-                "`scope: fold` of impute cannot be had, since a fold is trained on rows that have no value of `{name}`; use `scope: train`, or add the column to data.exclude"
-            );
-            return if how == InFolds::Required { Err(Error::setting("preprocess", message)) } else { Ok(design) };
-        }
-        match self.anew(&design, problem, how, "impute", |design| design.imputing_in_folds(Arc::clone(gaps)))? {
-            Some((anew, times)) if how == InFolds::Required || times <= MOST_TIMES => Ok(anew),
-            _ => Ok(design),
-        }
-    }
-
-    /// The first column that has no value in the training rows of a fold.
-    fn without_mean(&self, design: &Design, gaps: &Gaps) -> Result<Option<Feature>> {
-        let HeldOut::Folds(rounds) = self.folds(design)? else {
-            return Ok(None);
-        };
-        let lacks = |feature: &Feature| {
-            let Some(mask) = gaps.mask(*feature) else { return false };
-            let has_value = |row: usize| mask.get(row) == 0.0;
-            rounds.iter().any(|round| match round.trainings() {
-                Some(trainings) => trainings.iter().any(|training| !training.iter().any(|&row| has_value(row))),
-                None => {
-                    let mut values = (0..mask.len()).filter(|&row| has_value(row)).map(|row| round.of_row()[row]);
-                    let first = values.next().flatten();
-                    first.is_some() && values.all(|fold| fold == first)
-                }
-            })
-        };
-        Ok(gaps.features().iter().copied().find(lacks))
-    }
-
-    /// The design with columns standardized anew in each fold, where the problem asks for it and it can be done; where it
-    /// need not be, in at most [`MOST_TIMES`] the time.
-    fn standardizing(&self, design: Design, problem: &Problem) -> Result<Design> {
-        let Some(how) = problem.in_folds() else { return Ok(design) };
-        Ok(match self.anew(&design, problem, how, "standardize", Design::standardizing_in_folds)? {
-            Some((_, times)) if how == InFolds::Possible && times > MOST_TIMES => design.standardizing_once(times),
-            Some((anew, _)) => anew,
-            // What a criterion without folds of its own holds out by retraining is not learned from.
-            None if self.folds(&design)? == HeldOut::Nothing && design.is_of(problem) => {
-                design.standardizing_in_folds()
-            }
-            None => design,
-        })
-    }
-
-    /// The design that learns something anew in each fold, and how many times as long a search of it takes; `None` where
-    /// that cannot be had.
-    fn anew(
-        &self,
-        design: &Design,
-        problem: &Problem,
-        how: InFolds,
-        map: &str,
-        anew: impl Fn(Design) -> Design,
-    ) -> Result<Option<(Design, f64)>> {
-        let folds = self.folds(design)?;
-        let has_folds = matches!(folds, HeldOut::Folds(_));
-        // A learner without a readout is retrained on the problem's own columns.
-        let is_refitted = map == "standardize" && design.readout().is_none();
-        let what = match (has_folds, design.is_of(problem) && (design.readout().is_some() || is_refitted)) {
-            (true, true) => {
-                let anew = anew(design.clone());
-                // At one λ, so that a grid and each of its values are treated alike.
-                let one = |design: &Design| match design.readout() {
-                    Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
-                    _ => design.clone(),
-                };
-                let times = self.flops(&one(&anew))? / self.flops(&one(design))?;
-                return Ok(Some((anew, if times.is_nan() { 1.0 } else { times })));
-            }
-            (false, _) => "the criterion has no folds",
-            (true, false) => "the learner makes columns of its own",
-        };
-        match how {
-            InFolds::Possible => Ok(None),
-            InFolds::Required => Err(Error::setting(
-                "preprocess",
-                format!(
-                    "`scope: fold` of {map} cannot be had, since {what}; use `kfold` with `rls`, or `scope: train`"
-                ),
-            )),
-        }
-    }
-
-    /// The work of a search; NaN where the criterion says nothing of it.
-    fn flops(&self, design: &Design) -> Result<f64> {
-        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
-        Ok(self.criterion.estimate(design, &outline).flops)
     }
 
     /// Searches, takes a size and a λ, and trains the learner on the chosen subset.
@@ -290,7 +171,7 @@ impl ValidSelector {
         let (journal, begun) = (monitor.journal.clone(), Instant::now());
         let known: Option<Searched> = journal.recall("path");
         if let Some(searched) = known.filter(|known| known.path.is_among(design.features())) {
-            if is_of_moments(&searched.engine) {
+            if searched.has_moments {
                 // The final fit takes them from the search.
                 self.opened(design)?;
             }
@@ -315,8 +196,10 @@ impl ValidSelector {
         let alpha = alpha(&path, &context.subset)?;
         let Engine { name, approximation } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));
-        let searched = Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() };
+        let seconds = start.elapsed().as_secs_f64();
+        let mut searched = Searched { path, engine, approximation, alpha, has_moments: false, seconds };
         if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(begun, 1)) {
+            searched.has_moments = has_moments(design);
             journal.keep("path", &searched);
         }
         Ok(searched)
@@ -344,10 +227,10 @@ impl ValidSelector {
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
         let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
-        let Searched { path, engine, approximation, alpha, seconds } = searched;
+        let Searched { path, engine, approximation, alpha, seconds, .. } = searched;
         let model = match path.result() {
-            Some(entry) => train_entry(design, entry, chosen.lambda, Some(&engine))?,
-            None => train(design, &[], path.empty.lambda.or(chosen.lambda), Some(&engine))?,
+            Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
+            None => train(design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?,
         };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();

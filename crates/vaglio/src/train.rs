@@ -1,9 +1,10 @@
 //! The final fit.
 
-use crate::all_rows::{Products, chosen_rows};
+use crate::all_rows::{FitFrom, Products, chosen_rows};
 use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
@@ -12,12 +13,12 @@ use vaglio_kernels::ridge::{Normal, Ridge};
 /// What [`Design::train`] does, fast: by normal equations that are refined from the rows, and where these are too
 /// ill-conditioned by a reduction of all rows to a triangle.
 ///
-/// Without `lambda` and with several to choose from, the one of lowest squared leave-one-out error is taken. `engine` is that
-/// of the search, if there was one, whose moments are used. Cost O(rows · columns²), with these O(rows · columns + columns³).
+/// Without `lambda` and with several to choose from, the one of lowest squared leave-one-out error is taken. Cost
+/// O(rows · columns²), from moments O(rows · columns + columns³).
 ///
 /// # Errors
 /// [`Error::Numerical`] when numbers overflow; those of the learner.
-pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, engine: Option<&str>) -> Result<Model> {
+pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
     let of = |design: &Design| match lambda {
         Some(lambda) => Ok(lambda),
@@ -28,22 +29,17 @@ pub(crate) fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, en
         Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
         None => vec![of(design)?],
     };
-    trained(design, subset, &lambdas, engine)
+    trained(design, subset, &lambdas, from)
 }
 
 /// The model of an entry of a path; without a λ of its own, at `lambda`.
 ///
 /// # Errors
 /// See [`train`].
-pub(crate) fn train_entry(
-    design: &Design,
-    entry: &PathEntry,
-    lambda: Option<f64>,
-    engine: Option<&str>,
-) -> Result<Model> {
+pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     match &entry.fit {
-        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), engine),
-        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas, engine),
+        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), from),
+        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas, from),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
             let coefficients = of_path(design, &entry.subset, own);
@@ -53,13 +49,13 @@ pub(crate) fn train_entry(
 }
 
 /// Trained at one λ, or at one for each output.
-fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], engine: Option<&str>) -> Result<Model> {
+fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
     let coefficients = match design.in_units() {
         Some((units, scaled)) => {
             let lambdas: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
-            units.coefficients(solved(scaled, subset, &lambdas, engine)?)
+            units.coefficients(solved(scaled, subset, &lambdas, from)?)
         }
-        None => solved(design, subset, lambdas, engine)?,
+        None => solved(design, subset, lambdas, from)?,
     };
     if !coefficients.is_finite() {
         return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
@@ -68,13 +64,13 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], engine: Option<
 }
 
 /// The coefficients for the design's numbers as they are.
-fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], engine: Option<&str>) -> Result<Coefficients> {
+fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Coefficients> {
     let failed = |failure: Failure| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let normal = chosen_rows(design, subset).and_then(|data| {
-        let products = Products::of(design, &data, subset, engine)?;
+        let products = Products::of(design, &data, subset, from)?;
         Normal::new(data, subset, intercept, products.all_rows()?)
     });
     let reduced = OnceCell::new();

@@ -60,5 +60,5 @@ impl Scheme {
 
 /// Refuses a bias, which has no spread.
 fn check(design: &Design) -> Result<()> {
-    design.bias().map_or(Ok(()), |bias| Err(Error::setting("kind", design.without_spread(bias))))
+    design.bias().map_or(Ok(()), |bias| Err(Error::without_spread(&design.names()[bias])))
 }

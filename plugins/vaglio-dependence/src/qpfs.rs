@@ -9,7 +9,7 @@ use program::Program;
 use similarities::Similarities;
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, part, setting,
+    Cache, Criterion, Design, Error, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, part, setting,
 };
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -108,7 +108,7 @@ pub enum AlphaRule {
     Auto,
 }
 
-/// What columns weigh under some settings, kept with a design.
+/// What columns weigh under some settings.
 struct Weighed(Qpfs, Vec<f64>);
 
 impl Qpfs {
@@ -134,12 +134,12 @@ impl Criterion for Qpfs {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        let kept = design.kept::<Weighed>().filter(|kept| kept.0 == *self);
-        let weighed = match kept {
+        let session = design.session::<Cache<Weighed>>();
+        let weighed = match session.get().filter(|known| known.0 == *self) {
             Some(weighed) => weighed,
             None => {
                 let weighed = Arc::new(Weighed(*self, self.weights(design)?));
-                design.keep(Arc::clone(&weighed));
+                session.set(Arc::clone(&weighed));
                 weighed
             }
         };

@@ -104,7 +104,7 @@ impl Target {
 /// Refuses targets on which nothing can depend, and kernels of classes for numbers.
 pub(crate) fn check(output: Output, design: &Design) -> Result<()> {
     if let Some(bias) = design.bias() {
-        return Err(Error::setting("kind", design.without_spread(bias)));
+        return Err(Error::without_spread(&design.names()[bias]));
     }
     if matches!(output, Output::Delta | Output::SameClass) && *design.task() == Task::Regression {
         return Err(Error::setting("kernel.output", "the target is numeric and has no classes; use `gaussian`"));

@@ -4,7 +4,7 @@ use crate::definition::prepared;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Design, Feature};
+use vaglio_core::{Cache, Design, Feature};
 
 /// Columns and targets, rows scaled by the roots of their weights and centered where there is an intercept.
 pub(crate) struct Data {
@@ -21,10 +21,11 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// The data of a design, which keeps them for other λ. Cost O(mn), memory 8mn bytes.
+    /// The data of a design, for all λ. Cost O(mn), memory 8mn bytes.
     pub fn of(design: &Design) -> Arc<Self> {
-        if let Some(kept) = design.kept::<Data>() {
-            return kept;
+        let session = design.session::<Cache<Data>>();
+        if let Some(known) = session.get() {
+            return known;
         }
         let intercept = design.readout().is_some_and(|readout| readout.intercept);
         let scaled = |values: &[f64]| prepared(values, design.weights(), intercept);
@@ -36,7 +37,7 @@ impl Data {
         let along = targets.iter().map(with).collect();
         let target_squares = targets.iter().map(|y| dot(y, y)).collect();
         let data = Arc::new(Data { columns, targets, squares, along, target_squares, products: Mutex::default() });
-        design.keep(Arc::clone(&data));
+        session.set(Arc::clone(&data));
         data
     }
 

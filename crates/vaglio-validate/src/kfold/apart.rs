@@ -5,6 +5,7 @@ use crate::fits::Fits;
 use crate::round::Round;
 use crate::rounds::Apart;
 use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Loss, Result};
 
 /// Rounds with the designs that they are of, and what makes them one where each is a fold.
@@ -20,7 +21,7 @@ pub(super) fn of_designs<'d>(
     design: &'d Design,
     rounds: Vec<Round>,
 ) -> Result<Option<OfDesigns<'d>>> {
-    if !design.is_mapped_in_folds() {
+    if !design.in_folds().is_by_maps() {
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
     if !is_mean_of_folds(&*criterion.loss, design) {
@@ -28,8 +29,8 @@ pub(super) fn of_designs<'d>(
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
     // On all threads; then they are there.
-    trainings.par_iter().try_for_each(|training| design.made_of(training).map(drop))?;
-    let Some(designs) = design.made_of_each(&trainings)? else { return Ok(None) };
+    trainings.par_iter().try_for_each(|training| design.refitted(training).map(drop))?;
+    let Some(designs) = design.refitted_each(&trainings)? else { return Ok(None) };
     let weight = |row: &usize| design.weights().map_or(1.0, |weights| weights[*row]);
     let weights: Vec<f64> = rounds
         .iter()

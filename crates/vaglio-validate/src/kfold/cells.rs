@@ -3,8 +3,10 @@
 use super::{By, KFold};
 use crate::balance;
 use crate::fits::failed_or_stopped;
+use crate::session::Session;
 use crate::splits::dealt::renumbered;
 use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Cells, FoldedRows, Moments};
@@ -14,18 +16,12 @@ const MOST: usize = 1 << 30;
 /// Rows that a cell has at least, on average: products are added up for eight rows at a time.
 const LEAST_ROWS: usize = 8;
 
-/// The cells of a design, kept for its parts.
-struct Kept {
-    cells: Cells,
-    of_row: Vec<u32>,
-}
-
 /// The moments of a design that is a part of another, or that has parts; `None` where its folds are not made of cells.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
-    if design.gaps().is_some() {
+    if design.in_folds().missing().is_some() {
         // What stands in the gaps of a part is not what stands in those of the whole.
         return Ok(None);
     }
@@ -44,17 +40,18 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
-    let kept = match whole.kept::<Kept>().filter(|kept| kept.of_row == of_row) {
-        Some(kept) => kept,
+    let session = Session::of(whole);
+    let known = match session.cells.get().filter(|known| known.1 == of_row) {
+        Some(known) => known,
         None => {
             let rows = balance::rows_of(whole, Folds::new(&of_row))?.stopping_at(balance::halt(design));
             let cells = Cells::new(&rows).map_err(|e| failed_or_stopped(design, e))?;
-            let kept = Arc::new(Kept { cells, of_row });
-            whole.keep(Arc::clone(&kept));
-            kept
+            let own = Arc::new((cells, of_row));
+            session.cells.set(Arc::clone(&own));
+            own
         }
     };
-    Moments::of_cells(rows, &kept.cells, &folds).map_err(|e| failed_or_stopped(design, e))
+    Moments::of_cells(rows, &known.0, &folds).map_err(|e| failed_or_stopped(design, e))
 }
 
 impl KFold {
@@ -117,7 +114,7 @@ mod tests {
     use crate::kfold::Engine;
     use crate::round::Round;
     use crate::splits::Given;
-    use vaglio_core::{Outline, Problem, Readout, Score, Subset};
+    use vaglio_core::{InFolds, Outline, Problem, Readout, Score, Subset};
     use vaglio_testkit::data::{binary, regression};
 
     fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
@@ -164,7 +161,7 @@ mod tests {
             let problem = recipe.problem().with_assignment(folds.clone()).unwrap();
             let of = |problem: &Problem| {
                 let design = design(problem, intercept, false);
-                if anew { design.standardizing_in_folds() } else { design }
+                if anew { design.fitted_in_folds(InFolds::standardize()) } else { design }
             };
             for criterion in [&by_groups, &few, &given, &validation] {
                 let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));

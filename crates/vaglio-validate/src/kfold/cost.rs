@@ -1,10 +1,12 @@
 //! Which engine is the cheapest.
 
 use super::engine::Kind;
-use super::{Engine, KFold, moments};
+use super::{Engine, KFold};
 use crate::balance;
 use crate::fits::are_decomposed;
 use crate::round::Round;
+use crate::session::Session;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
 use vaglio_kernels::tolerance::LIGHT_TRAINING;
@@ -85,14 +87,14 @@ pub(super) fn choose(
         training: round.least_training() * design.planned_rows() / design.rows().max(1),
         parts: parts.unwrap_or(round.held_out) as f64,
         pairs: pairs as f64,
-        gaps: design.gaps().map_or(0, |gaps| gaps.features().len()) as f64,
-        is_standardized: design.is_standardized_in_folds(),
+        gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
+        is_standardized: design.in_folds().is_standardized(),
         is_decomposed: !is_light
-            && !design.is_made_in_folds()
+            && !design.in_folds().is_by_formula()
             && folds.is_of_others()
             && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
         loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
-        pass: if moments::are_kept(design, folds) { 0.0 } else { 1.0 / design.walks() as f64 },
+        pass: if Session::of(design).moments_in(folds).is_some() { 0.0 } else { 1.0 / design.walks() as f64 },
     };
     if design.readout().is_some_and(|readout| readout.refine) {
         return extent.decomposition(

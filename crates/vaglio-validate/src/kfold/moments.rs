@@ -1,58 +1,30 @@
 //! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
 
-use super::engine::{FoldEngine, Kind, Node, Spread};
+use super::engine::{FoldEngine, Node, Spread};
 use super::{KFold, cells};
 use crate::fits::{failed, failed_or_stopped};
+use crate::session::Session;
 use crate::settle::Outcome;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
-use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
 
-/// Moments of each round with the folds that they are of.
-#[derive(Clone, Default)]
-struct Kept(Vec<(Folds, Arc<Moments>)>);
-
-impl Kept {
-    fn of(&self, folds: &Folds) -> Option<&Arc<Moments>> {
-        self.0.iter().find(|(own, _)| own == folds).map(|(_, moments)| moments)
-    }
-}
-
-/// Whether a design has kept its moments in folds.
-pub(super) fn are_kept(design: &Design, folds: &Folds) -> bool {
-    design.kept::<Kept>().is_some_and(|kept| kept.of(folds).is_some())
-}
-
-/// Whether searches by an engine keep moments.
-pub fn is_of_moments(engine: &str) -> bool {
-    engine == Kind::Moments.name()
-}
-
-/// The moments of the first round that a search by `engine` has made and kept.
-pub fn moments_of_search(design: &Design, engine: &str) -> Option<Arc<Moments>> {
-    let kept = design.kept::<Kept>().filter(|_| is_of_moments(engine))?;
-    kept.0.first().map(|(_, moments)| Arc::clone(moments))
-}
-
-/// The moments of a design in folds, of which the first are held out, which the design keeps for other λ; from cells of rows where it is one of several
+/// The moments of a design in folds, of which the first are held out, which its session keeps for other λ; from cells of rows where it is one of several
 /// parts that have these in common.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held_out: usize) -> Result<Arc<Moments>> {
-    let kept = design.kept::<Kept>();
-    if let Some(moments) = kept.as_ref().and_then(|kept| kept.of(rows.folds())) {
-        return Ok(Arc::clone(moments));
+    let session = Session::of(design);
+    if let Some(moments) = session.moments_in(rows.folds()) {
+        return Ok(moments);
     }
     let moments = match cells::moments(criterion, design, rows)? {
         Some(moments) => moments,
         None => Moments::new(rows).map_err(|e| failed_or_stopped(design, e))?,
     };
     let moments = Arc::new(moments.holding_out(rows, held_out));
-    let mut all = kept.map_or_else(Kept::default, |kept| Kept::clone(&kept));
-    all.0.push((rows.folds().clone(), Arc::clone(&moments)));
-    design.keep(Arc::new(all));
+    session.keep_moments(rows.folds(), &moments);
     Ok(moments)
 }
 

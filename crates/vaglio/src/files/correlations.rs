@@ -1,6 +1,6 @@
 //! How the selected columns correlate over the training rows.
 
-use crate::all_rows::Products;
+use crate::all_rows::{FitFrom, Products};
 use ndarray::{Array2, ShapeBuilder};
 use vaglio_core::{Design, Feature};
 use vaglio_report::record::MOST_CORRELATED;
@@ -12,14 +12,14 @@ const MOST_WORK: f64 = 3e10;
 pub(super) struct Correlations(Option<Array2<f64>>);
 
 impl Correlations {
-    /// From the products that the final fit used, those of a search by `engine` or its own, where there are some. Cost
+    /// From the products that the final fit used, those of the search or its own, where there are some. Cost
     /// O(columns²), else O(rows · columns²).
-    pub fn new(design: &Design, subset: &[Feature], engine: &str) -> Self {
+    pub fn new(design: &Design, subset: &[Feature]) -> Self {
         let rows = design.rows();
         if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
             return Correlations(None);
         }
-        let known = Products::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, Some(engine));
+        let known = Products::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, FitFrom::Search);
         if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
             return Correlations(Some(known));
         }

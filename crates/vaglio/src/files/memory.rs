@@ -5,6 +5,7 @@ use super::plan::forecast::Walks;
 use crate::pipeline::Evaluate;
 use crate::selector::ValidSelector;
 use std::fmt;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Outline, Result};
 use vaglio_tables::budget::{Budget, shown};
 

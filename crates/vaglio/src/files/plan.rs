@@ -11,6 +11,7 @@ use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
@@ -84,7 +85,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
-    if let Some(times) = design.spared() {
+    if let Some(times) = design.in_folds().left_out() {
         let text = "columns are standardized by all training rows; anew in each fold would take";
         line("", format!("{text} {times:.0} times as long"));
     }

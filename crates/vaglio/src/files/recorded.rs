@@ -5,11 +5,13 @@ use super::correlations::Correlations;
 use super::curve::curve;
 use super::evaluated::Evaluated;
 use super::worth::{Worth, worth};
+use crate::all_rows::FitFrom;
 use crate::pipeline::{ValidPipeline, scaled};
 use crate::resample::Held;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
     Cell, ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, LossName, Parts, PerOutput, Record, SCHEMA,
@@ -36,7 +38,7 @@ pub(super) fn record(
     let points = curve(design, prepared, path, model, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
-    let correlations = Correlations::new(design, subset, &selection.engine);
+    let correlations = Correlations::new(design, subset);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
         index,
@@ -193,7 +195,7 @@ fn warnings(
     loss: &dyn Loss,
 ) -> Vec<Warning> {
     let mut warnings = selection.warnings.clone();
-    if let Some(times) = design.spared() {
+    if let Some(times) = design.in_folds().left_out() {
         let message = format!(
             "columns were standardized by all training rows, since anew in each fold would have taken {times:.0} times as \
              long; `scope: fold` does so"
@@ -252,7 +254,7 @@ impl Prepared {
 /// The figures on test rows, beside the loss without columns.
 fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
     let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
-    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, None)?, loss)?;
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
     Ok(Some(Figures { empty_loss, ..figures }))
 }

@@ -5,6 +5,7 @@ use crate::resample::{Outer, Pooled, Sample, Taken, Tally, Watcher, Whole, cut, 
 use crate::selector::{Selection, ValidSelector};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Result};
 use vaglio_report::record::{
     Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound,

@@ -16,6 +16,7 @@ use crate::selector::{Selection, ValidSelector};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Monitor, Result};
 use vaglio_report::record::{Record, Seconds};
 use vaglio_report::report::{heading, render};

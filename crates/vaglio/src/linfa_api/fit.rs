@@ -13,6 +13,7 @@ use linfa::{Float, ParamGuard};
 use ndarray::{ArrayBase, Data, Ix2};
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Monitor, Result, Task};
 
 impl ParamGuard for Selector {

@@ -4,7 +4,7 @@ use super::{LearnedOn, taken, weighted};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
+use vaglio_core::{Error, FittedMap, FoldFit, Map, Result, Table, part, saved};
 
 /// Replaces values of columns of numbers beyond a bound by that bound.
 ///
@@ -78,8 +78,8 @@ impl Map for Clip {
         Ok(Box::new(FittedClip { columns: columns.collect() }))
     }
 
-    fn is_fitted_in_folds(&self) -> bool {
-        self.scope == LearnedOn::Fold
+    fn in_folds(&self) -> FoldFit {
+        self.scope.in_folds()
     }
 
     fn check(&self) -> Result<()> {

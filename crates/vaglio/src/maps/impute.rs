@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, InFolds, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
 
 /// Fills cells that are missing with one value for each column, learned from the training rows.
 ///
@@ -96,12 +96,12 @@ struct Fill {
 }
 
 impl Map for Impute {
-    fn imputes_in_folds(&self) -> Option<InFolds> {
-        self.scope.in_folds().filter(|_| self.how == How::Mean)
-    }
-
-    fn is_fitted_in_folds(&self) -> bool {
-        self.scope == Scope::Fold && self.how != How::Mean
+    fn in_folds(&self) -> FoldFit {
+        match self.how {
+            How::Mean => self.scope.in_folds(FoldFit::Impute),
+            _ if self.scope == Scope::Fold => FoldFit::Maps,
+            _ => FoldFit::No,
+        }
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
 /// are rare.
@@ -83,8 +83,8 @@ impl Map for OneHot {
         Ok(Box::new(FittedOneHot { columns, unknown: self.unknown }))
     }
 
-    fn is_fitted_in_folds(&self) -> bool {
-        self.scope == LearnedOn::Fold
+    fn in_folds(&self) -> FoldFit {
+        self.scope.in_folds()
     }
 
     fn check(&self) -> Result<()> {

@@ -4,7 +4,7 @@ use super::{LearnedOn, Value, taken, weighted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of text by numbers: the place of each level in its order, from 0.
 ///
@@ -80,8 +80,8 @@ impl Map for Ordinal {
         Ok(Box::new(FittedOrdinal { columns, unknown: self.unknown }))
     }
 
-    fn is_fitted_in_folds(&self) -> bool {
-        self.scope == LearnedOn::Fold
+    fn in_folds(&self) -> FoldFit {
+        self.scope.in_folds()
     }
 
     fn check(&self) -> Result<()> {

@@ -6,7 +6,7 @@ use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
+use vaglio_core::{Error, FittedMap, FoldFit, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by a power of them that makes them more like normal ones.
 ///
@@ -109,8 +109,8 @@ impl Map for Power {
         Ok(Box::new(FittedPower { method: self.method, columns }))
     }
 
-    fn is_fitted_in_folds(&self) -> bool {
-        self.scope == LearnedOn::Fold
+    fn in_folds(&self) -> FoldFit {
+        self.scope.in_folds()
     }
 
     fn check(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::InFolds;
+use vaglio_core::{FoldFit, Need};
 
 /// On which rows a map learns while a criterion validates, where that can be told without fitting it in each fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,12 +19,12 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// How strongly a map is to learn anew in each fold.
-    pub(super) fn in_folds(self) -> Option<InFolds> {
+    /// What is fitted again in each fold, of a map that has a closed form.
+    pub(super) fn in_folds(self, formula: impl FnOnce(Need) -> FoldFit) -> FoldFit {
         match self {
-            Scope::Train => None,
-            Scope::Fold => Some(InFolds::Required),
-            Scope::Auto => Some(InFolds::Possible),
+            Scope::Train => FoldFit::No,
+            Scope::Fold => formula(Need::Required),
+            Scope::Auto => formula(Need::Possible),
         }
     }
 }
@@ -39,4 +39,14 @@ pub enum LearnedOn {
     /// On the rows of each fold's training part, by fitting this map and those after it in each; needs `kfold`, and a
     /// learner on the columns themselves.
     Fold,
+}
+
+impl LearnedOn {
+    /// What is fitted again in each fold.
+    pub(super) fn in_folds(self) -> FoldFit {
+        match self {
+            LearnedOn::Train => FoldFit::No,
+            LearnedOn::Fold => FoldFit::Maps,
+        }
+    }
 }

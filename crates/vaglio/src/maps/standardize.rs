@@ -5,7 +5,7 @@ use super::taken::values;
 use super::weighted::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Column, Error, FittedMap, InFolds, Map, Numbers, Result, Table, TargetScale, part, saved};
+use vaglio_core::{Cells, Column, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
@@ -33,8 +33,8 @@ pub struct FittedStandardize {
 }
 
 impl Map for Standardize {
-    fn in_folds(&self) -> Option<InFolds> {
-        self.scope.in_folds()
+    fn in_folds(&self) -> FoldFit {
+        self.scope.in_folds(FoldFit::Standardize)
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {

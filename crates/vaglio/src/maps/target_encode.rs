@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TrainingRows, part, saved};
+use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, TrainingRows, part, saved};
 
 /// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
 /// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s.
@@ -108,8 +108,8 @@ impl Map for TargetEncode {
         Ok((Box::new(fitted), Some(training)))
     }
 
-    fn is_fitted_in_folds(&self) -> bool {
-        self.scope == LearnedOn::Fold
+    fn in_folds(&self) -> FoldFit {
+        self.scope.in_folds()
     }
 
     fn check(&self) -> Result<()> {

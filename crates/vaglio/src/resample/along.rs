@@ -2,10 +2,12 @@
 
 use super::rows::unscale;
 use super::tally::Compared;
+use crate::all_rows::FitFrom;
 use crate::train::{of_outputs, of_path, train, train_entry};
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
     TargetScale, Trained,
@@ -115,10 +117,10 @@ pub(super) fn predictions_by(
     mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
 ) -> Result<()> {
     let Some(readout) = design.readout() else {
-        let model = train(design, &[], empty.lambda, None)?;
+        let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
         each(None, &model, held.predicted(&model)?)?;
         for (index, entry) in entries.iter().enumerate() {
-            let model = train_entry(design, entry, None, None)?;
+            let model = train_entry(design, entry, None, FitFrom::Rows)?;
             each(Some(index), &model, held.predicted(&model)?)?;
         }
         return Ok(());

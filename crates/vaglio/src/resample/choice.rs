@@ -6,6 +6,7 @@ use super::sample::Sample;
 use super::validated::{CrossValidated, cross_validated, deals};
 use crate::selector::{Searched, ValidSelector};
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Choose, CrossValidation, Design, Error, ExitClass, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
     StopSign,

@@ -9,6 +9,7 @@ use super::walks::Fold;
 use super::whole::Pooled;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Model, Result};
 
 /// Rows of a fold: targets and predictions in the user's units, and weights.

@@ -6,14 +6,13 @@
 //! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
 
 mod along;
-mod anew;
 mod choice;
-mod first;
 mod folds;
 mod full;
-mod gaps;
 mod held_out;
+mod missing;
 mod pool;
+mod refit;
 mod rows;
 mod sample;
 mod table;

@@ -1,13 +1,13 @@
 //! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
 
-use super::first::first_fitted_in_folds;
-use super::gaps::Filled;
+use super::missing::Filled;
+use super::refit::first_refitted;
 use ndarray::{Array2, Axis};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, Columns, Error, FittedMap, InFolds, Map, Problem, Result, Role, Table, TargetScale, Task,
+    Block, Cells, Columns, Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetScale, Task,
     TrainingRows,
 };
 use vaglio_tables::budget::Budget;
@@ -94,7 +94,7 @@ pub(super) struct Learned {
     pub maps: Vec<Box<dyn FittedMap>>,
     /// How each target was scaled, if it was.
     pub scales: Option<Vec<TargetScale>>,
-    /// The cells that maps filled and want to fill anew in folds.
+    /// The cells that maps filled and want to fill by the means of each fold.
     pub filled: Vec<Filled>,
 }
 
@@ -103,9 +103,9 @@ pub(super) struct Learned {
 pub(crate) struct Recipe {
     pub maps: Vec<Arc<dyn Map>>,
     /// How columns are standardized in folds by a formula.
-    pub in_folds: Option<InFolds>,
-    /// The first of the maps that are fitted anew in folds, where some must be and no formula tells what they make.
-    pub anew_from: Option<usize>,
+    pub standardize: Option<Need>,
+    /// The first of the maps that are refitted in folds, where some must be and no formula tells what they make.
+    pub refit_from: Option<usize>,
     pub task: Task,
     pub target_names: Vec<String>,
     /// From which random choices of maps follow.
@@ -120,8 +120,11 @@ impl Recipe {
     /// # Errors
     /// [`Error::Setting`] where a bias is added by a map that is not the last.
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
-        let anew_from = first_fitted_in_folds(&maps);
-        let in_folds = maps.last().and_then(|last| last.in_folds()).filter(|_| anew_from.is_none());
+        let refit_from = first_refitted(&maps);
+        let standardize = match maps.last().map(|last| last.in_folds()) {
+            Some(FoldFit::Standardize(need)) if refit_from.is_none() => Some(need),
+            _ => None,
+        };
         match maps.iter().rev().skip(1).position(|map| map.bias().is_some()) {
             Some(from_last) => Err(Error::setting(
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
@@ -129,7 +132,7 @@ impl Recipe {
             )),
             None => {
                 let budget = Budget::of_machine();
-                Ok(Recipe { maps, in_folds, anew_from, task, target_names, seed: 0, budget })
+                Ok(Recipe { maps, standardize, refit_from, task, target_names, seed: 0, budget })
             }
         }
     }
@@ -171,7 +174,10 @@ impl Recipe {
                 seed: self.seed,
             };
             let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
-            let gone = map.imputes_in_folds().map(|how| Filled::before(index, how, &rows.table));
+            let gone = match map.in_folds() {
+                FoldFit::Impute(need) => Some(Filled::before(index, need, &rows.table)),
+                _ => None,
+            };
             match of_training {
                 Some(table) => rows.table = table,
                 None => {

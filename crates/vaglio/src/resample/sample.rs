@@ -1,14 +1,13 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
-use super::anew::Anew;
-use super::first::first_that_may;
 use super::folds::Dealing;
-use super::gaps::{Followed, follow};
+use super::missing::{Followed, follow};
+use super::refit::{Refitted, first_that_may};
 use super::rows::{Learned, Recipe, Rows, blocks, numeric};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{FittedMap, Problem, Result, TargetScale, Task};
+use vaglio_core::{FittedMap, InFolds, Problem, Result, TargetScale, Task};
 
 /// What was learned from rows: the problem that they make, and how others are made alike.
 #[derive(Debug)]
@@ -198,26 +197,28 @@ impl Sample {
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-        let mut problem = recipe.with_bias(problem.with_blocks(blocks))?;
-        let followed = match recipe.anew_from {
+        let problem = recipe.with_bias(problem.with_blocks(blocks))?;
+        let followed = match recipe.refit_from {
             Some(_) => Followed::Lost,
             None => follow(&filled, &maps, problem.names(), &rows.table),
         };
-        let is_lost = matches!(followed, Followed::Lost);
-        if let (Some(how), false) = (recipe.in_folds, is_lost) {
-            problem = problem.standardized_in_folds(how);
-        }
-        if let Followed::To(how, gaps) = followed {
-            problem = problem.imputed_in_folds(how, gaps);
-        }
-        let mut problem = rows.complete(problem)?;
-        let first = recipe.anew_from.or_else(|| first_that_may(&recipe.maps));
-        if let (true, Some(first)) = (is_lost, first) {
-            let mut before = Rows::clone(before);
-            recipe.fit_between(0..first, &mut before)?;
-            let anew = Anew::new(before, recipe, first, &problem)?;
-            problem = problem.made_anew_in_folds(Arc::new(anew));
-        }
+        let by_formula = match followed {
+            Followed::None => Some(InFolds::formulas(None, recipe.standardize)),
+            Followed::To(need, mask) => Some(InFolds::formulas(Some((need, mask)), recipe.standardize)),
+            Followed::Lost => None,
+        };
+        let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
+        let problem = match (by_formula, first) {
+            (Some(in_folds), _) => rows.complete(problem.fitted_in_folds(in_folds))?,
+            (None, None) => rows.complete(problem)?,
+            (None, Some(first)) => {
+                let problem = rows.complete(problem)?;
+                let mut before = Rows::clone(before);
+                recipe.fit_between(0..first, &mut before)?;
+                let refitted = Refitted::new(before, recipe, first, &problem)?;
+                problem.fitted_in_folds(InFolds::Maps(Arc::new(refitted)))
+            }
+        };
         Ok(Fitted { problem, maps, scales })
     }
 

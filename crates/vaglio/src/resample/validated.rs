@@ -7,6 +7,7 @@ use super::table;
 use super::tally::Tally;
 use super::walks::{Fold, Trail, said_of, trails};
 use crate::selector::ValidSelector;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Monitor, Result};
 use vaglio_report::record::Table;
 use vaglio_search::shuffle::stream;

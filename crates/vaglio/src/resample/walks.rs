@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, EntryFit, Error, Feature, Journal, Loss, Path, PathEntry, Result, Score};
 
 /// What one walk loses on rows held out, by size.

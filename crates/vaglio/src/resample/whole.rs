@@ -6,6 +6,7 @@ use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, Tally, Unit};
 use super::walks::said_of;
+use crate::all_rows::FitFrom;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tune;
@@ -186,7 +187,7 @@ fn outer_fold(
     let rows = held;
     let held = Held::new(&problem, repeated.fitted.scales.as_deref());
     let predictions = held.predicted(&repeated.selection.model)?;
-    let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, None)?)?;
+    let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, FitFrom::Rows)?)?;
     let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
     let (weights, units) = held.compare(&repeated.selection.model, &predictions, owned);
     let targets = problem.targets().as_ref().clone();

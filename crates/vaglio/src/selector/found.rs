@@ -40,6 +40,9 @@ pub(crate) struct Searched {
     pub engine: Cow<'static, str>,
     pub approximation: Option<Cow<'static, str>>,
     pub alpha: Option<Vec<f64>>,
+    /// Whether the session of the design has moments, from which the final fit begins.
+    #[serde(default)]
+    pub has_moments: bool,
     #[serde(skip)]
     pub seconds: f64,
 }

@@ -1,6 +1,7 @@
 //! `lambda: {…, outputs: each}`: every output has its own λ, on one subset.
 
 use vaglio::Selector;
+use vaglio::core::engine::EngineDesign;
 use vaglio::core::{
     Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, SearchStrategy, Silent, Subset,
     Task, ZeroOne,

@@ -1,10 +1,9 @@
 //! Cells that are filled by the means of the training rows of each fold, against plain loops over the folds.
 
 use ndarray::Array2;
-use std::sync::Arc;
 use vaglio::core::{
-    Absolute, AnyLoss, Cells, Criterion, Design, Feature, Gaps, HeldOut, Loss, Map, Numbers, Outline, Problem, Readout,
-    Squared, Subset, Table, Task, ZeroOne,
+    Absolute, AnyLoss, Cells, Criterion, Design, Feature, HeldOut, InFolds, Loss, Map, MissingMask, Need, Numbers,
+    Outline, Problem, Readout, Squared, Subset, Table, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
@@ -57,10 +56,9 @@ impl Torn {
     fn design(&self, readout: &Readout, standardize: bool) -> Design {
         let every: Vec<usize> = (0..self.problem.rows()).collect();
         let whole = imputed(&self.table, &self.table, self.problem.weights().map(|w| &w[..]));
-        let gaps = Gaps::new(self.problem.rows(), self.missing.clone());
+        let mask = MissingMask::new(self.problem.rows(), self.missing.clone());
         let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
-        let design = if gaps.is_empty() { design } else { design.imputing_in_folds(Arc::new(gaps)) };
-        if standardize { design.standardizing_in_folds() } else { design }
+        design.fitted_in_folds(InFolds::formulas(Some((Need::Required, mask)), standardize.then_some(Need::Required)))
     }
 
     /// The mean squared error by plain loops: maps fitted on the training rows of each fold, and ridge regression on them.

@@ -1,6 +1,6 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
-use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Design, Measure, Outline, Squared, ZeroOne};
+use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, InFolds, Measure, Outline, Squared, ZeroOne};
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -49,7 +49,7 @@ fn every_loss_keeps_the_laws() -> Kept {
 fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
     for intercept in [true, false] {
         let recipe = data::regression(24, 6, 6).weighted().condition(1e3).bytes();
-        let design = recipe.design(&[0.5, 5.0], intercept).standardizing_in_folds();
+        let design = recipe.design(&[0.5, 5.0], intercept).fitted_in_folds(InFolds::standardize());
         let criterion = kfold(4, Engine::Auto);
         criterion::additions(&criterion, &design, 1e-9)?;
         criterion::removals(&criterion, &design, 1e-9)?;
@@ -60,7 +60,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         for (criterion, data) in [
             (KFold { loss: Absolute.into(), ..plain.clone() }, design.clone()),
             (plain.clone(), design),
-            (plain, units.standardizing_in_folds()),
+            (plain, units.fitted_in_folds(InFolds::standardize())),
         ] {
             criterion::additions(&criterion, &data, 1e-9)?;
             criterion::removals(&criterion, &data, 1e-9)?;
@@ -82,7 +82,9 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
                     data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
                 let three = (loss.measure() != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
-                for design in [two].into_iter().chain(three).map(Design::standardizing_in_folds) {
+                for design in
+                    [two].into_iter().chain(three).map(|design| design.fitted_in_folds(InFolds::standardize()))
+                {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                     assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "dual");
                 }

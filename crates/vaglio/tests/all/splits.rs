@@ -2,8 +2,8 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, Classes, Criterion, Design, Error, Feature, HeldOut, Learner, Measure,
-    Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
+    Absolute, AnyLoss, Auc, BalancedError, Classes, Criterion, Design, Error, Feature, HeldOut, InFolds, Learner,
+    Measure, Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -70,7 +70,7 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
     let readout = balanced.readout().unwrap().clone().balanced();
     let balanced = Design::identity(&parted(&data::binary(30, 5, 6).problem()), readout);
     let recipe = data::regression(24, 6, 7).weighted().condition(1e3).bytes();
-    let anew = design(&recipe, &[0.5, 5.0], true).standardizing_in_folds();
+    let anew = design(&recipe, &[0.5, 5.0], true).fitted_in_folds(InFolds::standardize());
     for design in [balanced, anew] {
         for criterion in [given(), KFold { loss: Absolute.into(), ..given() }, repeated(4, 3)] {
             criterion::additions(&criterion, &design, 1e-9)?;

@@ -3,6 +3,7 @@
 use super::Nhsic;
 use rayon::prelude::*;
 use std::sync::OnceLock;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Landmarks, ThinFactor, gaussian, shares, standardized};

@@ -4,7 +4,7 @@ use crate::selector::ValidSelector;
 use ndarray::Axis;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Criterion, Design, Feature, Learner, Outline, Problem, Result, Score, Subset};
+use vaglio_core::{Criterion, Design, Feature, InFolds, Learner, Outline, Problem, Result, Score, Subset};
 
 /// A part that takes as long as this, in seconds, tells the pace of the whole; what other work there is seldom cuts into
 /// one that is so short.
@@ -84,7 +84,7 @@ fn part(learner: &Arc<dyn Learner>, design: &Design, rows: usize, columns: usize
     }
     let Some(readout) = design.readout() else { return Design::of(&problem, Arc::clone(learner)) };
     let made = Design::identity(&problem, readout.clone());
-    let made = if design.is_standardized_in_folds() { made.standardizing_in_folds() } else { made };
+    let made = if design.in_folds().is_standardized() { made.fitted_in_folds(InFolds::standardize()) } else { made };
     let Some(decisions) = design.decisions() else { return Ok(made) };
     made.deciding_by(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
 }

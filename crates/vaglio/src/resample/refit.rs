@@ -1,13 +1,13 @@
-//! Maps that are fitted anew on the training rows of each fold.
+//! Maps that are refitted on the training rows of each fold.
 
 use super::rows::{Recipe, Rows, numeric};
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Columns, Error, FittedMap, MadeAnew, Numbers, Problem, Result};
+use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Problem, RefitColumns, Result};
 
-/// Rows with the maps that are fitted anew on some of them.
+/// Rows with the maps that are refitted on some of them.
 #[derive(Debug)]
-pub(super) struct Anew {
+pub(super) struct Refitted {
     /// As the maps before left them; those of the problem.
     rows: Rows,
     recipe: Arc<Recipe>,
@@ -16,7 +16,7 @@ pub(super) struct Anew {
     names: Arc<[String]>,
 }
 
-impl Anew {
+impl Refitted {
     /// For a problem that all maps made of `rows`, as those before `first` left them.
     ///
     /// # Errors
@@ -32,11 +32,11 @@ impl Anew {
             let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
             return Err(Error::setting(field, message));
         }
-        Ok(Anew { rows, recipe: Arc::clone(recipe), first, names: Arc::clone(problem.names()) })
+        Ok(Refitted { rows, recipe: Arc::clone(recipe), first, names: Arc::clone(problem.names()) })
     }
 }
 
-impl MadeAnew for Anew {
+impl RefitColumns for Refitted {
     fn columns(&self, training: &[usize]) -> Result<Columns> {
         let mut is_training = vec![false; self.rows.table.rows()];
         training.iter().for_each(|&row| is_training[row] = true);
@@ -71,6 +71,23 @@ impl MadeAnew for Anew {
         }
         Ok(columns)
     }
+}
+
+/// The first map that is refitted in each fold, as all behind it are: where one must be and has no closed form, the first
+/// that may be.
+pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.in_folds() {
+        FoldFit::Maps => true,
+        // Standardizing last has a closed form.
+        FoldFit::Standardize(Need::Required) => at + 1 < maps.len(),
+        _ => false,
+    };
+    if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
+}
+
+/// The first map of which anything may be fitted again in folds.
+pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    maps.iter().position(|map| map.in_folds() != FoldFit::No)
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use ndarray::Array2;
 
 /// Columns of which some cells were missing and hold the weighted mean of the others, so that it can be that of other rows.
 #[derive(Debug, Clone)]
-pub struct Gaps {
+pub struct MissingMask {
     /// In increasing order.
     features: Vec<Feature>,
     /// 1 where a cell was missing, 0 elsewhere.
     masks: Columns,
 }
 
-impl Gaps {
+impl MissingMask {
     /// Of columns with the rows in which each was missing; `rows` is how many there are.
     pub fn new(rows: usize, missing: impl IntoIterator<Item = (Feature, Vec<usize>)>) -> Self {
         let mut missing: Vec<(Feature, Vec<usize>)> = missing.into_iter().collect();
@@ -24,10 +24,10 @@ impl Gaps {
             features.push(feature);
             masks.push(mask);
         }
-        Gaps { features, masks }
+        MissingMask { features, masks }
     }
 
-    /// The columns that have gaps, in increasing order.
+    /// The columns that have missing cells, in increasing order.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
@@ -37,7 +37,7 @@ impl Gaps {
         self.features.is_empty()
     }
 
-    /// 1 in the rows where the column was missing, 0 elsewhere; `None` for a column without gaps.
+    /// 1 in the rows where the column was missing, 0 elsewhere; `None` for a column without missing cells.
     pub fn mask(&self, feature: Feature) -> Option<Column<'_>> {
         self.features.binary_search(&feature).ok().map(|at| self.masks.column(at))
     }
@@ -45,10 +45,10 @@ impl Gaps {
     /// Of the rows `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
-        Gaps { features: self.features.clone(), masks: self.masks.select_rows(rows) }
+        MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows) }
     }
 
-    /// Fills the gaps of a subset, in columns × rows that are trained on and that are held out, with the weighted means of
+    /// Fills the missing cells of a subset, in columns × rows that are trained on and that are held out, with the weighted means of
     /// the cells that are trained on and were not missing. A column without such a cell stays as it is.
     pub(crate) fn fill(
         &self,

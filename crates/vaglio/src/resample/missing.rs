@@ -1,28 +1,28 @@
 //! Cells that a map filled by means, followed to the columns that are searched.
 
 use std::collections::{BTreeSet, HashMap};
-use vaglio_core::{FittedMap, Gaps, InFolds, Table};
+use vaglio_core::{FittedMap, MissingMask, Need, Table};
 
 /// Cells that one map filled.
 #[derive(Debug)]
 pub(crate) struct Filled {
     /// The place of the map.
     map: usize,
-    how: InFolds,
+    need: Need,
     /// Columns of numbers with the rows, where they stood at first, that were missing.
     columns: HashMap<String, Vec<usize>>,
 }
 
 impl Filled {
     /// The cells that are missing in columns of numbers, before the map at that place fills them.
-    pub fn before(map: usize, how: InFolds, table: &Table) -> Self {
+    pub fn before(map: usize, need: Need, table: &Table) -> Self {
         let missing = |(name, cells): &(String, vaglio_core::Cells)| {
             cells.numbers()?;
             cells.missing()?;
             let rows = (0..cells.len()).filter(|&row| cells.is_missing(row)).map(|row| table.origin(row));
             Some((name.clone(), rows.collect()))
         };
-        Filled { map, how, columns: table.columns().iter().filter_map(missing).collect() }
+        Filled { map, need, columns: table.columns().iter().filter_map(missing).collect() }
     }
 
     /// Those of them that are there in the table that the map made.
@@ -33,40 +33,40 @@ impl Filled {
     }
 }
 
-/// What became of cells that are to be filled anew in folds.
+/// What became of cells that are to be filled by the means of each fold.
 #[derive(Debug)]
 pub(crate) enum Followed {
     /// There are none, or they need not be.
     None,
     /// Later maps leave the columns, or shift and scale them.
-    To(InFolds, Gaps),
+    To(Need, MissingMask),
     /// They must be, and later maps make others of them.
     Lost,
 }
 
-/// The gaps of the columns `names` in the rows of `table`.
+/// The missing cells of the columns `names` in the rows of `table`.
 pub(crate) fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
-    let (mut found, mut strongest) = (Vec::new(), InFolds::Possible);
+    let (mut found, mut strongest) = (Vec::new(), Need::Possible);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
-        if one.how == InFolds::Required {
-            strongest = InFolds::Required;
+        if one.need == Need::Required {
+            strongest = Need::Required;
         }
         for (feature, name) in names.iter().enumerate() {
             let (sources, is_scaled) = traced(&maps[one.map + 1..], name);
             let Some(source) = sources.iter().find(|source| one.columns.contains_key(*source)) else { continue };
-            match (is_scaled, one.how) {
+            match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
                     found.push((feature, rows.collect()));
                 }
-                (false, InFolds::Possible) => return Followed::None,
-                (false, InFolds::Required) => return Followed::Lost,
+                (false, Need::Possible) => return Followed::None,
+                (false, Need::Required) => return Followed::Lost,
             }
         }
     }
-    let gaps = Gaps::new(table.rows(), found);
-    if gaps.is_empty() { Followed::None } else { Followed::To(strongest, gaps) }
+    let mask = MissingMask::new(table.rows(), found);
+    if mask.is_empty() { Followed::None } else { Followed::To(strongest, mask) }
 }
 
 /// The columns before the maps of which `name` is made, and whether it is one of them, shifted and scaled at most.
@@ -88,7 +88,7 @@ mod tests {
     use crate::resample::{Recipe, Rows, Sample};
     use ndarray::array;
     use std::sync::Arc;
-    use vaglio_core::{Cells, Map, Numbers, Problem, Task};
+    use vaglio_core::{Cells, InFolds, Map, Numbers, Problem, Task};
 
     const GONE: f64 = f64::NAN;
 
@@ -96,8 +96,8 @@ mod tests {
         Arc::new(Impute { scope, ..Impute::default() })
     }
 
-    /// How gaps are filled, and the columns that have some with their cells.
-    type Found = (InFolds, Vec<(usize, Vec<f64>)>);
+    /// How missing cells are filled, and the columns that have some with their masks.
+    type Found = (Need, Vec<(usize, Vec<f64>)>);
 
     fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
         let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
@@ -121,31 +121,31 @@ mod tests {
     }
 
     fn made(maps: Vec<Arc<dyn Map>>) -> Option<Found> {
-        fitted(maps).gaps().map(|(how, gaps)| {
-            let mask = |&feature: &usize| (feature, gaps.mask(feature).unwrap().values().into_owned());
-            (how, gaps.features().iter().map(mask).collect())
-        })
+        let problem = fitted(maps);
+        let InFolds::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else { return None };
+        let of_column = |&feature: &usize| (feature, mask.mask(feature).unwrap().values().into_owned());
+        Some((*need, mask.features().iter().map(of_column).collect()))
     }
 
     #[test]
-    fn gaps_are_followed_through_maps_that_shift_and_scale() {
+    fn missing_cells_are_followed_through_maps_that_shift_and_scale() {
         let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
         let standardize = || Arc::new(Standardize { scope: Scope::Train, target: false }) as Arc<dyn Map>;
         let found = made(vec![impute(Scope::Fold), standardize()]);
-        assert_eq!(found, Some((InFolds::Required, vec![b.clone(), c.clone()])));
+        assert_eq!(found, Some((Need::Required, vec![b.clone(), c.clone()])));
         let found = made(vec![impute(Scope::Auto)]);
-        assert_eq!(found, Some((InFolds::Possible, vec![b.clone(), c])));
+        assert_eq!(found, Some((Need::Possible, vec![b.clone(), c])));
         assert_eq!(made(vec![impute(Scope::Train)]), None);
         let only = |columns: &[&str], scope| -> Arc<dyn Map> {
             let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
             Arc::new(Impute { scope, columns, ..Impute::default() })
         };
         let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]);
-        assert_eq!(found, Some((InFolds::Possible, vec![b])));
+        assert_eq!(found, Some((Need::Possible, vec![b])));
     }
 
     #[test]
-    fn columns_that_are_made_of_filled_ones_are_not_filled_anew_by_a_formula() {
+    fn columns_that_are_made_of_filled_ones_are_not_filled_in_folds_by_a_formula() {
         let named = || vec!["b".to_owned()];
         let others: Vec<Arc<dyn Map>> = vec![
             Arc::new(Log1p { columns: Some(named()) }),
@@ -155,9 +155,9 @@ mod tests {
         for other in others {
             let maps = |scope| vec![impute(scope), Arc::clone(&other)];
             assert_eq!(made(maps(Scope::Auto)), None, "{other:?}");
-            assert!(fitted(maps(Scope::Auto)).anew().is_none(), "{other:?}");
+            assert!(!fitted(maps(Scope::Auto)).in_folds().is_by_maps(), "{other:?}");
             assert_eq!(made(maps(Scope::Fold)), None, "{other:?}");
-            assert!(fitted(maps(Scope::Fold)).anew().is_some(), "{other:?}");
+            assert!(fitted(maps(Scope::Fold)).in_folds().is_by_maps(), "{other:?}");
         }
     }
 }

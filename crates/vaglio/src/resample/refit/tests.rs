@@ -148,9 +148,9 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             let on = format!("maps {case}, {:?}, weighted {weighted}", criterion.loss);
             let sample = sample(chain.clone(), task, weighted, case as u64);
             let problem = sample.fitted().unwrap().problem;
-            assert!(problem.anew().is_some(), "{on}");
+            assert!(problem.in_folds().is_by_maps(), "{on}");
             let design = selector(criterion.clone()).design(&problem).unwrap();
-            assert!(design.is_mapped_in_folds(), "{on}");
+            assert!(design.in_folds().is_by_maps(), "{on}");
             let criterion: Arc<dyn vaglio_core::Criterion> = Arc::new(criterion);
             let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("{on}") };
             let (readout, loss) = (design.readout().unwrap().clone(), criterion.loss().unwrap());
@@ -188,7 +188,7 @@ fn maps_that_learn_the_same_in_every_fold_change_nothing() {
         let selector = Selector::params(criterion, Greedy::new(4), learner).check().unwrap();
         let found = |scope| {
             let problem = sample(chain(scope), Task::Regression, weighted, 3).fitted().unwrap().problem;
-            assert_eq!(problem.anew().is_some(), scope == LearnedOn::Fold);
+            assert_eq!(problem.in_folds().is_by_maps(), scope == LearnedOn::Fold);
             selector.select(&problem, &mut Silent).unwrap()
         };
         let (train, fold) = (found(LearnedOn::Train), found(LearnedOn::Fold));

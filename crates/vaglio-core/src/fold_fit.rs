@@ -1,0 +1,111 @@
+//! What is fitted again on the training rows of each fold.
+
+use crate::{Columns, MissingMask, Result};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// How strongly a fit in each fold is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Where the criterion has it in closed form.
+    Possible,
+    /// In any case: a criterion that cannot is refused.
+    Required,
+}
+
+/// What of a [`Map`](crate::Map) is fitted again on the training rows of each fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoldFit {
+    /// Nothing: it is fitted once, on all training rows.
+    No,
+    /// Means and deviations of columns, which have a closed form.
+    Standardize(Need),
+    /// Means that fill missing cells, which have a closed form.
+    Impute(Need),
+    /// All of it, with the maps after it.
+    Maps,
+}
+
+/// Refits maps on some of the rows.
+pub trait RefitColumns: Debug + Send + Sync {
+    /// All columns of the problem, of all its rows, by what is learned from the rows `training`.
+    ///
+    /// # Errors
+    /// Those of the maps.
+    fn columns(&self, training: &[usize]) -> Result<Columns>;
+}
+
+/// What of the columns of a problem is fitted again on the training rows of each fold; by default nothing.
+#[derive(Debug, Clone)]
+pub enum InFolds {
+    /// Means and deviations, in closed form.
+    Formulas {
+        /// The cells that are filled by the means of the training rows.
+        missing: Option<(Need, Arc<MissingMask>)>,
+        /// Whether columns are standardized then.
+        standardize: Option<Need>,
+        /// How many times as long a search would have taken with columns standardized in each fold, where that was left out
+        /// for it.
+        left_out: Option<f64>,
+    },
+    /// All columns, by maps.
+    Maps(Arc<dyn RefitColumns>),
+}
+
+impl Default for InFolds {
+    fn default() -> Self {
+        InFolds::Formulas { missing: None, standardize: None, left_out: None }
+    }
+}
+
+impl InFolds {
+    /// Columns that are standardized by the training rows, and nothing else.
+    pub fn standardize() -> Self {
+        InFolds::formulas(None, Some(Need::Required))
+    }
+
+    /// Cells that are filled by the means of the training rows, and columns that are standardized then.
+    pub fn formulas(missing: Option<(Need, MissingMask)>, standardize: Option<Need>) -> Self {
+        let missing = missing.filter(|(_, mask)| !mask.is_empty()).map(|(need, mask)| (need, Arc::new(mask)));
+        InFolds::Formulas { missing, standardize, left_out: None }
+    }
+
+    /// The cells that are filled by the means of the training rows.
+    pub fn missing(&self) -> Option<&MissingMask> {
+        match self {
+            InFolds::Formulas { missing, .. } => missing.as_ref().map(|(_, mask)| &**mask),
+            InFolds::Maps(_) => None,
+        }
+    }
+
+    /// Whether columns are standardized by the training rows, in closed form.
+    pub fn is_standardized(&self) -> bool {
+        matches!(self, InFolds::Formulas { standardize: Some(_), .. })
+    }
+
+    /// Whether columns are imputed or standardized by the training rows, in closed form.
+    pub fn is_by_formula(&self) -> bool {
+        self.missing().is_some() || self.is_standardized()
+    }
+
+    /// Whether maps are refitted on the training rows.
+    pub fn is_by_maps(&self) -> bool {
+        matches!(self, InFolds::Maps(_))
+    }
+
+    /// How many times as long a search would have taken with columns standardized in each fold, where that was left out for
+    /// it.
+    pub fn left_out(&self) -> Option<f64> {
+        match self {
+            InFolds::Formulas { left_out, .. } => *left_out,
+            InFolds::Maps(_) => None,
+        }
+    }
+
+    /// Of the rows `rows`, in that order; maps are refitted no more.
+    pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
+        let InFolds::Formulas { missing, standardize, left_out } = self else { return InFolds::default() };
+        let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
+        InFolds::Formulas { missing, standardize: *standardize, left_out: *left_out }
+    }
+}

@@ -1,0 +1,165 @@
+//! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
+
+use crate::design::{Relation, Scale, Training};
+use crate::units::{Units, times_power};
+use crate::{Columns, Design, Error, Result};
+use std::sync::Arc;
+
+/// Exponents up to which numbers stay as they are: their products of four are doubles.
+const NEAR: i32 = 100;
+/// The exponent up to which λ stays beside columns about 1.
+const NEAR_LAMBDA: i32 = 300;
+
+/// The exponent of a positive double, of one below the normal ones theirs less one; 0 for 0 and what is not finite.
+fn exponent_of(x: f64) -> i32 {
+    // From its bits: a logarithm is rounded, and may be that of the next power of two.
+    if x > 0.0 && x.is_finite() { (x.to_bits() >> 52) as i32 - 1023 } else { 0 }
+}
+
+/// The exponent, unless it is near 0.
+fn far(exponent: i32) -> i32 {
+    if exponent.abs() > NEAR { exponent } else { 0 }
+}
+
+impl Units {
+    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
+    /// is none in these units.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn check(self, design: &Design, degree: i32) -> Result<()> {
+        let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
+        if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
+            let all = design.data().scale.largest.as_deref().unwrap_or_default();
+            let largest = (0..all.len()).filter(|&f| !design.is_constant(f)).max_by(|&f, &g| all[f].total_cmp(&all[g]));
+            let beside = largest.map_or_else(String::new, |f| {
+                format!(
+                    ": beside the squares of column `{}`, of values up to {:.1e}, it underflows",
+                    design.names()[f],
+                    all[f]
+                )
+            });
+            return Err(Error::Numerical(format!(
+                "lambda {lambda:e} is too small for these columns{beside}; rescale or standardize the columns, or take a larger lambda"
+            )));
+        }
+        self.check_targets(degree)
+    }
+
+    fn check_targets(self, degree: i32) -> Result<()> {
+        let exponent = degree * self.targets;
+        let why = match exponent {
+            1010.. => "overflow",
+            ..-960 => "underflow",
+            _ => return Ok(()),
+        };
+        Err(Error::Numerical(format!("the target's squares {why}; rescale it")))
+    }
+}
+
+impl Design {
+    /// The design in units in which its numbers are near 1, with these units, where they are not so as they are: all
+    /// columns, all targets and all weights are divided by one power of two each, and λ with them, so that every score is
+    /// the same but for a power of two. `None` where nothing is to be divided.
+    ///
+    /// Weights are divided by an even power in any case, whose root is exact. Cost O(rows + columns), and a copy of the
+    /// columns where these are far from 1.
+    pub fn in_units(&self) -> Option<(Units, &Design)> {
+        let made = self.own().in_units.get_or_init(|| {
+            let units = units_of(self);
+            (units != Units::default()).then(|| Box::new((units, scaled(self, units))))
+        });
+        made.as_deref().map(|(units, design)| (*units, design))
+    }
+
+    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn check_targets(&self, degree: i32) -> Result<()> {
+        Units { targets: far(exponent_of_targets(self)), ..Units::default() }.check_targets(degree)
+    }
+}
+
+fn exponent_of_targets(design: &Design) -> i32 {
+    exponent_of(design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
+}
+
+/// An upper bound of the binary logarithm of the largest sum of squares of a column, with row weights; −∞ where it was
+/// asked for in other units.
+pub(crate) fn log_squares(design: &Design) -> f64 {
+    let Some(of_columns) = &design.data().scale.largest else { return f64::NEG_INFINITY };
+    let largest =
+        if design.in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
+    // Those of balanced classes add up to the number of classes.
+    let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
+    let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+    2.0 * largest.log2() + weight.log2() + (design.rows() as f64).log2()
+}
+
+fn units_of(design: &Design) -> Units {
+    // Columns of maps that are refitted are as these make them.
+    let readout = design.readout().filter(|_| !design.in_folds().is_by_maps());
+    let (Some(readout), Some(of_columns)) = (readout, &design.data().scale.largest) else { return Units::default() };
+    let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
+    let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
+    let targets = far(exponent_of_targets(design));
+    let all = of_columns.iter().copied().fold(0.0, f64::max);
+    let columns = match exponent_of(all) {
+        near if near.abs() <= NEAR => 0,
+        // Columns that take no part do not count.
+        _ => {
+            let counts = |feature: &usize| !design.is_constant(*feature);
+            let largest = (0..design.features()).filter(counts).map(|feature| of_columns[feature]);
+            far(exponent_of(largest.fold(0.0, f64::max)))
+        }
+    };
+    // Beside a penalty that is far above them columns tell nothing, in whatever units.
+    let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
+    let degree = if design.in_folds().is_standardized() { 0 } else { 2 };
+    // Balanced classes weigh alike in any unit of weights.
+    let of_weights = if readout.balanced { 0 } else { weights };
+    let lambda = exponent_of(lambda) - degree * columns - of_weights;
+    let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };
+    Units { columns, targets, weights, penalty: degree * columns + of_weights }
+}
+
+fn scaled(design: &Design, units: Units) -> Design {
+    let made = &design.shared().units;
+    let (columns, targets, shared) = made.known(&units).unwrap_or_else(|| {
+        let columns = match units.columns {
+            0 => Arc::clone(&design.data().columns),
+            _ => Arc::new(divided(design, units)),
+        };
+        let targets = match units.targets {
+            0 => Arc::clone(&design.data().targets),
+            exponent => Arc::new(design.targets().mapv(|y| times_power(y, -exponent))),
+        };
+        made.keep(units, (columns, targets, Arc::default()))
+    });
+    let relation = match &design.data().relation {
+        Relation::Whole(labels) => Relation::Whole(Arc::clone(labels)),
+        Relation::Part(part) if units_of(&part.0) == units => {
+            Relation::Part(Arc::new((scaled(&part.0, units), part.1.clone())))
+        }
+        _ => Relation::Alone,
+    };
+    design.derived_with(shared, |data| {
+        (data.columns, data.targets, data.relation) = (columns, targets, relation);
+        data.scale = Scale { largest: None, targets: units.targets };
+        let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
+        data.labels.weights = data.labels.weights.as_ref().map(divided);
+        if let Training::Ridge(readout, _) = &mut data.training {
+            readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
+        }
+    })
+}
+
+fn divided(design: &Design, units: Units) -> Columns {
+    let mut divided = Columns::new(design.rows());
+    for feature in 0..design.features() {
+        let values = design.column(feature).values();
+        divided.push(values.iter().map(|x| times_power(*x, -units.columns)).collect::<Vec<f64>>());
+    }
+    divided
+}

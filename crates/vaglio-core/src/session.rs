@@ -1,0 +1,112 @@
+//! What is computed of a design once.
+//!
+//! A design that is made of another by other columns, targets, weights, rows or fits in folds begins with empty caches.
+//! Designs that differ only in λ, or in how far and on whose behalf they are searched, share [`Shared`], which depends on
+//! neither: columns in other units, columns that maps are refitted to, and the sessions of criteria. What depends on these
+//! too is [`Own`], which copies of a design have in common and any other design begins anew.
+
+use crate::units::Units;
+use ndarray::Array2;
+use std::any::Any;
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, OnceLock};
+use vaglio_columns::Columns;
+
+/// What designs that differ only in λ have in common.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Columns and targets in other units, with what is computed of them.
+    pub units: ByKey<Units, (Arc<Columns>, Arc<Array2<f64>>, Arc<Shared>)>,
+    /// Columns that maps make when they are refitted on some rows, with what is computed of them.
+    pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<Shared>)>,
+    /// One of each type.
+    sessions: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+}
+
+impl Shared {
+    /// The session of a type, empty when it is first asked for.
+    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        let Ok(mut sessions) = self.sessions.lock() else { return Arc::default() };
+        if let Some(known) = sessions.iter().find_map(|session| Arc::clone(session).downcast().ok()) {
+            return known;
+        }
+        let session: Arc<S> = Arc::default();
+        sessions.push(Arc::clone(&session) as _);
+        session
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shared")
+    }
+}
+
+/// Designs `D` that were made of one.
+#[derive(Debug)]
+pub(crate) struct Own<D> {
+    /// The design in other units; `None` where it stays in its own.
+    pub in_units: OnceLock<Option<Box<(Units, D)>>>,
+    /// Of each output.
+    pub outputs: OnceLock<Vec<D>>,
+    /// Of the training rows of folds that were first asked for.
+    pub folds: OnceLock<(Vec<Vec<usize>>, Vec<D>)>,
+}
+
+impl<D> Default for Own<D> {
+    fn default() -> Self {
+        Own { in_units: OnceLock::new(), outputs: OnceLock::new(), folds: OnceLock::new() }
+    }
+}
+
+/// Values by their keys; of two that are made of one key at once the first is kept.
+#[derive(Debug)]
+pub(crate) struct ByKey<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for ByKey<K, V> {
+    fn default() -> Self {
+        ByKey(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
+    pub fn known<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.lock().ok()?.get(key).cloned()
+    }
+
+    pub fn keep(&self, key: K, value: V) -> V {
+        match self.0.lock() {
+            Ok(mut values) => values.entry(key).or_insert(value).clone(),
+            Err(_) => value,
+        }
+    }
+}
+
+/// The value of a session that was computed last; nothing is computed under its lock.
+#[derive(Debug)]
+pub struct Cache<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
+        Cache(Mutex::default())
+    }
+}
+
+impl<T> Cache<T> {
+    /// The value, if there is one.
+    pub fn get(&self) -> Option<Arc<T>> {
+        self.0.lock().ok()?.clone()
+    }
+
+    /// Puts a value in the place of the one before.
+    pub fn set(&self, value: Arc<T>) {
+        if let Ok(mut own) = self.0.lock() {
+            *own = Some(value);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What leave-one-out, folds and the final fit compute of a design once, for all λ.
+
+use std::sync::{Arc, Mutex};
+use vaglio_core::{Cache, Design};
+use vaglio_kernels::kfold::{AllRows, Cells, Moments};
+use vaglio_kernels::{Folds, Inner, Parts};
+
+/// What depends on the columns, targets and weights of a design, not on λ; see [`Design::session`].
+#[derive(Default)]
+pub(crate) struct Session {
+    /// Norms of columns and products with targets.
+    pub inner: Cache<Inner>,
+    /// Sums over the blocks of rows that parts of the design have in common.
+    pub blocks: Cache<Parts>,
+    /// Products over the cells of rows that the folds of parts have in common, with the cell of each row.
+    pub cells: Cache<(Cells, Vec<u32>)>,
+    /// Normal equations of columns over all rows, those of the last final fit.
+    pub all_rows: Cache<AllRows>,
+    moments: Mutex<Vec<(Folds, Arc<Moments>)>>,
+}
+
+impl Session {
+    pub fn of(design: &Design) -> Arc<Self> {
+        design.session()
+    }
+
+    /// The moments in folds, if a search has computed them.
+    pub fn moments_in(&self, folds: &Folds) -> Option<Arc<Moments>> {
+        let all = self.moments.lock().ok()?;
+        all.iter().find(|(own, _)| own == folds).map(|(_, moments)| Arc::clone(moments))
+    }
+
+    /// Keeps the moments in folds, unless another walk was faster.
+    pub fn keep_moments(&self, folds: &Folds, moments: &Arc<Moments>) {
+        let Ok(mut all) = self.moments.lock() else { return };
+        if !all.iter().any(|(own, _)| own == folds) {
+            all.push((folds.clone(), Arc::clone(moments)));
+        }
+    }
+
+    /// The moments of the first round of the search, if it computed any.
+    pub fn moments(&self) -> Option<Arc<Moments>> {
+        Some(Arc::clone(&self.moments.lock().ok()?.first()?.1))
+    }
+}

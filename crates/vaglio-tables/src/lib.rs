@@ -5,9 +5,9 @@
 
 pub mod budget;
 pub mod disk;
+pub mod quantity;
 #[cfg(feature = "text")]
 pub mod read;
-pub mod quantity;
 mod read_spec;
 mod survey;
 

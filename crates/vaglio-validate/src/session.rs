@@ -2,24 +2,25 @@
 
 use std::sync::{Arc, Mutex};
 use vaglio_core::{Cache, Design};
-use vaglio_kernels::kfold::{AllRows, Cells, Moments};
-use vaglio_kernels::{Folds, Inner, Parts};
+use vaglio_kernels::kfold::{Cells, Moments, NormalEquations};
+use vaglio_kernels::{BlockSums, Folds, GramCache};
 
 /// What depends on the columns, targets and weights of a design, not on λ; see [`Design::session`].
 #[derive(Default)]
-pub(crate) struct Session {
+pub struct Session {
     /// Norms of columns and products with targets.
-    pub inner: Cache<Inner>,
+    pub gram: Cache<GramCache>,
     /// Sums over the blocks of rows that parts of the design have in common.
-    pub blocks: Cache<Parts>,
+    pub blocks: Cache<BlockSums>,
     /// Products over the cells of rows that the folds of parts have in common, with the cell of each row.
     pub cells: Cache<(Cells, Vec<u32>)>,
     /// Normal equations of columns over all rows, those of the last final fit.
-    pub all_rows: Cache<AllRows>,
+    pub normal_equations: Cache<NormalEquations>,
     moments: Mutex<Vec<(Folds, Arc<Moments>)>>,
 }
 
 impl Session {
+    /// That of a design, shared with the same design at other λ.
     pub fn of(design: &Design) -> Arc<Self> {
         design.session()
     }

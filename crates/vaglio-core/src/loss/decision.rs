@@ -23,7 +23,8 @@ pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0];
     let mut rest = &order[..];
     while let Some(&first) = rest.first() {
-        let tie = rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIED_PREDICTION).count().max(1);
+        let tie =
+            rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIED_PREDICTION).count().max(1);
         rest = &rest[tie..];
         starts.push(order.len() - rest.len());
     }

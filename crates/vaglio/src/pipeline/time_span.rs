@@ -1,11 +1,11 @@
 //! Lengths of time as files have them.
 
-use vaglio_tables::quantity::{self, Quantity, split, unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
+use vaglio_tables::quantity::{self, Quantity, split, unit};
 
 /// A length of time: `10m`, `1h 30m`, `90 s`, or a number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,9 +119,9 @@ struct CosinesModel {
 }
 
 impl ModelData for CosinesModel {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let CosinesModel { inputs, lambda, coefficients, .. } = self;
-        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
     }
 }
 

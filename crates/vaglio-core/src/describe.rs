@@ -64,7 +64,7 @@ inventory::collect!(Description);
 
 /// Where a word of pipeline files or of saved files comes from; made by [`part`](crate::part) and [`saved`](crate::saved).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Origin {
+pub struct Registration {
     /// The trait whose objects have the word.
     pub of: &'static str,
     /// The word.
@@ -75,11 +75,11 @@ pub struct Origin {
     pub version: &'static str,
 }
 
-inventory::collect!(Origin);
+inventory::collect!(Registration);
 
 /// Every word that is linked in, by trait and then by word.
-pub fn origins() -> Vec<Origin> {
-    let mut all: Vec<Origin> = inventory::iter::<Origin>.into_iter().copied().collect();
+pub fn registrations() -> Vec<Registration> {
+    let mut all: Vec<Registration> = inventory::iter::<Registration>.into_iter().copied().collect();
     all.sort_unstable();
     all
 }

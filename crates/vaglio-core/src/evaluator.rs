@@ -215,10 +215,10 @@ pub fn walked<'e, E: Evaluator + ?Sized>(
     subset: &[Feature],
     later: &[Feature],
 ) -> Box<dyn Branch + 'e> {
-    Box::new(Node { evaluator, subset: subset.to_vec(), later: later.to_vec(), is_there: true })
+    Box::new(ResetNode { evaluator, subset: subset.to_vec(), later: later.to_vec(), is_there: true })
 }
 
-struct Node<'e, E: ?Sized> {
+struct ResetNode<'e, E: ?Sized> {
     evaluator: &'e mut E,
     subset: Vec<Feature>,
     later: Vec<Feature>,
@@ -226,7 +226,7 @@ struct Node<'e, E: ?Sized> {
     is_there: bool,
 }
 
-impl<E: Evaluator + ?Sized> Node<'_, E> {
+impl<E: Evaluator + ?Sized> ResetNode<'_, E> {
     fn arrive(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.is_there, true) {
             self.evaluator.reset(&self.subset)?;
@@ -235,7 +235,7 @@ impl<E: Evaluator + ?Sized> Node<'_, E> {
     }
 }
 
-impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
+impl<E: Evaluator + ?Sized> Branch for ResetNode<'_, E> {
     fn moves_caches(&self) -> bool {
         true
     }
@@ -254,7 +254,7 @@ impl<E: Evaluator + ?Sized> Branch for Node<'_, E> {
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
         self.is_there = false;
         let (subset, later) = (larger(&self.subset, self.later[place]), self.later[place + 1..].to_vec());
-        Ok(Box::new(Node { evaluator: &mut *self.evaluator, subset, later, is_there: false }))
+        Ok(Box::new(ResetNode { evaluator: &mut *self.evaluator, subset, later, is_there: false }))
     }
 
     fn bound(&mut self, place: usize, most: usize) -> Result<f64> {

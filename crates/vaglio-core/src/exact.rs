@@ -9,7 +9,7 @@ pub(crate) struct Exact(pub f64);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum Notation {
     Finite(f64),
     Bits(String),
 }
@@ -25,9 +25,9 @@ impl Serialize for Exact {
 
 impl<'de> Deserialize<'de> for Exact {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Written::deserialize(deserializer)? {
-            Written::Finite(number) => Ok(Exact(number)),
-            Written::Bits(bits) => {
+        match Notation::deserialize(deserializer)? {
+            Notation::Finite(number) => Ok(Exact(number)),
+            Notation::Bits(bits) => {
                 let bits = u64::from_str_radix(&bits, 16).map_err(serde::de::Error::custom)?;
                 Ok(Exact(f64::from_bits(bits)))
             }

@@ -126,9 +126,9 @@ mod tests {
     use std::sync::Mutex;
 
     #[derive(Default)]
-    struct Book(Mutex<BTreeMap<String, String>>);
+    struct Notebook(Mutex<BTreeMap<String, String>>);
 
-    impl Keeper for Book {
+    impl Keeper for Notebook {
         fn recall(&self, key: &str) -> Option<String> {
             self.0.lock().unwrap().get(key).cloned()
         }
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_piece_is_done_once() {
-        let book = Arc::new(Book::default());
-        let journal = Journal::new(book.clone()).under("choose").within(3);
+        let notebook = Arc::new(Notebook::default());
+        let journal = Journal::new(notebook.clone()).under("choose").within(3);
         let mut done = 0;
         for _ in 0..2 {
             let piece = journal.once("trail", || {
@@ -155,7 +155,7 @@ mod tests {
             assert_eq!(piece.unwrap(), Some(vec![0.1, 0.2]));
         }
         assert_eq!(done, 1);
-        assert_eq!(book.0.lock().unwrap().keys().collect::<Vec<_>>(), ["choose/3/trail"]);
+        assert_eq!(notebook.0.lock().unwrap().keys().collect::<Vec<_>>(), ["choose/3/trail"]);
         assert!(!journal.is_top() && journal.is_kept() && !Journal::default().is_kept());
     }
 }

@@ -21,7 +21,7 @@ pub struct Model(Arc<dyn ModelData>);
 /// the rows are large.
 pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     /// The parts of the model, from which follows all that [`Model`] says.
-    fn parts(&self) -> Parts<'_>;
+    fn parts(&self) -> ModelParts<'_>;
 
     /// How much each row counts in a mean over predictions; `None`: all alike.
     ///
@@ -34,7 +34,7 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
 
 /// The parts of a model.
 #[derive(Debug)]
-pub struct Parts<'m> {
+pub struct ModelParts<'m> {
     /// The problem's columns that the model reads, in the order in which it takes them.
     pub inputs: &'m [Feature],
     /// What predicts from these.
@@ -108,7 +108,7 @@ impl Model {
     }
 
     fn checked(self) -> Result<Self> {
-        let Parts { inputs, predictor } = self.0.parts();
+        let ModelParts { inputs, predictor } = self.0.parts();
         match predictor {
             Predictor::Own(own) => own.check()?,
             Predictor::Readout { lambda, coefficients, map } => {
@@ -234,9 +234,9 @@ struct Linear {
 }
 
 impl ModelData for Linear {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let Linear { inputs, lambda, coefficients } = self;
-        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
     }
 }
 

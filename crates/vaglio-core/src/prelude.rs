@@ -3,7 +3,7 @@
 pub use crate::{
     Action, Answer, Cells, Choose, Classes, Coefficients, Column, Columns, Criterion, Design, Error, Estimate,
     Evaluator, Event, Feature, FeatureMap, FittedMap, Form, HeldOut, Lambda, Learner, LinearForm, Loss, Map, Measure,
-    Model, ModelData, Numbers, Observer, Outline, Parts, Path, PathEntry, Predict, Predictor, Problem, Readout,
+    Model, ModelData, ModelParts, Numbers, Observer, Outline, Path, PathEntry, Predict, Predictor, Problem, Readout,
     ReadoutMap, Refit, Resampling, Result, Score, SearchContext, SearchStrategy, Shortcut, Split, Step, StopReason,
     Subset, Table, Task, Trained, TrainingRows, Winner, part, saved, setting,
 };

@@ -14,7 +14,7 @@ pub const WRITTEN: &str = "vaglio_core::registered";
 
 /// What reads an object of a trait: a map with its `kind`, a word for the `kind` alone, and a list of searches for the chain
 /// of them.
-struct Written<T: ?Sized> {
+struct PartVisitor<T: ?Sized> {
     noun: &'static str,
     object: PhantomData<Box<T>>,
 }
@@ -22,7 +22,7 @@ struct Written<T: ?Sized> {
 /// The word of the search that is a list of searches.
 const CHAIN: &str = "chain";
 
-impl<'de, T: ?Sized> de::Visitor<'de> for Written<T>
+impl<'de, T: ?Sized> de::Visitor<'de> for PartVisitor<T>
 where
     Box<T>: DeserializeOwned,
 {
@@ -72,7 +72,7 @@ macro_rules! registered {
 
         impl<'de> Deserialize<'de> for Box<dyn crate::$trait> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let written = Written { noun: $noun, object: PhantomData::<Box<dyn $trait>> };
+                let written = PartVisitor { noun: $noun, object: PhantomData::<Box<dyn $trait>> };
                 Ok(deserializer.deserialize_newtype_struct(WRITTEN, written)?.part())
             }
         }

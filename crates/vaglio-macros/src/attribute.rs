@@ -151,7 +151,7 @@ fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
             }
         }
         ::vaglio_core::inventory::submit! {
-            ::vaglio_core::Origin {
+            ::vaglio_core::Registration {
                 of: stringify!(#of),
                 kind: #word,
                 package: env!("CARGO_PKG_NAME"),

@@ -45,16 +45,16 @@ pub fn unit<T: Copy>(units: &[(&[&str], T)], name: &str) -> Option<T> {
 /// # Errors
 /// What was expected, and what was found.
 pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
-    deserializer.deserialize_any(Reader(PhantomData))
+    deserializer.deserialize_any(QuantityVisitor(PhantomData))
 }
 
-struct Reader<Q>(PhantomData<Q>);
+struct QuantityVisitor<Q>(PhantomData<Q>);
 
 fn refused<Q: Quantity, E: Error>(found: impl fmt::Display) -> E {
     E::custom(format!("expected {}, found {found}", Q::EXPECTED))
 }
 
-impl<Q: Quantity> Visitor<'_> for Reader<Q> {
+impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
     type Value = Q;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

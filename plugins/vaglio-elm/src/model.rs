@@ -3,8 +3,8 @@
 use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, Parts, Predictor, ReadoutMap, Result, Trained,
-    saved,
+    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap, Result,
+    Trained, saved,
 };
 
 /// The hidden layer as it was drawn, with all its units.
@@ -68,9 +68,9 @@ struct ElmModel {
 }
 
 impl ModelData for ElmModel {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let ElmModel { inputs, lambda, coefficients, .. } = self;
-        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
     }
 }
 

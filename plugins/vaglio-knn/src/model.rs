@@ -3,7 +3,7 @@
 use crate::neighbours::each_nearest;
 use crate::{MOST, Weights};
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::{Columns, Error, Feature, ModelData, Parts, Predict, Predictor, Result, saved};
+use vaglio_core::{Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, saved};
 
 /// The training rows with their targets: all that nearest neighbours need.
 #[saved(ModelData, "neighbours")]
@@ -19,8 +19,8 @@ pub(crate) struct NeighboursModel {
 }
 
 impl ModelData for NeighboursModel {
-    fn parts(&self) -> Parts<'_> {
-        Parts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
     }
 }
 

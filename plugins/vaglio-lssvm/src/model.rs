@@ -2,7 +2,7 @@
 
 use crate::features::columns_of;
 use crate::kernel::Fixed;
-use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, Parts, Predictor, ReadoutMap, Result, saved};
+use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, ModelParts, Predictor, ReadoutMap, Result, saved};
 
 /// A readout of some components of a kernel: no other component is kept, and no row but the landmarks.
 #[saved(ModelData, "fs_ls_svm_model")]
@@ -19,9 +19,9 @@ pub(crate) struct LsSvmModel {
 }
 
 impl ModelData for LsSvmModel {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let LsSvmModel { inputs, lambda, coefficients, .. } = self;
-        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
     }
 }
 

@@ -4,8 +4,8 @@ use crate::network::Network;
 use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
 use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, Parts, Predictor, ReadoutMap, Result, Trained,
-    saved,
+    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap, Result,
+    Trained, saved,
 };
 
 /// A linear readout of the states of a network, with the part of the network that it needs.
@@ -24,9 +24,9 @@ struct EchoState {
 }
 
 impl ModelData for EchoState {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let EchoState { inputs, lambda, coefficients, .. } = self;
-        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) } }
     }
 
     fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {

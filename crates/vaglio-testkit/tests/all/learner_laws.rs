@@ -3,8 +3,8 @@
 use crate::common::{Fitted, Plain, TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, Parts, Predict, Predictor, Problem, Readout,
-    ReadoutMap, Refit, Result, saved,
+    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predict, Predictor, Problem,
+    Readout, ReadoutMap, Refit, Result, saved,
 };
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
@@ -92,10 +92,13 @@ fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S
 }
 
 impl ModelData for WrongModel {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let Fitted { inputs, lambda, coefficients } = &self.inner;
         let readout = Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) };
-        Parts { inputs, predictor: if self.fault == Fault::NoCoefficients { Predictor::Own(self) } else { readout } }
+        ModelParts {
+            inputs,
+            predictor: if self.fault == Fault::NoCoefficients { Predictor::Own(self) } else { readout },
+        }
     }
 }
 
@@ -163,8 +166,8 @@ struct Infinite {
 }
 
 impl ModelData for Infinite {
-    fn parts(&self) -> Parts<'_> {
-        Parts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }
     }
 }
 

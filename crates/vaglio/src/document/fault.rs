@@ -2,7 +2,7 @@
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
-use vaglio_core::{Error, Place, origins};
+use vaglio_core::{Error, Place, registrations};
 
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,7 +127,7 @@ fn hint(expected: &str, found: &str) -> &'static str {
 pub fn twice(message: &str) -> Option<String> {
     let (of, word) = message.strip_prefix("non-unique tag of dyn ")?.split_once(": ")?;
     let word = word.split('"').nth(1)?;
-    let all = origins().into_iter().filter(|origin| (origin.of, origin.kind) == (of, word));
+    let all = registrations().into_iter().filter(|origin| (origin.of, origin.kind) == (of, word));
     let packages: Vec<String> = all.map(|origin| format!("of {} {}", origin.package, origin.version)).collect();
     Some(format!("this program holds several parts `{word}`: {}; link it with one of them", packages.join(" and ")))
 }

@@ -4,8 +4,8 @@
 
 use vaglio_core::{
     Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm,
-    Loss, Model, ModelData, Outline, Parts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchContext,
-    SearchStrategy, Squared, Step, StopReason, Subset, part, ridge, saved,
+    Loss, Model, ModelData, ModelParts, Outline, Path, PathEntry, Predictor, Problem, Readout, Result, Score,
+    SearchContext, SearchStrategy, Squared, Step, StopReason, Subset, part, ridge, saved,
 };
 use vaglio_testkit::{Broken, data};
 
@@ -209,9 +209,9 @@ impl Fitted {
 }
 
 impl ModelData for Fitted {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let Fitted { inputs, lambda, coefficients } = self;
-        Parts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, Parts,
+    Coefficients, Columns, Design, Error, Feature, FeatureMap, Form, Learner, LinearForm, Model, ModelData, ModelParts,
     Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Result, Trained, saved,
 };
 use vaglio_testkit::{check_learner, data};
@@ -103,9 +103,9 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
     }
 
     impl ModelData for Open {
-        fn parts(&self) -> Parts<'_> {
+        fn parts(&self) -> ModelParts<'_> {
             let Open { inputs, coefficients } = self;
-            Parts { inputs, predictor: Predictor::Readout { lambda: 1.0, coefficients, map: None } }
+            ModelParts { inputs, predictor: Predictor::Readout { lambda: 1.0, coefficients, map: None } }
         }
     }
     let broken = check_learner(&Mean {}, &data::regression(16, 5, 4).problem(), TOLERANCE).unwrap_err();
@@ -197,10 +197,10 @@ impl StumpModel {
 }
 
 impl ModelData for StumpModel {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let own = Predictor::Own(self);
         let readout = |coefficients| Predictor::Readout { lambda: 1.0, coefficients, map: Some(self) };
-        Parts { inputs: &self.inputs, predictor: self.claimed.as_ref().map_or(own, readout) }
+        ModelParts { inputs: &self.inputs, predictor: self.claimed.as_ref().map_or(own, readout) }
     }
 }
 
@@ -320,10 +320,10 @@ struct RidgeModel {
 }
 
 impl ModelData for RidgeModel {
-    fn parts(&self) -> Parts<'_> {
+    fn parts(&self) -> ModelParts<'_> {
         let RidgeModel { map, lambda, coefficients } = self;
         let predictor = Predictor::Readout { lambda: *lambda, coefficients, map: Some(map) };
-        Parts { inputs: &map.inputs, predictor }
+        ModelParts { inputs: &map.inputs, predictor }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which crates the parts of a model file come from.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Origin, origins};
+use vaglio_core::{Registration, registrations};
 
 /// A part by whose word a model was made, and the crate that defines it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,16 +20,16 @@ pub struct MadeBy {
 impl MadeBy {
     /// Whether this program has a part of that word.
     fn is_held(&self) -> bool {
-        origins().iter().any(|origin| origin.of == self.of && origin.kind == self.kind)
+        registrations().iter().any(|origin| origin.of == self.of && origin.kind == self.kind)
     }
 }
 
 /// Where each word of a trait comes from, once.
 pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str)>) -> Vec<MadeBy> {
-    let known = origins();
+    let known = registrations();
     let mut found: Vec<MadeBy> = Vec::new();
     for (of, kind) in words {
-        let Some(&Origin { package, version, .. }) = known.iter().find(|o| o.of == of && o.kind == kind) else {
+        let Some(&Registration { package, version, .. }) = known.iter().find(|o| o.of == of && o.kind == kind) else {
             continue;
         };
         let part = MadeBy { of: of.into(), kind: kind.into(), package: package.into(), version: version.into() };

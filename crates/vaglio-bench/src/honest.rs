@@ -1,6 +1,6 @@
 //! What scores are worth on wide tables: of three ways to take size and λ, what they claim and what is true.
 
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::{RunOptions, run};
@@ -27,7 +27,7 @@ const WAYS: [(&str, &str, &str); 3] = [
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
     let head =
         ["data", "way", "score", "cross-validated", "nested", "±", "no columns", "columns", "Jaccard", "seconds"];
-    let mut table = Table::new("Squared error: claimed, and in five outer folds", &head);
+    let mut table = MarkdownTable::new("Squared error: claimed, and in five outer folds", &head);
     for (name, file, task) in SETS {
         if !bench.has(name, &[file]) {
             continue;

@@ -1,6 +1,6 @@
 //! Seconds from opening a file to a finished table.
 
-use crate::markdown::{Table, seconds};
+use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::read::{ReadSpec, Source, Wanted};
@@ -15,7 +15,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
     paths.retain(|path| path.to_string_lossy().contains(&bench.only) && path.is_file());
     paths.sort();
     let head = ["file", "bytes", "rows", "columns", "seconds", "with its hash"];
-    let mut table = Table::new("Reading", &head);
+    let mut table = MarkdownTable::new("Reading", &head);
     for path in paths {
         let (mut least, mut hashed, mut shape, mut bytes) = (f64::INFINITY, f64::INFINITY, (0, 0), 0);
         for _ in 0..bench.seeds {

@@ -1,6 +1,6 @@
 //! Redundancy and accuracy of columns chosen on image and microarray data.
 
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::paired::{deviation, less};
 use crate::run::{Bench, mean};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -50,7 +50,7 @@ struct Found {
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
     let mut text = format!(
         "# Redundancy of chosen columns\n\nM. Yamada et al., *N³LARS: minimum redundancy maximum relevance feature selection for \
-         large and high-dimensional data*, Table 2: {} splits of 80 to 20, {CHOSEN} columns chosen on the larger part, figures of the \
+         large and high-dimensional data*, MarkdownTable 2: {} splits of 80 to 20, {CHOSEN} columns chosen on the larger part, figures of the \
          first m of them by |α| (in the order of entry where there is no α), means over m = 10, 20, …, {CHOSEN}. RED is the sum of \
          |ρ| over pairs divided by m(m − 1), as the paper prints it: half of the mean over pairs. Accuracy is that of kernel ridge \
          regression, its λ by leave-one-out, on the smaller part. Differences to N³LARS are paired over the splits; p is that of \
@@ -71,7 +71,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
         "p",
         "seconds",
     ];
-    let mut table = Table::new("Fifty columns", &head);
+    let mut table = MarkdownTable::new("Fifty columns", &head);
     for (name, file, paper) in SETS {
         if !bench.has(name, &[file]) {
             continue;
@@ -114,7 +114,7 @@ fn regression(bench: &Bench<'_>) -> Result<String> {
     }
     let head = ["way", "RED", "± splits", "squared error", "± splits", "less N³LARS ± error", "p", "seconds"];
     let mut table =
-        Table::new("TRIM32: squared error of kernel ridge regression, as a share of that of the mean", &head);
+        MarkdownTable::new("TRIM32: squared error of kernel ridge regression, as a share of that of the mean", &head);
     let ways = WAYS_OF_NUMBERS.map(|at| WAYS[at]);
     let found = over_splits(bench, "TRIM32", ("trim32_rat", "regression"), &ways)?;
     let first: Vec<f64> = found[0].iter().map(|f| f.accuracy).collect();
@@ -145,8 +145,10 @@ fn times(bench: &Bench<'_>) -> Result<String> {
     if !"runtime".contains(&bench.only) {
         return Ok(String::new());
     }
-    let mut table =
-        Table::new("Seconds to choose 10 columns by N³LARS", &["rows", "columns", "exact", "Nyström, 20 points"]);
+    let mut table = MarkdownTable::new(
+        "Seconds to choose 10 columns by N³LARS",
+        &["rows", "columns", "exact", "Nyström, 20 points"],
+    );
     for (rows, columns) in ROWS.into_iter().flat_map(|rows| COLUMNS.map(|columns| (rows, columns))) {
         (bench.note)(&format!("runtime: {rows} rows, {columns} columns"));
         let (columns_of, y) = vaglio_testkit::data::sparse_linear(7, rows, columns, 10, 0.5);

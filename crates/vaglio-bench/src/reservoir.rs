@@ -1,6 +1,6 @@
 //! Reservoir readouts on series.
 
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::pipeline::load;
@@ -25,7 +25,8 @@ fn vowels(bench: &Bench<'_>) -> Result<String> {
         return Ok(String::new());
     }
     let head = ["seed", "leave-one-series-out error %", "test error %", "λ", "seconds"];
-    let mut table = Table::new("Japanese Vowels: 270 training and 370 test series, 9 speakers, 200 nodes", &head);
+    let mut table =
+        MarkdownTable::new("Japanese Vowels: 270 training and 370 test series, 9 speakers, 200 nodes", &head);
     let (mut errors, mut scores) = (Vec::new(), Vec::new());
     for seed in 1..=bench.seeds {
         (bench.note)(&format!("Japanese Vowels: seed {seed}"));
@@ -61,7 +62,7 @@ const WINDOWED: [(&str, &str, usize); 2] =
 /// Class-reweighted ridge regression on windows, in place of the paper's recordings of the brain.
 fn windows(bench: &Bench<'_>) -> Result<String> {
     let head = ["data", "method", "folds' balanced error %", "test balanced error %", "columns", "seconds"];
-    let mut table = Table::new("Class-reweighted ridge regression on windows, step by step", &head);
+    let mut table = MarkdownTable::new("Class-reweighted ridge regression on windows, step by step", &head);
     for (name, file, back) in WINDOWED {
         let (train, test) = (format!("{file}_train"), format!("{file}_test"));
         if !bench.has(name, &[&train, &test]) {
@@ -104,7 +105,7 @@ const OF_STEPS: &str = "kind: reservoir, units: 100, spectral_radius: 0.9, leak_
 /// Readouts of a reservoir step by step, each row alike and each class alike, in place of the paper's recordings.
 fn classes(bench: &Bench<'_>) -> Result<String> {
     let head = ["data", "readout", "folds' balanced error %", "test balanced error %", "columns", "seconds"];
-    let mut table = Table::new("Reservoirs whose readout weighs classes, step by step: 100 nodes", &head);
+    let mut table = MarkdownTable::new("Reservoirs whose readout weighs classes, step by step: 100 nodes", &head);
     for (name, file, _) in WINDOWED {
         let (train, test) = (format!("{file}_train"), format!("{file}_test"));
         if !bench.has(name, &[&train, &test]) {
@@ -157,7 +158,8 @@ fn narma(bench: &Bench<'_>) -> Result<String> {
     if !"narma".contains(&bench.only.to_lowercase()) {
         return Ok(String::new());
     }
-    let mut table = Table::new("NARMA-10: NRMSE on 2000 test steps", &["readout", "NRMSE", "columns", "seconds"]);
+    let mut table =
+        MarkdownTable::new("NARMA-10: NRMSE on 2000 test steps", &["readout", "NRMSE", "columns", "seconds"]);
     let grid = "lambda: {grid: {from: 1e-3, to: 1e2, points: 30}}";
     let reservoir = format!(
         "{{kind: reservoir, units: 200, spectral_radius: 0.9, leak_rate: 1.0, input_scaling: 0.5, bias_scaling: 0.2, warmup: {WARMUP}, {grid}}}"

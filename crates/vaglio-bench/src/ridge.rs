@@ -1,7 +1,7 @@
 //! Fast cross-validation of ridge regression, with forward and backward selection.
 
 use crate::lambda_search::{self, Way};
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::files::prepare;
@@ -34,13 +34,13 @@ const SETS: [Set; 7] = [
 const METHODS: [&str; 6] = ["RR", "FFS", "BFS", "LARS", "OP-LR", "OP-RR"];
 
 /// A method of the paper as the parts of a pipeline: λ of the learner, criterion and search.
-struct Method {
+struct RidgeMethod {
     lambda: String,
     criterion: String,
     search: String,
 }
 
-impl Method {
+impl RidgeMethod {
     /// By so many folds, dealt as `how` says, and a grid of λ. FFS and BFS go to the end and take the lowest score; the paths
     /// of LARS and OP-LR are as long as cross-validation of the whole search says.
     fn new(name: &str, folds: usize, how: &str, grid: &str) -> Self {
@@ -54,7 +54,7 @@ impl Method {
             "OP-LR" => ("1e-6", "loo".into(), format!("{{kind: lars, lasso: false, {validated}}}")),
             _ => (grid, kfold, "{kind: lars, lasso: false, choose: best}".into()),
         };
-        Method { lambda: lambda.into(), criterion, search }
+        RidgeMethod { lambda: lambda.into(), criterion, search }
     }
 
     fn parts(&self) -> String {
@@ -83,10 +83,10 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
 /// Seconds to find λ on all columns, by the paper's three ways and by the search of all columns.
 fn lambda_alone(bench: &Bench<'_>) -> Result<String> {
     let head = ["data", "rows", "columns", "condition", "naive", "covariance", "eigen", "products alone", "vaglio"];
-    let mut table = Table::new("Seconds to find λ: 20 folds, 80 penalties, one split", &head);
+    let mut table = MarkdownTable::new("Seconds to find λ: 20 folds, 80 penalties, one split", &head);
     for set in SETS.iter().filter(|set| bench.has(set.name, &[set.file])) {
         (bench.note)(&format!("{}: lambda alone", set.name));
-        let method = Method::new("RR", 20, ", shuffle: true", GRID);
+        let method = RidgeMethod::new("RR", 20, ", shuffle: true", GRID);
         let text = format!("{}{}{}", data(set, 1), elm(&method.lambda), method.parts());
         let (pipeline, _) = load(&text, "pipeline", &[])?;
         let prepared = prepare(&pipeline, &bench.folder)?;
@@ -119,8 +119,10 @@ fn lambda_alone(bench: &Bench<'_>) -> Result<String> {
 fn regression(bench: &Bench<'_>) -> Result<String> {
     let mut head = vec!["data", "figure"];
     head.extend(METHODS);
-    let mut table =
-        Table::new("NRMSE × 10 on test rows: ELM of 100 hidden neurons plus inputs, 20 folds, 80 penalties", &head);
+    let mut table = MarkdownTable::new(
+        "NRMSE × 10 on test rows: ELM of 100 hidden neurons plus inputs, 20 folds, 80 penalties",
+        &head,
+    );
     for set in SETS.iter().filter(|set| bench.has(set.name, &[set.file])) {
         let mut errors = vec![Vec::new(); METHODS.len()];
         let (mut times, mut sizes) = (errors.clone(), errors.clone());
@@ -169,7 +171,7 @@ fn elm(lambda: &str) -> String {
 
 /// Error, seconds and columns of one method.
 fn one(bench: &Bench<'_>, set: &Set, method: &str, seed: u64) -> Result<(f64, f64, f64)> {
-    let method = Method::new(method, 20, ", shuffle: true", GRID);
+    let method = RidgeMethod::new(method, 20, ", shuffle: true", GRID);
     let run = bench.run(&format!("{}{}{}", data(set, seed), elm(&method.lambda), method.parts()))?;
     let size = run.selection.path.result().map_or(0, |entry| entry.subset.len());
     let error = run.test.and_then(|test| test.nrmse).unwrap_or(f64::NAN);
@@ -185,7 +187,7 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
         return Ok(String::new());
     }
     let head = ["training rows", "method", "paper's error %", "error %", "columns", "paper's seconds", "seconds"];
-    let mut table = Table::new("Adult: FS-LS-SVM, 400 landmarks, 10 folds, 50 penalties", &head);
+    let mut table = MarkdownTable::new("Adult: FS-LS-SVM, 400 landmarks, 10 folds, 50 penalties", &head);
     // What the paper says of each: its error and its seconds.
     let told = |name: &str| match name {
         "RR" => ("15.0", "2"),
@@ -197,7 +199,7 @@ fn adult(bench: &Bench<'_>) -> Result<String> {
         [("adult_a9a_test", "adult_a9a_train", ROWS_OF_PAPER), ("adult_a9a_train", "adult_a9a_test", 32561)]
     {
         for name in METHODS {
-            let (method, (error, time)) = (Method::new(name, 10, "", GRID_OF_ADULT), told(name));
+            let (method, (error, time)) = (RidgeMethod::new(name, 10, "", GRID_OF_ADULT), told(name));
             let (mut errors, mut times, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
             let seeds = if rows == ROWS_OF_PAPER { bench.seeds.min(3) } else { 1 };
             for seed in 1..=seeds {
@@ -235,11 +237,12 @@ fn exchanger(bench: &Bench<'_>) -> Result<String> {
         return Ok(String::new());
     }
     let head = ["method", "paper", "vaglio", "columns", "seconds"];
-    let mut table = Table::new("Heat exchanger: NRMSE × 10, FS-LS-SVM, 100 landmarks, 10 folds, 50 penalties", &head);
+    let mut table =
+        MarkdownTable::new("Heat exchanger: NRMSE × 10, FS-LS-SVM, 100 landmarks, 10 folds, 50 penalties", &head);
     let lags: Vec<String> = (0..LAGS).map(|lag| lag.to_string()).collect();
     // The paper's figures, as far as they are known here.
     for (name, paper) in METHODS.into_iter().zip([6.20, 8.15, 6.20, f64::NAN, f64::NAN, f64::NAN]) {
-        let method = Method::new(name, 10, "", GRID_OF_EXCHANGER);
+        let method = RidgeMethod::new(name, 10, "", GRID_OF_EXCHANGER);
         let (mut errors, mut times, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 1..=bench.seeds {
             (bench.note)(&format!("heat exchanger: {name}, seed {seed}"));

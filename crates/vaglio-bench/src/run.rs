@@ -25,7 +25,7 @@ pub struct Bench<'b> {
 }
 
 /// A pipeline that was run.
-pub struct Run {
+pub struct BenchRun {
     pub selection: Selection,
     /// Figures on the test rows.
     pub test: Option<Figures>,
@@ -54,14 +54,14 @@ impl Bench<'_> {
     }
 
     /// Runs the pipeline of a text; paths in it are relative to the folder of the data.
-    pub fn run(&self, text: &str) -> Result<Run> {
+    pub fn run(&self, text: &str) -> Result<BenchRun> {
         let (pipeline, _) = load(text, "pipeline", &[])?;
         let prepared = prepare(&pipeline, &self.folder)?;
         let start = Instant::now();
         let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
         let seconds = start.elapsed().as_secs_f64();
         let test = prepared.figures(&selection.model, &vaglio::core::Squared)?;
-        Ok(Run { selection, test, seconds })
+        Ok(BenchRun { selection, test, seconds })
     }
 }
 

@@ -55,26 +55,26 @@ pub fn log_line(bytes: &[u8], color: bool) -> String {
 
 /// A message on one line of at most `most` characters, in which nothing acts; what is beyond is never written out.
 pub fn told(message: &dyn Display, most: usize) -> String {
-    let mut line = Line { text: String::new(), left: most, lines: false };
+    let mut line = StatusLine { text: String::new(), left: most, lines: false };
     let _ = write!(line, "{message}");
     line.text
 }
 
 /// The same of a message whose lines stay lines.
 pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
-    let mut lines = Line { text: String::new(), left: most, lines: true };
+    let mut lines = StatusLine { text: String::new(), left: most, lines: true };
     let _ = write!(lines, "{message}");
     lines.text
 }
 
 /// Text that has room for so many characters more.
-struct Line {
+struct StatusLine {
     text: String,
     left: usize,
     lines: bool,
 }
 
-impl std::fmt::Write for Line {
+impl std::fmt::Write for StatusLine {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         for c in text.chars() {
             let acting = acts(c) && !(self.lines && c == '\n');

@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Token, parse_quote};
 
 /// `Trait, "word"`, and what may follow.
-struct Arguments {
+struct PartArguments {
     of: Ident,
     word: LitStr,
     summary: Option<LitStr>,
@@ -16,12 +16,12 @@ struct Arguments {
     title: Option<LitStr>,
 }
 
-impl Parse for Arguments {
+impl Parse for PartArguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let of = input.parse()?;
         input.parse::<Token![,]>()?;
         let word = input.parse()?;
-        let mut arguments = Arguments { of, word, summary: None, example: None, title: None };
+        let mut arguments = PartArguments { of, word, summary: None, example: None, title: None };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let key: Ident = input.parse()?;
             input.parse::<Token![=]>()?;
@@ -39,7 +39,7 @@ impl Parse for Arguments {
 
 /// A struct of settings, described.
 pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let arguments: Arguments = syn::parse2(arguments)?;
+    let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
     let role = role(&arguments.of)?;
     if !is_plain(&item.input) {
@@ -104,7 +104,7 @@ pub(crate) fn setting(item: TokenStream) -> syn::Result<TokenStream> {
 
 /// A struct of what was learned.
 pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let arguments: Arguments = syn::parse2(arguments)?;
+    let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
     item.derive("Debug", quote!(::core::fmt::Debug));
     serialized(&mut item);

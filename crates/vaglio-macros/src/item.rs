@@ -16,10 +16,10 @@ pub(crate) struct Item {
 
 struct Setting {
     at: usize,
-    kind: Given,
+    kind: Preset,
 }
 
-enum Given {
+enum Preset {
     Default(TokenStream),
     Required,
 }
@@ -69,12 +69,12 @@ impl Item {
 
     /// Whether a field has to be given.
     pub fn has_required(&self) -> bool {
-        self.settings.iter().any(|setting| matches!(setting.kind, Given::Required))
+        self.settings.iter().any(|setting| matches!(setting.kind, Preset::Required))
     }
 
     /// Whether a field has another default than its type.
     pub fn has_defaults(&self) -> bool {
-        self.settings.iter().any(|setting| matches!(setting.kind, Given::Default(_)))
+        self.settings.iter().any(|setting| matches!(setting.kind, Preset::Default(_)))
     }
 
     /// `impl Default`, by the defaults of the fields.
@@ -83,7 +83,7 @@ impl Item {
         let value = |(at, field): (usize, &Field)| {
             let given = self.settings.iter().find(|setting| setting.at == at);
             let value = match given.map(|setting| &setting.kind) {
-                Some(Given::Default(value)) => value.clone(),
+                Some(Preset::Default(value)) => value.clone(),
                 _ => quote!(::core::default::Default::default()),
             };
             let name = &field.ident;
@@ -107,9 +107,9 @@ impl Item {
         let mut functions = TokenStream::new();
         for (at, field) in data.fields.iter_mut().enumerate() {
             match self.settings.iter().find(|setting| setting.at == at).map(|setting| &setting.kind) {
-                Some(Given::Required) => {}
+                Some(Preset::Required) => {}
                 None => field.attrs.push(syn::parse_quote!(#[serde(default)])),
-                Some(Given::Default(value)) => {
+                Some(Preset::Default(value)) => {
                     let Field { ident: Some(name), ty, .. } = &*field else { continue };
                     let function = format_ident!("default_{name}");
                     let path = format!("{item}::{function}");
@@ -160,15 +160,15 @@ fn doc(attribute: &Attribute) -> Option<String> {
 }
 
 /// What a field says of its default, taken off.
-fn setting(field: &mut Field) -> syn::Result<Option<Given>> {
+fn setting(field: &mut Field) -> syn::Result<Option<Preset>> {
     let mut found = None;
     let mut kept = Vec::new();
     for attribute in std::mem::take(&mut field.attrs) {
         if attribute.path().is_ident("required") {
             attribute.meta.require_path_only()?;
-            found = Some(Given::Required);
+            found = Some(Preset::Required);
         } else if attribute.path().is_ident("default") {
-            found = Some(Given::Default(attribute.meta.require_list()?.tokens.clone()));
+            found = Some(Preset::Default(attribute.meta.require_list()?.tokens.clone()));
         } else {
             kept.push(attribute);
         }

@@ -3,7 +3,7 @@
 mod page;
 mod pair;
 
-pub use pair::{By, Difference};
+pub use pair::{Difference, PairedBy};
 
 use crate::record::{Figures, LossName, Nested, Record};
 use crate::report::heading;

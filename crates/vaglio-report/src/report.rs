@@ -30,7 +30,7 @@ use crate::record::Record;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, escape_formatter};
-use source::Source;
+use source::RecordView;
 use std::path::Path;
 use vaglio_core::{Error, shown};
 use view::View;
@@ -42,7 +42,7 @@ use view::View;
 /// # Errors
 /// [`Error::Shape`] when the template cannot be filled, which no record leads to.
 pub fn render(record: &Record, title: &str, configuration: &str) -> Result<String, Error> {
-    let view = View::of(&Source::new(record), title, configuration);
+    let view = View::of(&RecordView::new(record), title, configuration);
     page(&view).map_err(|e| Error::Shape(format!("the report cannot be written: {e:#}")))
 }
 

@@ -19,12 +19,12 @@ use vaglio_core::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     limit: u64,
-    by: By,
+    by: LimitSource,
 }
 
 /// Who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum LimitSource {
     Setting,
     /// A machine, or a control group, with this memory.
     Machine(u64),
@@ -46,14 +46,14 @@ impl Default for Budget {
 impl Budget {
     /// So many bytes.
     pub fn of(limit: u64) -> Self {
-        Budget { limit, by: By::Setting }
+        Budget { limit, by: LimitSource::Setting }
     }
 
     /// 80 % of the memory of this machine, or of the control group that the process is in; no bound where neither is known.
     pub fn of_machine() -> Self {
         match machine::memory() {
-            Some(memory) => Budget { limit: memory / 5 * 4, by: By::Machine(memory) },
-            None => Budget { limit: u64::MAX, by: By::Nobody },
+            Some(memory) => Budget { limit: memory / 5 * 4, by: LimitSource::Machine(memory) },
+            None => Budget { limit: u64::MAX, by: LimitSource::Nobody },
         }
     }
 
@@ -67,7 +67,7 @@ impl Budget {
     /// # Errors
     /// [`Error::Setting`] of `limits.memory`, with what needs how much, and the remedy.
     pub fn need(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
-        if self.by == By::Nobody || bytes < SMALL as f64 {
+        if self.by == LimitSource::Nobody || bytes < SMALL as f64 {
             return Ok(());
         }
         let held = machine::resident().unwrap_or(0);
@@ -94,7 +94,7 @@ impl Budget {
     /// # Errors
     /// Those of [`Budget::need`].
     pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
-        match self.by != By::Nobody && bytes > self.limit as f64 {
+        match self.by != LimitSource::Nobody && bytes > self.limit as f64 {
             true => Err(self.refused(format_args!("{what} would take about {}", shown(bytes)), remedy)),
             false => Ok(()),
         }
@@ -109,8 +109,8 @@ impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(self.limit as f64))?;
         match self.by {
-            By::Machine(memory) => write!(f, ", 80 % of the {} of this machine", shown(memory as f64)),
-            By::Setting | By::Nobody => Ok(()),
+            LimitSource::Machine(memory) => write!(f, ", 80 % of the {} of this machine", shown(memory as f64)),
+            LimitSource::Setting | LimitSource::Nobody => Ok(()),
         }
     }
 }

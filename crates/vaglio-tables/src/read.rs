@@ -19,7 +19,7 @@ mod sheet;
 mod source;
 
 pub use crate::disk::{bounded, shortened, system};
-pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, ReadSpec, Survey, Taken, Word};
+pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, ReadSpec, Survey, Word};
 pub use batches::{Batch, BatchReader, Batches};
 pub use digest::Digest;
 pub use settle::Hint;

@@ -8,7 +8,7 @@ use vaglio_core::{Cells, Error, Result, Table};
 /// What a column is taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Taken {
+pub enum InferredType {
     /// Numbers.
     Number,
     /// Classes: text of few levels.
@@ -25,17 +25,17 @@ pub enum Taken {
     Identifier,
 }
 
-impl Taken {
+impl InferredType {
     /// In a word, for tables.
     pub fn word(self) -> &'static str {
         match self {
-            Taken::Number => "number",
-            Taken::Class => "class",
-            Taken::Text => "text",
-            Taken::Date => "date",
-            Taken::Constant => "constant",
-            Taken::Empty => "empty",
-            Taken::Identifier => "identifier",
+            InferredType::Number => "number",
+            InferredType::Class => "class",
+            InferredType::Text => "text",
+            InferredType::Date => "date",
+            InferredType::Constant => "constant",
+            InferredType::Empty => "empty",
+            InferredType::Identifier => "identifier",
         }
     }
 }
@@ -46,7 +46,7 @@ pub struct ColumnSurvey {
     /// Its name.
     pub name: String,
     /// What it is taken for.
-    pub taken: Taken,
+    pub taken: InferredType,
     /// The rows whose cell is missing.
     pub missing: usize,
     /// The first of them, from 0, and how it is written.

@@ -41,5 +41,5 @@ pub use folder::{report, set_previous_aside};
 pub use init::{Draft, InitOptions, init};
 pub use plan::plan;
 pub use predictions::{Beside, Judged, Predictions};
-pub use run::{Outcome, RunOptions, run};
+pub use run::{RunOptions, RunOutcome, run};
 pub use streamed::Sink;

@@ -7,7 +7,7 @@ mod relations;
 
 use crate::target::{self, Output, Target};
 use evaluator::NhsicEvaluator;
-use geometry::{Unmade, Walk};
+use geometry::{GeometryWalk, Unmade};
 use relations::Relations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ impl Criterion for Nhsic {
         let relations = Arc::new(Relations::new(self, design)?);
         let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
         let shortcut = Shortcut::new(ENGINE, evaluator).approximation(self.approximation(design.rows()));
-        Ok(Some(shortcut.geometry(move || Box::new(Walk(Arc::clone(&relations))))))
+        Ok(Some(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations))))))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

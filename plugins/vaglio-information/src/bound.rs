@@ -1,6 +1,6 @@
 //! The lowest error that any of many subsets can have.
 
-use crate::data::Data;
+use crate::data::CenteredData;
 use ndarray::{Array1, Array2};
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
@@ -15,7 +15,7 @@ const ROUNDED: f64 = 1e-9;
 /// No fit of fewer columns leaves less than the least-squares fit of all, J₀. With λ the penalized error J = ‖e‖² + λ‖w‖²
 /// falls with every column, and ‖e‖² = λ² yᵀ(K + λ)⁻²y ≥ (λ yᵀ(K + λ)⁻¹y)²/‖y‖² = J²/‖y‖² for the kernel matrix K of any
 /// subset.
-pub(crate) fn lowest(data: &Data, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
     let size = members.len();
     if size > MOST {
         return None;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{Cache, Design, Feature};
 
 /// Columns and targets, rows scaled by the roots of their weights and centered where there is an intercept.
-pub(crate) struct Data {
+pub(crate) struct CenteredData {
     pub columns: Vec<Vec<f64>>,
     pub targets: Vec<Vec<f64>>,
     /// xᵢᵀxᵢ.
@@ -20,10 +20,10 @@ pub(crate) struct Data {
     products: Mutex<HashMap<Feature, Arc<[f64]>>>,
 }
 
-impl Data {
+impl CenteredData {
     /// The data of a design, for all λ. Cost O(mn), memory 8mn bytes.
     pub fn of(design: &Design) -> Arc<Self> {
-        let session = design.session::<Cache<Data>>();
+        let session = design.session::<Cache<CenteredData>>();
         if let Some(known) = session.get() {
             return known;
         }
@@ -36,7 +36,8 @@ impl Data {
         let with = |y: &Vec<f64>| columns.par_iter().map(|x| dot(x, y)).collect();
         let along = targets.iter().map(with).collect();
         let target_squares = targets.iter().map(|y| dot(y, y)).collect();
-        let data = Arc::new(Data { columns, targets, squares, along, target_squares, products: Mutex::default() });
+        let data =
+            Arc::new(CenteredData { columns, targets, squares, along, target_squares, products: Mutex::default() });
         session.set(Arc::clone(&data));
         data
     }

@@ -1,6 +1,6 @@
 //! The definition: a fit on all rows, and its degrees of freedom from an orthogonal factor.
 
-use crate::measure::Scale;
+use crate::measure::DataScale;
 use crate::{Information, Measure};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
@@ -16,7 +16,7 @@ pub(crate) struct Definition<'d> {
     pub design: &'d Design,
     pub units: Units,
     pub measure: Measure,
-    pub scale: Scale,
+    pub scale: DataScale,
 }
 
 impl<'d> Definition<'d> {
@@ -33,7 +33,7 @@ impl<'d> Definition<'d> {
             }
             None => (Units::default(), design),
         };
-        let scale = Scale { rows, least: f64::MIN_POSITIVE, variance: criterion.variance.unwrap_or(0.0) };
+        let scale = DataScale { rows, least: f64::MIN_POSITIVE, variance: criterion.variance.unwrap_or(0.0) };
         let mut definition = Definition { design, units, measure: criterion.measure, scale };
         let first = design.lambdas()[0];
         match criterion.measure {

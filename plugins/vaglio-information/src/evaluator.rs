@@ -1,9 +1,9 @@
 //! The shortcut: moments of the rows, a state of the subset for each λ.
 
 use crate::bound::lowest;
-use crate::data::Data;
+use crate::data::CenteredData;
 use crate::definition::Definition;
-use crate::state::{State, Trial};
+use crate::state::{State, SubsetFit};
 use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Squared, larger, smaller};
@@ -11,7 +11,7 @@ use vaglio_core::{Evaluator, Feature, Result, Score, Squared, larger, smaller};
 /// The evaluator of [`crate::Information`].
 pub(crate) struct Moments<'d> {
     definition: Definition<'d>,
-    data: Arc<Data>,
+    data: Arc<CenteredData>,
     lambdas: Vec<f64>,
     /// The sum of the weights and outputs in the units of the data.
     divisor: f64,
@@ -26,7 +26,7 @@ impl<'d> Moments<'d> {
         let design = definition.design;
         let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
         let divisor = rows * design.targets().nrows() as f64;
-        Moments { data: Data::of(design), definition, lambdas, divisor, states: None }
+        Moments { data: CenteredData::of(design), definition, lambdas, divisor, states: None }
     }
 
     fn states(&mut self, subset: &[Feature]) -> &mut Vec<State> {
@@ -35,7 +35,7 @@ impl<'d> Moments<'d> {
     }
 
     /// The score that a trial gives at one λ, by refitting where it is not reliable.
-    fn told(&self, trial: Trial, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
+    fn told(&self, trial: SubsetFit, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
         if !trial.is_reliable {
             return self.definition.at(&subset(), Some(lambda));
         }
@@ -47,7 +47,7 @@ impl<'d> Moments<'d> {
     /// The lowest over λ of some subsets' trials, λ × subsets.
     fn settle(
         &self,
-        trials: &[Vec<Trial>],
+        trials: &[Vec<SubsetFit>],
         scores: &mut [Score],
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
     ) -> Result<()> {
@@ -69,7 +69,7 @@ impl<'d> Moments<'d> {
 
 impl Evaluator for Moments<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        let trials: Vec<Vec<Trial>> = self.states(subset).iter().map(|state| vec![state.current()]).collect();
+        let trials: Vec<Vec<SubsetFit>> = self.states(subset).iter().map(|state| vec![state.current()]).collect();
         let mut score = [Score::WORST];
         self.settle(&trials, &mut score, |_| subset.to_vec())?;
         Ok(score[0])
@@ -77,13 +77,13 @@ impl Evaluator for Moments<'_> {
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let data = Arc::clone(&self.data);
-        let trials: Vec<Vec<Trial>> =
+        let trials: Vec<Vec<SubsetFit>> =
             self.states(subset).iter_mut().map(|state| state.additions(&data, candidates)).collect();
         self.settle(&trials, scores, |k| larger(subset, candidates[k]))
     }
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials: Vec<Vec<Trial>> = self.states(subset).iter().map(|state| state.removals(candidates)).collect();
+        let trials: Vec<Vec<SubsetFit>> = self.states(subset).iter().map(|state| state.removals(candidates)).collect();
         self.settle(&trials, scores, |k| smaller(subset, candidates[k]))
     }
 
@@ -125,7 +125,7 @@ impl Evaluator for Moments<'_> {
         let freedom: Vec<f64> = states.iter().map(|state| state.current().freedom.max(0.0)).collect();
         let mut bound = f64::INFINITY;
         for ((squares, freedom), &lambda) in errors.into_iter().zip(freedom).zip(&self.lambdas) {
-            let trial = Trial { squares, freedom: 0.999_999_999 * freedom, is_reliable: true };
+            let trial = SubsetFit { squares, freedom: 0.999_999_999 * freedom, is_reliable: true };
             bound = bound.min(self.told(trial, lambda, Vec::new)?);
         }
         Ok(bound)

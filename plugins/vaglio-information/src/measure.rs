@@ -23,7 +23,7 @@ pub enum Measure {
 
 /// What a measure needs to know of the data.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scale {
+pub(crate) struct DataScale {
     /// The weight of all rows.
     pub rows: f64,
     /// The smallest error that a logarithm is taken of.
@@ -46,7 +46,7 @@ impl Measure {
     }
 
     /// The score of a model by its mean squared error and its degrees of freedom; it grows with both.
-    pub(crate) fn of(self, scale: &Scale, error: f64, freedom: f64) -> f64 {
+    pub(crate) fn of(self, scale: &DataScale, error: f64, freedom: f64) -> f64 {
         let rows = scale.rows;
         let (logarithm, count) = (|| rows * error.max(scale.least).ln(), freedom + 1.0);
         let over = |value: f64, by: f64| if by > 0.0 { value / by } else { f64::INFINITY };

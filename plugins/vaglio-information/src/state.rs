@@ -6,7 +6,7 @@
 //! ‖e′‖² = ‖e‖² − 2δ(g − λ wᵀD) + δ²(s − λ(1 + ‖D‖²)) and tr P′ = tr P + (1 + ‖D‖²)/s. Removing column i, with
 //! p = P_·i and γ = w_i/P_ii: ‖e′‖² = ‖e‖² + 2γλ wᵀp + γ²(P_ii − λ‖p‖²) and tr P′ = tr P − ‖p‖²/P_ii.
 
-use crate::data::{Data, dot};
+use crate::data::{CenteredData, dot};
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::Feature;
@@ -50,7 +50,7 @@ struct Candidate {
 
 /// The fit of a subset, or of one that is tried.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Trial {
+pub(crate) struct SubsetFit {
     /// Σ ‖e‖² over outputs.
     pub squares: f64,
     /// tr(A (A + λ)⁻¹).
@@ -60,7 +60,7 @@ pub(crate) struct Trial {
 
 impl State {
     /// Of a subset. Cost O(s³), and O(m·n) for every column that was never selected before.
-    pub fn new(data: &Data, lambda: f64, subset: &[Feature]) -> Self {
+    pub fn new(data: &CenteredData, lambda: f64, subset: &[Feature]) -> Self {
         let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
         let size = subset.len();
         // Columns of unlike scale are brought to one, which partial pivoting would otherwise mistake for rank.
@@ -90,7 +90,7 @@ impl State {
     }
 
     /// Weights and errors by P, where the errors keep few digits refined from the rows. Cost O(s²), else O(m·s), an output.
-    fn fit(&mut self, data: &Data) {
+    fn fit(&mut self, data: &CenteredData) {
         let size = self.selected.len();
         self.trace = (0..size).map(|i| self.inverse[i][i]).sum();
         let inflation = |i: usize| (data.squares[self.selected[i]] + self.lambda) * self.inverse[i][i];
@@ -113,7 +113,7 @@ impl State {
     }
 
     /// Weights after a step of refinement, with the error from the rows.
-    fn refined(&self, data: &Data, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
+    fn refined(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
         let columns = || self.selected.iter().map(|&f| &data.columns[f]);
         let residuals = |w: &[f64]| {
             let mut e = data.targets[output].clone();
@@ -130,25 +130,25 @@ impl State {
     }
 
     /// The subset as it is.
-    pub fn current(&self) -> Trial {
+    pub fn current(&self) -> SubsetFit {
         let squares = self.errors.iter().sum();
         let freedom = self.selected.len() as f64 - self.lambda * self.trace;
-        Trial { squares, freedom, is_reliable: self.inflation <= LOST }
+        SubsetFit { squares, freedom, is_reliable: self.inflation <= LOST }
     }
 
     /// With each of some columns, none of them selected. Cost O(s · outputs) each, and O(s²) the first time.
-    pub fn additions(&mut self, data: &Data, features: &[Feature]) -> Vec<Trial> {
+    pub fn additions(&mut self, data: &CenteredData, features: &[Feature]) -> Vec<SubsetFit> {
         let candidates = self.candidates.take().unwrap_or_else(|| self.all(data));
         let found = features.iter().map(|&j| self.addition(data, &candidates[j], j)).collect();
         self.candidates = Some(candidates);
         found
     }
 
-    fn all(&self, data: &Data) -> Vec<Candidate> {
+    fn all(&self, data: &CenteredData) -> Vec<Candidate> {
         (0..data.columns.len()).into_par_iter().map(|j| self.candidate(data, j)).collect()
     }
 
-    fn candidate(&self, data: &Data, j: Feature) -> Candidate {
+    fn candidate(&self, data: &CenteredData, j: Feature) -> Candidate {
         let c: Vec<f64> = self.selected.iter().map(|&feature| data.products(feature)[j]).collect();
         let on_selected: Vec<f64> = self.inverse.iter().map(|p| dot(p, &c)).collect();
         let diagonal = data.squares[j] + self.lambda - dot(&c, &on_selected);
@@ -156,7 +156,7 @@ impl State {
         Candidate { on_selected, diagonal, along }
     }
 
-    fn addition(&self, data: &Data, candidate: &Candidate, j: Feature) -> Trial {
+    fn addition(&self, data: &CenteredData, candidate: &Candidate, j: Feature) -> SubsetFit {
         let Candidate { on_selected, diagonal, along } = candidate;
         let norm = 1.0 + dot(on_selected, on_selected);
         let mut squares = 0.0;
@@ -180,21 +180,21 @@ impl State {
 
     /// A trial keeps fewer digits where it takes most of the squares away, or where g is small beside what it is a
     /// difference of.
-    fn trial(&self, squares: f64, size: usize, trace: f64, inflation: f64) -> Trial {
+    fn trial(&self, squares: f64, size: usize, trace: f64, inflation: f64) -> SubsetFit {
         let before: f64 = self.errors.iter().sum();
         let is_reliable = inflation * before.max(squares) <= LOST * squares
             && inflation * inflation * self.total <= LOST * LOST * squares;
-        Trial { squares, freedom: size as f64 - self.lambda * trace, is_reliable }
+        SubsetFit { squares, freedom: size as f64 - self.lambda * trace, is_reliable }
     }
 
     /// Without each of some columns, all of them selected. Cost O(s · outputs) each.
-    pub fn removals(&self, features: &[Feature]) -> Vec<Trial> {
+    pub fn removals(&self, features: &[Feature]) -> Vec<SubsetFit> {
         features.iter().map(|&feature| self.removal(feature)).collect()
     }
 
-    fn removal(&self, feature: Feature) -> Trial {
+    fn removal(&self, feature: Feature) -> SubsetFit {
         let Some(place) = self.place(feature) else {
-            return Trial { squares: f64::NAN, freedom: f64::NAN, is_reliable: false };
+            return SubsetFit { squares: f64::NAN, freedom: f64::NAN, is_reliable: false };
         };
         let p = &self.inverse[place];
         let (own, norm) = (p[place], dot(p, p));
@@ -219,7 +219,7 @@ impl State {
     }
 
     /// Follows an addition. Cost O(n·s), and O(m·n) for a column that was never selected before.
-    pub fn add(&mut self, data: &Data, feature: Feature) {
+    pub fn add(&mut self, data: &CenteredData, feature: Feature) {
         let entering = match &self.candidates {
             Some(candidates) => candidates[feature].clone(),
             None => self.candidate(data, feature),
@@ -247,7 +247,7 @@ impl State {
     }
 
     /// Follows a removal. Cost O(n·s).
-    pub fn remove(&mut self, data: &Data, feature: Feature) {
+    pub fn remove(&mut self, data: &CenteredData, feature: Feature) {
         let Some(place) = self.place(feature) else { return };
         let is_lost = self.inflation * self.cancelled(place) > LOST;
         let p = self.inverse.remove(place);
@@ -280,7 +280,7 @@ impl State {
         }
     }
 
-    fn followed(&mut self, data: &Data) {
+    fn followed(&mut self, data: &CenteredData) {
         self.changes += 1;
         self.fit(data);
         let is_long = self.changes > 2 * self.selected.len() + LONG;

@@ -3,7 +3,7 @@
 use crate::Scaling;
 use crate::features::{columns_of, overflow, similarity};
 use crate::kernel::Fixed;
-use crate::landmarks::Chosen;
+use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, Result, Trained};
@@ -29,8 +29,8 @@ pub(crate) struct ComponentMap {
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
-pub(crate) fn decompose(chosen: Chosen, scaling: Scaling) -> Result<ComponentMap> {
-    let Chosen { inputs, kernel, landmarks } = chosen;
+pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
+    let LandmarkSet { inputs, kernel, landmarks } = chosen;
     let count = landmarks.len();
     let mut tile = Tile::new(count, inputs.len());
     for (row, landmark) in landmarks.iter().enumerate() {

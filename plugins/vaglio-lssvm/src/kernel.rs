@@ -7,7 +7,7 @@ use vaglio_kernels::similarity::Kernel;
 /// A kernel; fields that do not belong to its kind are refused.
 #[setting]
 #[derive(PartialEq)]
-#[serde(from = "Given")]
+#[serde(from = "GivenKernel")]
 pub struct KernelSettings {
     /// Which kernel.
     pub kind: KernelKind,
@@ -58,7 +58,7 @@ pub enum Rule {
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KernelSettings")]
-struct Given {
+struct GivenKernel {
     /// Which kernel.
     #[serde(default)]
     kind: KernelKind,
@@ -73,9 +73,9 @@ struct Given {
     offset: Option<f64>,
 }
 
-impl From<Given> for KernelSettings {
+impl From<GivenKernel> for KernelSettings {
     /// Defaults stand only where they belong to the kind.
-    fn from(Given { kind, bandwidth, degree, offset }: Given) -> Self {
+    fn from(GivenKernel { kind, bandwidth, degree, offset }: GivenKernel) -> Self {
         match kind {
             KernelKind::Rbf => {
                 KernelSettings { kind, bandwidth: bandwidth.or(Some(Bandwidth::Rule(Rule::Median))), degree, offset }

@@ -12,7 +12,7 @@ const PAIRS: usize = 2048;
 
 /// Landmarks with the kernel that they were chosen by.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub(crate) struct LandmarkSet {
     /// The problem's columns that the kernel sees.
     pub inputs: Vec<Feature>,
     pub kernel: Fixed,
@@ -26,7 +26,7 @@ pub(crate) struct Chosen {
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] where there is no median distance.
-pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<Chosen> {
+pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<LandmarkSet> {
     let is_rbf = settings.kind == crate::KernelKind::Rbf;
     let inputs: Vec<Feature> = (0..columns.len()).filter(|&f| !(is_rbf && columns.column(f).is_constant())).collect();
     let seen: Vec<Column<'_>> = inputs.iter().map(|&f| columns.column(f)).collect();
@@ -39,7 +39,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     let found = landmarks::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let entries = |&row: &usize| seen.iter().map(|column| column.get(row)).collect();
-    Ok(Chosen { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel })
+    Ok(LandmarkSet { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel })
 }
 
 /// The median of ‖u − v‖ over pairs of rows: all, or as many as are sampled; 1 where there is no pair.

@@ -26,9 +26,9 @@ pub(crate) struct Network {
 }
 
 /// Random numbers of a seed.
-struct Random(ChaCha8Rng);
+struct NetworkRandom(ChaCha8Rng);
 
-impl Random {
+impl NetworkRandom {
     /// Uniform in [0, 1).
     fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
@@ -48,7 +48,7 @@ impl Network {
     /// Cost O(units³) for the spectral radius.
     pub fn draw(settings: &Reservoir, inputs: usize, seed: u64) -> Result<Self> {
         let units = settings.units;
-        let mut random = Random(ChaCha8Rng::seed_from_u64(seed));
+        let mut random = NetworkRandom(ChaCha8Rng::seed_from_u64(seed));
         let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..units {
             for source in 0..units as u32 {

@@ -10,7 +10,7 @@ use std::time::Instant;
 use vaglio::ValidPipeline;
 use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
-use vaglio::files::{Beside, Outcome, RunOptions, run};
+use vaglio::files::{Beside, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
 use vaglio::read::{ReadSpec, Source, Wanted};
 use vaglio_cli::said;
@@ -122,13 +122,13 @@ impl Stand {
         std::fs::create_dir_all(&folder).map_err(|e| io(&e))?;
         std::fs::write(folder.join("train.csv"), table()).map_err(|e| io(&e))?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| Error::Shape(e.to_string()))?;
-        let ran = |text: &str, out: &str| -> Result<(ValidPipeline, Outcome)> {
+        let ran = |text: &str, out: &str| -> Result<(ValidPipeline, RunOutcome)> {
             let (pipeline, _) = load(text, "p.yaml", &[])?;
             let options = RunOptions { folder: folder.clone(), out: folder.join(out), ..RunOptions::default() };
             let outcome = pool.install(|| run(&pipeline, &options, &mut Silent))?;
             Ok((pipeline, outcome))
         };
-        let (_, Outcome { model, .. }) = ran(PIPELINE, "first")?;
+        let (_, RunOutcome { model, .. }) = ran(PIPELINE, "first")?;
         let (pipeline, repeated) = ran(REPEATED, "repeated")?;
         let selection = timeless(&repeated.record.to_text()?).unwrap_or_default();
         let journal = std::fs::read_to_string(folder.join("repeated/journal.jsonl")).map_err(|e| io(&e))?;

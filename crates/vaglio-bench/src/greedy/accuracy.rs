@@ -2,7 +2,7 @@
 
 use super::select;
 use crate::data::{order, split, stratified, together};
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::picture::{self, Line, Panel};
 use crate::readouts::Readouts;
 use crate::run::{Bench, mean};
@@ -86,7 +86,7 @@ pub fn classification(bench: &Bench<'_>) -> Result<String> {
         "λ",
         "seconds a fold",
     ];
-    let mut table = Table::new("Classification: accuracy in stratified folds", &head);
+    let mut table = MarkdownTable::new("Classification: accuracy in stratified folds", &head);
     for set in SETS.iter().filter(|set| bench.has(set.name, set.files)) {
         let mut problem = bench.classes(set.files[0], set.settings)?;
         if let Some(second) = set.files.get(1) {
@@ -120,7 +120,7 @@ pub fn classification(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// The sizes of the table, and the last one.
-fn rows(table: &mut Table, name: &str, problem: &Problem, folds: &[Fold], curves: &Curves) {
+fn rows(table: &mut MarkdownTable, name: &str, problem: &Problem, folds: &[Fold], curves: &Curves) {
     let most = curves.test.len();
     let sizes = SIZES.into_iter().filter(|size| *size < most).chain([most]);
     let mut lambdas: Vec<f64> = folds.iter().map(|fold| fold.lambda).collect();

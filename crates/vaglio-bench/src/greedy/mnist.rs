@@ -1,7 +1,7 @@
 //! Greedy and floating search on MNIST, size by size.
 
 use crate::data::test_figures;
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use std::time::Instant;
@@ -81,7 +81,7 @@ pub fn curves(bench: &Bench<'_>) -> Result<String> {
         "test error",
         "seconds",
     ];
-    let mut table = Table::new("MNIST, 5 against the rest: 60000 × 780, λ = 1", &head);
+    let mut table = MarkdownTable::new("MNIST, 5 against the rest: 60000 × 780, λ = 1", &head);
     for size in SIZES {
         let at = |values: &[f64]| values.get(size - 1).copied().unwrap_or(f64::NAN);
         let cells = [&greedy, &floating].into_iter().flat_map(|curve| {

@@ -2,7 +2,7 @@
 
 use super::select;
 use crate::baselines::{low_rank, wrapper};
-use crate::markdown::{Table, number, seconds};
+use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::Bench;
 use linfa::ParamGuard;
 use std::time::Instant;
@@ -35,7 +35,7 @@ pub fn scaling(bench: &Bench<'_>) -> Result<String> {
         "wrapper / vaglio",
         "low-rank / vaglio",
     ];
-    let mut table = Table::new(&format!("Seconds to choose {CHOSEN} of {COLUMNS} columns"), &head);
+    let mut table = MarkdownTable::new(&format!("Seconds to choose {CHOSEN} of {COLUMNS} columns"), &head);
     let lambda = 1.0;
     let time = |what: &dyn Fn() -> Result<Vec<Feature>>| {
         let start = Instant::now();
@@ -63,7 +63,7 @@ pub fn scaling(bench: &Bench<'_>) -> Result<String> {
             number(medium / fast, 0),
         ]);
     }
-    let mut curve = Table::new("Greedy alone", &["rows", "seconds"]);
+    let mut curve = MarkdownTable::new("Greedy alone", &["rows", "seconds"]);
     let mut points = Vec::new();
     for rows in CURVE {
         (bench.note)(&format!("runtime: greedy on {rows} rows"));

@@ -13,7 +13,7 @@ pub enum Difference {
         /// The standard error of the mean, over pairs.
         standard_error: Option<f64>,
         /// What was paired.
-        by: By,
+        by: PairedBy,
         /// How many pairs.
         pairs: usize,
     },
@@ -23,7 +23,7 @@ pub enum Difference {
 
 /// What two runs are paired by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum PairedBy {
     /// Rows that were held out.
     Rows,
     /// Outer folds, weighted by their rows.
@@ -35,8 +35,8 @@ impl Difference {
     pub fn how(&self) -> String {
         match self {
             Difference::None(why) => why.clone(),
-            Difference::Of { by: By::Rows, pairs, .. } => format!("{pairs} rows"),
-            Difference::Of { by: By::Folds, pairs, .. } => format!("{pairs} outer folds"),
+            Difference::Of { by: PairedBy::Rows, pairs, .. } => format!("{pairs} rows"),
+            Difference::Of { by: PairedBy::Folds, pairs, .. } => format!("{pairs} outer folds"),
         }
     }
 }
@@ -95,20 +95,20 @@ fn by_rows(a: &Paired, b: &Paired) -> Option<Difference> {
     }
     let weight = |row: usize| a.weights.as_ref().and_then(|weights| weights.get(row)).copied().unwrap_or(1.0);
     let pairs = first.iter().zip(second).enumerate().map(|(row, (a, b))| (a - b, weight(row)));
-    of(pairs.collect(), By::Rows)
+    of(pairs.collect(), PairedBy::Rows)
 }
 
 fn by_folds(a: &[OuterFold], b: &[OuterFold]) -> Option<Difference> {
-    of(a.iter().zip(b).map(|(a, b)| (a.loss - b.loss, a.rows as f64)).collect(), By::Folds)
+    of(a.iter().zip(b).map(|(a, b)| (a.loss - b.loss, a.rows as f64)).collect(), PairedBy::Folds)
 }
 
 /// The weighted mean of differences, with its standard error.
-fn of(pairs: Vec<(f64, f64)>, by: By) -> Option<Difference> {
+fn of(pairs: Vec<(f64, f64)>, by: PairedBy) -> Option<Difference> {
     let (count, total) = (pairs.len(), pairs.iter().map(|(_, weight)| weight).sum::<f64>());
     let mean = pairs.iter().map(|(d, weight)| weight * d).sum::<f64>() / total;
     let squares = pairs.iter().map(|(d, weight)| weight * (d - mean) * (d - mean)).sum::<f64>();
     // Of few folds the spread is that of a sample, of rows that of the losses in every other figure.
-    let free = if by == By::Rows { count as f64 } else { count as f64 - 1.0 };
+    let free = if by == PairedBy::Rows { count as f64 } else { count as f64 - 1.0 };
     let standard_error = (count > 1).then(|| (squares / total / free).sqrt());
     mean.is_finite().then_some(Difference::Of { mean, standard_error, by, pairs: count })
 }
@@ -126,7 +126,7 @@ mod tests {
         };
         let found = by_rows(&paired(&[1.0, 2.0, 4.0], None), &paired(&[1.0, 1.0, 2.0], None));
         let error = (2.0_f64 / 9.0).sqrt();
-        let expected = Difference::Of { mean: 1.0, standard_error: Some(error), by: By::Rows, pairs: 3 };
+        let expected = Difference::Of { mean: 1.0, standard_error: Some(error), by: PairedBy::Rows, pairs: 3 };
         assert_eq!(found, Some(expected.clone()));
         assert_eq!(expected.to_string(), "nested +1.000000 ± 0.471405, paired by 3 rows");
         // A row of weight 2 counts as two.
@@ -150,7 +150,7 @@ mod tests {
             selected: Vec::new(),
         };
         let (a, b) = ([fold(1.0, 10), fold(3.0, 10)], [fold(1.0, 10), fold(1.0, 10)]);
-        let expected = Difference::Of { mean: 1.0, standard_error: Some(1.0), by: By::Folds, pairs: 2 };
+        let expected = Difference::Of { mean: 1.0, standard_error: Some(1.0), by: PairedBy::Folds, pairs: 2 };
         assert_eq!(by_folds(&a, &b), Some(expected));
         assert_eq!(by_folds(&[fold(f64::INFINITY, 3)], &b[..1]), None);
     }

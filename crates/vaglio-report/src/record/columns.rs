@@ -1,7 +1,7 @@
 //! What columns were taken for.
 
 use serde::{Deserialize, Serialize};
-use vaglio_tables::Taken;
+use vaglio_tables::InferredType;
 
 /// What neighboring columns that are alike are taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct TakenColumns {
     pub columns: usize,
     /// What they are taken for; nothing where they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub taken: Option<Taken>,
+    pub taken: Option<InferredType>,
     /// What they are for where that is not to be a feature: `target`, `weights`, `groups`, `series`, `time`, `folds` or
     /// `left out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ impl TakenColumns {
     /// What they are taken for in words, such as `class of 3 levels, target`.
     pub fn words(&self) -> String {
         let levels = match self.taken {
-            Some(Taken::Class) => format!(" of {} levels", self.levels),
+            Some(InferredType::Class) => format!(" of {} levels", self.levels),
             _ => String::new(),
         };
         let missing = (self.missing > 0).then(|| format!("{} missing", self.missing));

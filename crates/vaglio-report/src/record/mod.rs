@@ -52,12 +52,12 @@ pub struct Record {
     /// What is not to be trusted, and what to do instead.
     pub warnings: Vec<Warning>,
     /// The parts of the run.
-    pub pipeline: Parts,
+    pub pipeline: PartNames,
     /// The settings that tuning found, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
     /// What the data are.
-    pub data: Data,
+    pub data: DataRecord,
     /// Names of the candidate columns.
     pub candidates: Vec<String>,
     /// The score of the empty subset.
@@ -144,7 +144,7 @@ pub enum Status {
 /// The names of the parts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Parts {
+pub struct PartNames {
     /// The learner's kind.
     pub learner: String,
     /// The criterion's kind.
@@ -179,7 +179,7 @@ pub struct TunedSettings {
 /// What the data are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Data {
+pub struct DataRecord {
     /// Training rows as read.
     pub rows: usize,
     /// Candidate columns.

@@ -1,7 +1,7 @@
 //! The entry chart, as inline SVG.
 
 use super::number::{escape, short};
-use super::source::{Source, finite};
+use super::source::{RecordView, finite};
 use super::svg::{self, WIDTH, px};
 use std::fmt::Write;
 use vaglio_core::{Action, clip};
@@ -18,7 +18,7 @@ struct Stay {
 }
 
 /// The columns that were ever in the subset, in order of first entry, with their stays.
-fn stays(source: &Source<'_>) -> Vec<(usize, Vec<Stay>)> {
+fn stays(source: &RecordView<'_>) -> Vec<(usize, Vec<Stay>)> {
     let steps = &source.record.steps;
     let last = steps.len();
     let mut rows: Vec<(usize, Vec<Stay>)> = Vec::new();
@@ -54,13 +54,13 @@ fn stays(source: &Source<'_>) -> Vec<(usize, Vec<Stay>)> {
 
 /// Where the entry chart draws: its left edge and the width of a step.
 struct Grid<'r> {
-    source: &'r Source<'r>,
+    source: &'r RecordView<'r>,
     left: f64,
     column: f64,
 }
 
 /// Which column was in the subset at which step; `None` without steps or with more than fit.
-pub fn entries(source: &Source<'_>) -> Option<String> {
+pub fn entries(source: &RecordView<'_>) -> Option<String> {
     let steps = source.record.steps.len();
     if steps == 0 || steps > MOST_STEPS {
         return None;

@@ -2,9 +2,9 @@
 
 use super::axis::{Axis, tick_labels, ticks};
 use super::number::{count, escape, short};
-use super::source::Source;
+use super::source::RecordView;
 use super::svg::{self, px};
-use super::table::{Column, Table, bar};
+use super::table::{Column, HtmlTable, bar};
 use super::{heat, labels};
 use crate::record::{Figures, ShownPredictions};
 use serde::Serialize;
@@ -34,7 +34,7 @@ struct Class {
 }
 
 /// The most trustworthy figures with predictions, and where they come from.
-fn figures<'r>(source: &Source<'r>) -> Option<(&'r Figures, &'static str)> {
+fn figures<'r>(source: &RecordView<'r>) -> Option<(&'r Figures, &'static str)> {
     let nested = source.record.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
     let of_search = source.record.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
     nested.or(source.record.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
@@ -42,7 +42,7 @@ fn figures<'r>(source: &Source<'r>) -> Option<(&'r Figures, &'static str)> {
 
 impl Classes {
     /// The section; `None` for numbers, or without predictions of rows that were not seen.
-    pub fn of(source: &Source<'_>) -> Option<Classes> {
+    pub fn of(source: &RecordView<'_>) -> Option<Classes> {
         let names = source.record.data.classes.as_ref()?;
         let (figures, rows) = figures(source)?;
         let counts = figures.confusion.as_ref()?;
@@ -84,7 +84,7 @@ impl Classes {
         };
         let shown: Vec<String> = (0..counts.len()).map(name).collect();
         let matrix = if counts.len() <= FEW { matrix(&shown, counts) } else { heat::confusion(&shown, counts) };
-        let per_class = Table::of("Errors of each class", "“confusion”", columns, &classes, |_| false).html();
+        let per_class = HtmlTable::of("Errors of each class", "“confusion”", columns, &classes, |_| false).html();
         Some(Classes { lead, matrix, per_class, roc, roc_note })
     }
 }

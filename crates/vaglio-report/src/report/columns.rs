@@ -1,8 +1,8 @@
 //! The tables of columns: those chosen, those that come back when the selection is repeated, and the outer folds.
 
 use super::number::{self, count, counted, escape, short, significant};
-use super::source::{Source, finite};
-use super::table::{Column, Table, bar};
+use super::source::{RecordView, finite};
+use super::table::{Column, HtmlTable, bar};
 use crate::record::{Frequency, OuterFold, PerOutput, SelectedRecord, StabilityBound};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub struct Section {
 type Row<'r> = (usize, &'r SelectedRecord);
 
 /// The chosen columns with all that is known of each.
-pub fn chosen(source: &Source<'_>) -> Option<Section> {
+pub fn chosen(source: &RecordView<'_>) -> Option<Section> {
     let selected = &source.record.selected;
     let rows: Vec<Row<'_>> = selected.iter().enumerate().collect();
     let shares = |list: Option<&'_ Vec<Frequency>>| -> HashMap<usize, f64> {
@@ -57,13 +57,13 @@ pub fn chosen(source: &Source<'_>) -> Option<Section> {
         entered(row).map(|step| tied(source, &step.tied)).unwrap_or_default()
     }));
     columns.push(Column::html("Substitutes (score)", "t wide", |row: &Row<'_>| substitutes(row.1)));
-    let table = Table::of("Chosen columns", "“selected”", columns, &rows, |_| false).open_to(60).html();
+    let table = HtmlTable::of("Chosen columns", "“selected”", columns, &rows, |_| false).open_to(60).html();
     let heading = "Chosen columns".into();
     (!table.is_empty()).then(|| Section { id: "chosen", heading, lead: String::new(), table, note: note(source) })
 }
 
 /// Columns of which a few are named.
-pub fn tied(source: &Source<'_>, columns: &[usize]) -> String {
+pub fn tied(source: &RecordView<'_>, columns: &[usize]) -> String {
     let shown = 8;
     match columns.len().saturating_sub(shown) {
         0 => source.names(columns),
@@ -81,7 +81,7 @@ fn norm(weight: &Option<PerOutput>) -> Option<f64> {
 }
 
 /// The weights of each output, or of many the norm.
-fn weights<'r>(source: &Source<'r>) -> Vec<Column<'static, Row<'r>>> {
+fn weights<'r>(source: &RecordView<'r>) -> Vec<Column<'static, Row<'r>>> {
     let outputs = source.outputs();
     if outputs.len() > FEW_OUTPUTS {
         return vec![
@@ -106,7 +106,7 @@ fn substitutes(column: &SelectedRecord) -> Option<String> {
     Some(told.collect::<Vec<_>>().join(", ")).filter(|told| !told.is_empty())
 }
 
-fn note(source: &Source<'_>) -> String {
+fn note(source: &RecordView<'_>) -> String {
     let selected = &source.record.selected;
     let any = |known: fn(&SelectedRecord) -> bool| selected.iter().any(known);
     let mut out = Vec::new();
@@ -143,7 +143,7 @@ fn note(source: &Source<'_>) -> String {
 }
 
 /// How often columns come back when the selection is repeated.
-pub fn frequencies(source: &Source<'_>) -> Option<Section> {
+pub fn frequencies(source: &RecordView<'_>) -> Option<Section> {
     let (nested, stability) = (&source.record.nested, &source.record.stability);
     let lists = [nested.as_ref().map(|n| &n.frequency), stability.as_ref().map(|s| &s.frequency)];
     type Shares<'n> = (&'n str, Option<usize>, [Option<f64>; 2]);
@@ -170,7 +170,7 @@ pub fn frequencies(source: &Source<'_>) -> Option<Section> {
     ];
     let is_chosen =
         |row: &(&str, Option<usize>, [Option<f64>; 2])| row.1.is_some_and(|index| selected.contains(&index));
-    let table = Table::of("Selection frequencies", "“frequency”", columns, &rows, is_chosen).html();
+    let table = HtmlTable::of("Selection frequencies", "“frequency”", columns, &rows, is_chosen).html();
     let mut note = String::from(
         "Chosen columns are marked. Columns that come back are there for a reason; those that come once may be chance.",
     );
@@ -186,7 +186,7 @@ fn least(bound: &StabilityBound) -> f64 {
     bound.unimodal.filter(|u| u.is_finite()).map_or(bound.expected_false, |u| u.min(bound.expected_false))
 }
 
-fn lead(source: &Source<'_>) -> String {
+fn lead(source: &RecordView<'_>) -> String {
     let mut out = Vec::new();
     if let Some(nested) = &source.record.nested {
         let alike = nested.jaccard.map(|j| {
@@ -218,7 +218,7 @@ fn lead(source: &Source<'_>) -> String {
 }
 
 /// Every outer fold.
-pub fn folds(source: &Source<'_>) -> Option<Table> {
+pub fn folds(source: &RecordView<'_>) -> Option<HtmlTable> {
     let nested = source.record.nested.as_ref()?;
     let mut columns = Vec::new();
     if nested.repeats > 1 {
@@ -241,5 +241,5 @@ pub fn folds(source: &Source<'_>) -> Option<Table> {
         }),
     ]);
     let summary = format!("{} as a table", counted(nested.per_fold.len() as u64, "outer fold"));
-    Some(Table::of("Outer folds", "“nested.per_fold”", columns, &nested.per_fold, |_| false).folded(summary))
+    Some(HtmlTable::of("Outer folds", "“nested.per_fold”", columns, &nested.per_fold, |_| false).folded(summary))
 }

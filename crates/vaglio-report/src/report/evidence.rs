@@ -4,7 +4,7 @@ use super::axis::{Axis, log_ticks, tick_labels, ticks};
 use super::honest::{Honest, Origin, shuffled};
 use super::labels;
 use super::number::{escape, short};
-use super::source::{Source, finite};
+use super::source::{RecordView, finite};
 use super::svg::{self, NARROW, WIDTH, px};
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ struct Row {
 }
 
 /// What there is to compare; scores only where they are in the units of the losses.
-fn rows(source: &Source<'_>, honest: &[Honest<'_>]) -> Vec<Row> {
+fn rows(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Vec<Row> {
     let mut out = Vec::new();
     let plain = |name: &str, class, value| Row { name: name.into(), class, value, error: None, points: Vec::new() };
     if let Some(empty) = honest.iter().find_map(|figure| figure.empty) {
@@ -49,7 +49,7 @@ fn rows(source: &Source<'_>, honest: &[Honest<'_>]) -> Vec<Row> {
 }
 
 /// The drawing in two widths; `None` with fewer than two figures.
-pub fn drawing(source: &Source<'_>, honest: &[Honest<'_>]) -> Option<String> {
+pub fn drawing(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Option<String> {
     let rows = rows(source, honest);
     if rows.len() < 2 {
         return None;
@@ -57,7 +57,7 @@ pub fn drawing(source: &Source<'_>, honest: &[Honest<'_>]) -> Option<String> {
     Some(drawn(&rows, source, false)? + &drawn(&rows, source, true)?)
 }
 
-fn drawn(rows: &[Row], source: &Source<'_>, narrow: bool) -> Option<String> {
+fn drawn(rows: &[Row], source: &RecordView<'_>, narrow: bool) -> Option<String> {
     let values = || rows.iter().flat_map(|row| row.points.iter().copied().chain([row.value])).filter(|v| v.is_finite());
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let logarithmic = low > 0.0 && high / low > WIDE;

@@ -3,7 +3,7 @@
 use super::labels;
 use super::number::{counted, short};
 use super::plot::{Across, Level, Plot, Series};
-use super::source::{Entry, Source};
+use super::source::{Entry, RecordView};
 use serde::Serialize;
 use vaglio_core::ZeroOne;
 
@@ -22,30 +22,30 @@ pub struct Figure {
 }
 
 /// A line: its name in tooltips and its values with their spread.
-struct Line {
+struct FigureLine {
     word: &'static str,
     series: Series,
 }
 
 fn line(
-    source: &Source<'_>,
+    source: &RecordView<'_>,
     (word, name): (&'static str, &str),
     class: &'static str,
     value: fn(&Entry) -> Option<f64>,
-) -> Line {
+) -> FigureLine {
     let values = source.path.iter().map(value).collect();
-    Line { word, series: Series { name: name.into(), class, values, band: Vec::new() } }
+    FigureLine { word, series: Series { name: name.into(), class, values, band: Vec::new() } }
 }
 
-impl Line {
-    fn banded(mut self, source: &Source<'_>, half: fn(&Entry) -> Option<f64>) -> Line {
+impl FigureLine {
+    fn banded(mut self, source: &RecordView<'_>, half: fn(&Entry) -> Option<f64>) -> FigureLine {
         self.series.band = source.path.iter().map(half).collect();
         self
     }
 }
 
 /// The figures along the path that have something to show.
-pub fn figures(source: &Source<'_>) -> Vec<Figure> {
+pub fn figures(source: &RecordView<'_>) -> Vec<Figure> {
     let loss = source.loss();
     let mut out = Vec::new();
     let inner = line(source, ("score", &format!("inner score: {}", labels::score(source))), "inner", |e| e.score);
@@ -77,17 +77,17 @@ pub fn figures(source: &Source<'_>) -> Vec<Figure> {
 }
 
 /// Whether sizes are shown as powers: where all that matters is at the far left.
-fn across(source: &Source<'_>) -> Across {
+fn across(source: &RecordView<'_>) -> Across {
     let last = source.path.last().map_or(0, |entry| entry.size);
     let seen = source.record.selected.len().max(source.best_entry().map_or(0, |entry| entry.size)).max(1);
     if last >= MANY && last / seen >= FAR { Across::Powers } else { Across::Sizes }
 }
 
 /// A plot along the path.
-fn along(source: &Source<'_>, vertical: String, lines: Vec<Line>, levels: Vec<Level>) -> Plot {
-    let lines: Vec<Line> = lines.into_iter().filter(|l| l.series.values.iter().any(Option::is_some)).collect();
+fn along(source: &RecordView<'_>, vertical: String, lines: Vec<FigureLine>, levels: Vec<Level>) -> Plot {
+    let lines: Vec<FigureLine> = lines.into_iter().filter(|l| l.series.values.iter().any(Option::is_some)).collect();
     let told = |place: usize| {
-        let part = |line: &Line| {
+        let part = |line: &FigureLine| {
             let value = (*line.series.values.get(place)?)?;
             let spread = line.series.band.get(place).copied().flatten();
             let spread = spread.map(|s| format!(" ± {}", short(s))).unwrap_or_default();
@@ -125,11 +125,11 @@ fn levels(empty: Option<f64>, bound: Option<f64>) -> Vec<Level> {
     empty.into_iter().chain(bound).collect()
 }
 
-fn score_bound(source: &Source<'_>) -> Option<f64> {
+fn score_bound(source: &RecordView<'_>) -> Option<f64> {
     source.best_entry().and_then(|e| Some(e.score? + e.standard_error?))
 }
 
-fn score_figure(source: &Source<'_>, inner: Line) -> Option<Figure> {
+fn score_figure(source: &RecordView<'_>, inner: FigureLine) -> Option<Figure> {
     let inner = inner.banded(source, |e| e.standard_error);
     let levels = levels(source.empty_score(), score_bound(source));
     let plot = along(source, labels::score(source), vec![inner], levels);
@@ -137,7 +137,7 @@ fn score_figure(source: &Source<'_>, inner: Line) -> Option<Figure> {
     figure("Score against size", &plot, caption.into())
 }
 
-fn loss_figure(source: &Source<'_>, mut lines: Vec<Line>) -> Option<Figure> {
+fn loss_figure(source: &RecordView<'_>, mut lines: Vec<FigureLine>) -> Option<Figure> {
     let crossed = source.path.iter().any(|entry| entry.cross.is_some());
     let (empty, bound) = match crossed {
         true => {
@@ -171,7 +171,7 @@ fn loss_figure(source: &Source<'_>, mut lines: Vec<Line>) -> Option<Figure> {
 }
 
 /// The λ of every subset, where they differ.
-fn penalty_figure(source: &Source<'_>) -> Option<Figure> {
+fn penalty_figure(source: &RecordView<'_>) -> Option<Figure> {
     let penalty = line(source, ("λ", "λ that won"), "inner", |e| e.lambda);
     let mut known = penalty.series.values.iter().flatten();
     let first = known.next()?;
@@ -183,7 +183,7 @@ fn penalty_figure(source: &Source<'_>) -> Option<Figure> {
 }
 
 /// The lowest cross-validated loss over sizes, for each λ of the walk.
-fn lambda_figure(source: &Source<'_>) -> Option<Figure> {
+fn lambda_figure(source: &RecordView<'_>) -> Option<Figure> {
     let table = source.record.report.table.as_ref()?;
     let lowest = |cells: &Vec<crate::record::Cell>| {
         let known = cells.iter().filter(|cell| cell.loss.is_finite());

@@ -2,7 +2,7 @@
 
 use super::chart::clipped;
 use super::number::{count, escape, short};
-use super::source::Source;
+use super::source::RecordView;
 use super::svg::{self, px};
 use crate::record::{MOST_CORRELATED, PerOutput};
 use std::fmt::Write;
@@ -75,7 +75,7 @@ impl Map<'_> {
 }
 
 /// Correlations of the selected columns; `None` for fewer than two, or where they are not known.
-pub fn correlations(source: &Source<'_>) -> Option<String> {
+pub fn correlations(source: &RecordView<'_>) -> Option<String> {
     let rows = &source.record.report.correlations;
     let n = rows.len();
     if !(2..=MOST_CORRELATED).contains(&n) {
@@ -100,7 +100,7 @@ pub fn correlations(source: &Source<'_>) -> Option<String> {
 }
 
 /// Weights of each selected column for each output; `None` where there are too many, or they are not known.
-pub fn weights(source: &Source<'_>) -> Option<String> {
+pub fn weights(source: &RecordView<'_>) -> Option<String> {
     let outputs = source.outputs();
     let columns = &source.record.selected;
     let known = columns.iter().all(|c| c.weight.as_ref().is_some_and(|w| w.values().len() == outputs.len()));

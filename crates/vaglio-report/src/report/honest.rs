@@ -2,7 +2,7 @@
 
 use super::labels;
 use super::number::{self, counted, rounded, short, significant};
-use super::source::{Source, finite};
+use super::source::{RecordView, finite};
 use crate::record::{Figures, LossName, NullFigure};
 use serde::Serialize;
 use vaglio_core::{Auc, ZeroOne};
@@ -64,7 +64,7 @@ impl Origin {
 }
 
 /// Every figure of rows that the selection had not seen: nested, cross-validated, test.
-pub fn honest<'r>(source: &Source<'r>) -> Vec<Honest<'r>> {
+pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
     let record = source.record;
     let mut out = Vec::new();
     let times = |repeats: usize| if repeats > 1 { format!(", {repeats} times") } else { String::new() };
@@ -132,7 +132,7 @@ pub fn majority(figures: &Figures) -> Option<f64> {
 }
 
 /// The null figure that answers to a loss on rows held out, or else to the score.
-pub fn shuffled<'r>(source: &Source<'r>) -> Option<(&'r NullFigure, bool)> {
+pub fn shuffled<'r>(source: &RecordView<'r>) -> Option<(&'r NullFigure, bool)> {
     let permutations = source.record.permutations.as_ref()?;
     match &permutations.cross_validated {
         Some(figure) => Some((figure, true)),
@@ -178,7 +178,7 @@ fn against(honest: &Honest<'_>, loss: &LossName) -> String {
 }
 
 /// The figures in large type: the honest ones, the shuffled floor, and the inner score last.
-pub fn cards(source: &Source<'_>, honest: &[Honest<'_>]) -> Vec<Card> {
+pub fn cards(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Vec<Card> {
     let mut out: Vec<Card> =
         honest.iter().enumerate().flat_map(|(place, figure)| of_figure(source, figure, place == 0)).collect();
     let loss = source.loss();
@@ -207,7 +207,7 @@ pub fn cards(source: &Source<'_>, honest: &[Honest<'_>]) -> Vec<Card> {
 }
 
 /// The cards of one origin: for classes the error rate or AUC first, for numbers R² last.
-fn of_figure(source: &Source<'_>, figure: &Honest<'_>, is_first: bool) -> Vec<Card> {
+fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Vec<Card> {
     let (loss, title, class) = (source.loss(), figure.origin.title(), style(figure.origin, is_first));
     let how = |words: String| if words.is_empty() { figure.how.clone() } else { format!("{}; {words}", figure.how) };
     let mut out = Vec::new();
@@ -242,7 +242,7 @@ fn style(origin: Origin, is_first: bool) -> &'static str {
 }
 
 /// What the most trustworthy figure says, in a paragraph.
-pub fn verdict(source: &Source<'_>, honest: &[Honest<'_>]) -> String {
+pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
     let Some(first) = honest.first() else { return nothing(source) };
     let loss = source.loss();
     let mut out = match first.origin {
@@ -282,7 +282,7 @@ fn reading(figure: &Honest<'_>) -> &'static str {
     }
 }
 
-fn nothing(source: &Source<'_>) -> String {
+fn nothing(source: &RecordView<'_>) -> String {
     let give = "--nested 5, or test data, give an honest figure.";
     if source.record.pipeline.loss.is_some() {
         format!("No figure on this page comes from rows that the selection had not seen; {give}")
@@ -292,7 +292,7 @@ fn nothing(source: &Source<'_>) -> String {
 }
 
 /// What shuffled targets say, in a sentence; empty without them.
-pub fn floor(source: &Source<'_>) -> String {
+pub fn floor(source: &RecordView<'_>) -> String {
     let Some((null, is_cross)) = shuffled(source) else { return String::new() };
     let own = if is_cross { source.record.chosen.cross_validated.and_then(finite) } else { source.score() };
     let (Some(own), Some(mean)) = (own, finite(null.mean)) else { return String::new() };
@@ -311,7 +311,7 @@ pub fn floor(source: &Source<'_>) -> String {
 }
 
 /// How many columns would do, by name.
-pub fn fewest(source: &Source<'_>) -> String {
+pub fn fewest(source: &RecordView<'_>) -> String {
     let by_cross = source.path.iter().any(|entry| entry.cross.is_some());
     if !by_cross && source.record.pipeline.loss.is_none() {
         return String::new();

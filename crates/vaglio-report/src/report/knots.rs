@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, tick_labels, ticks, whole_ticks};
 use super::number::{escape, short};
-use super::source::Source;
+use super::source::RecordView;
 use super::svg::{self, WIDTH, px};
 use std::fmt::Write;
 use vaglio_core::{Action, clip};
@@ -16,20 +16,20 @@ const NAMED: usize = 12;
 const STYLES: usize = 6;
 
 /// The coefficient of one column at the end of each step; 0 while it is not on the path.
-struct Line {
+struct KnotLine {
     name: String,
     chosen: bool,
     values: Vec<f64>,
 }
 
 /// The columns that were ever on the path, in order of first entry; `None` for other searches.
-fn lines(source: &Source<'_>) -> Option<Vec<Line>> {
+fn lines(source: &RecordView<'_>) -> Option<Vec<KnotLine>> {
     let record = source.record;
     if record.steps.is_empty() || record.steps.iter().any(|step| step.alpha.is_none()) {
         return None;
     }
     let mut active: Vec<usize> = Vec::new();
-    let mut lines: Vec<(usize, Line)> = Vec::new();
+    let mut lines: Vec<(usize, KnotLine)> = Vec::new();
     for (place, step) in record.steps.iter().enumerate() {
         for &index in step.moved() {
             if step.action == Action::Remove {
@@ -40,7 +40,7 @@ fn lines(source: &Source<'_>) -> Option<Vec<Line>> {
             if !lines.iter().any(|(known, _)| *known == index) {
                 let chosen = record.selected.iter().any(|f| f.index == index);
                 let values = vec![0.0; record.steps.len()];
-                lines.push((index, Line { name: source.name(index), chosen, values }));
+                lines.push((index, KnotLine { name: source.name(index), chosen, values }));
             }
         }
         for (index, value) in active.iter().zip(step.alpha.iter().flatten()) {
@@ -53,7 +53,7 @@ fn lines(source: &Source<'_>) -> Option<Vec<Line>> {
 }
 
 /// Each column's coefficient against the step; `None` where there is no such path.
-pub fn coefficients(source: &Source<'_>) -> Option<String> {
+pub fn coefficients(source: &RecordView<'_>) -> Option<String> {
     let lines = lines(source)?;
     let all = || lines.iter().flat_map(|line| line.values.iter().copied()).filter(|v| v.is_finite());
     let (low, high) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
@@ -80,7 +80,7 @@ pub fn coefficients(source: &Source<'_>) -> Option<String> {
     Some(out)
 }
 
-fn draw(out: &mut String, lines: &[Line], x: &Axis, y: &Axis) {
+fn draw(out: &mut String, lines: &[KnotLine], x: &Axis, y: &Axis) {
     for (k, line) in lines.iter().enumerate().rev() {
         let points = line.values.iter().enumerate().map(|(step, v)| (x.at(step as f64 + 1.0), y.at(*v)));
         let path: Vec<String> =
@@ -95,7 +95,7 @@ fn draw(out: &mut String, lines: &[Line], x: &Axis, y: &Axis) {
         );
     }
     // Names from the top down, each at least a line below the one above.
-    let mut named: Vec<&Line> = lines.iter().collect();
+    let mut named: Vec<&KnotLine> = lines.iter().collect();
     named.sort_by(|a, b| size(b).total_cmp(&size(a)));
     named.truncate(NAMED);
     named.sort_by(|a, b| end(b).total_cmp(&end(a)));
@@ -114,10 +114,10 @@ fn draw(out: &mut String, lines: &[Line], x: &Axis, y: &Axis) {
     }
 }
 
-fn end(line: &Line) -> f64 {
+fn end(line: &KnotLine) -> f64 {
     line.values.last().copied().unwrap_or(0.0)
 }
 
-fn size(line: &Line) -> f64 {
+fn size(line: &KnotLine) -> f64 {
     end(line).abs()
 }

@@ -1,12 +1,12 @@
 //! The sentences of the page: what was selected, and how far to trust it.
 
 use super::number::{count, counted, short};
-use super::source::Source;
+use super::source::RecordView;
 use crate::record::{LossName, PredictedOn, ShownPredictions, Status};
 use vaglio_core::{Absolute, Role, Squared, title};
 
 /// The inner score as a phrase: `leave-one-out squared error`.
-pub fn score(source: &Source<'_>) -> String {
+pub fn score(source: &RecordView<'_>) -> String {
     let parts = &source.record.pipeline;
     let criterion = title(Role::Criterion, &parts.criterion);
     format!("{criterion} {}", parts.loss.as_ref().map_or("score", LossName::title))
@@ -19,7 +19,7 @@ pub fn capital(text: &str) -> String {
 }
 
 /// What was chosen, in one sentence.
-pub fn headline(source: &Source<'_>) -> String {
+pub fn headline(source: &RecordView<'_>) -> String {
     let record = source.record;
     let by = format!("by {} on the {}", title(Role::Search, &record.pipeline.search), score(source));
     let of = counted(record.data.features as u64, "column");
@@ -57,7 +57,7 @@ pub fn class_of(from: PredictedOn) -> &'static str {
 }
 
 /// How far the inner score may be trusted.
-pub fn optimism(source: &Source<'_>) -> String {
+pub fn optimism(source: &RecordView<'_>) -> String {
     let record = source.record;
     let (score, rows) = (score(source), counted(record.data.rows as u64, "row"));
     let tuned = record.tuned.is_some();
@@ -75,7 +75,7 @@ pub fn optimism(source: &Source<'_>) -> String {
 }
 
 /// What a reader must know before believing the result.
-pub fn warnings(source: &Source<'_>) -> Vec<String> {
+pub fn warnings(source: &RecordView<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if source.record.status == Status::Partial {
         out.push(format!(

@@ -3,7 +3,7 @@
 use super::axis::{Axis, tick_labels, ticks};
 use super::labels;
 use super::number::{count, escape};
-use super::source::Source;
+use super::source::RecordView;
 use super::svg::{self, px};
 use serde::Serialize;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub struct Predictions {
 
 impl Predictions {
     /// The section; `None` for classes, or without predictions of rows that were not seen.
-    pub fn of(source: &Source<'_>) -> Option<Predictions> {
+    pub fn of(source: &RecordView<'_>) -> Option<Predictions> {
         let shown = source.record.report.predictions.as_ref().filter(|_| source.record.data.classes.is_none())?;
         let class = labels::class_of(shown.from);
         let several = shown.observed.len() > 1;

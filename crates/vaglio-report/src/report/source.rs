@@ -20,7 +20,7 @@ pub struct Entry {
 }
 
 /// A record, and its path in increasing size.
-pub struct Source<'r> {
+pub struct RecordView<'r> {
     pub record: &'r Record,
     pub path: Vec<Entry>,
     /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
@@ -28,7 +28,7 @@ pub struct Source<'r> {
     entered: HashMap<usize, &'r StepRecord>,
 }
 
-impl<'r> Source<'r> {
+impl<'r> RecordView<'r> {
     pub fn new(record: &'r Record) -> Self {
         let curve: HashMap<usize, SizePoint> = record.report.curve.iter().map(|point| (point.size, *point)).collect();
         let entry = |(entry, subset): (&'r EntryRecord, Vec<usize>)| Entry {
@@ -49,7 +49,7 @@ impl<'r> Source<'r> {
         let scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
         let additions = record.steps.iter().filter(|step| step.action == Action::Add);
         let entered = additions.flat_map(|step| step.moved().iter().map(move |index| (*index, step))).collect();
-        Source { record, path, comparable: record.pipeline.loss.is_some() && !scaled, entered }
+        RecordView { record, path, comparable: record.pipeline.loss.is_some() && !scaled, entered }
     }
 
     /// The name of a column, or its index where no name is known.

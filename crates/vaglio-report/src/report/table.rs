@@ -9,7 +9,7 @@ const FOLD: usize = 30;
 pub const MOST_ROWS: usize = 200;
 
 /// A table as the page shows it; cells are HTML.
-pub struct Table {
+pub struct HtmlTable {
     label: String,
     heads: Vec<(String, &'static str)>,
     /// Cells of each row, and whether it is marked.
@@ -73,7 +73,7 @@ pub fn bar(share: f64, words: &str) -> String {
     format!("<span class=\"meter\"><span style=\"width:{width}%\"></span></span><span class=\"n\">{words}</span>")
 }
 
-impl Table {
+impl HtmlTable {
     /// A table of rows, with those marked that `marked` says; `key` is where all of them are found.
     pub fn of<T>(
         label: &str,
@@ -81,7 +81,7 @@ impl Table {
         columns: Vec<Column<'_, T>>,
         rows: &[T],
         marked: impl Fn(&T) -> bool,
-    ) -> Table {
+    ) -> HtmlTable {
         let kept: Vec<&T> = match rows.len() {
             // A few rows more are no reason to cut.
             n if n <= MOST_ROWS + 20 => rows.iter().collect(),
@@ -97,7 +97,7 @@ impl Table {
         let body = kept.iter().enumerate().map(|(k, row)| (marked(row), shown(k))).collect();
         let heads = columns.into_iter().zip(&filled).filter(|(_, filled)| **filled);
         let left = rows.len() - kept.len();
-        Table {
+        HtmlTable {
             label: label.into(),
             heads: heads.map(|(column, _)| (column.head, column.class)).collect(),
             rows: body,
@@ -115,7 +115,7 @@ impl Table {
     }
 
     /// The table open, unless it is longer than this.
-    pub fn open_to(mut self, most: usize) -> Table {
+    pub fn open_to(mut self, most: usize) -> HtmlTable {
         if self.rows.len() <= most {
             self.summary.clear();
         }
@@ -123,7 +123,7 @@ impl Table {
     }
 
     /// The table folded away behind a line.
-    pub fn folded(mut self, summary: String) -> Table {
+    pub fn folded(mut self, summary: String) -> HtmlTable {
         self.summary = summary;
         self
     }

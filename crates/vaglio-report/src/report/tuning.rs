@@ -2,7 +2,7 @@
 
 use super::number::{counted, short};
 use super::plot::{Across, Plot, Series};
-use super::table::{Column, Table};
+use super::table::{Column, HtmlTable};
 use crate::record::{Method, Scale, Scored, Tuned};
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ impl Tuning {
                 short(tuned.score()),
                 counted(tuned.trials.len() as u64, "evaluation"),
             ),
-            table: Table::of("Tuned settings", "“tuned”", columns, &rows, |_| false).html(),
+            table: HtmlTable::of("Tuned settings", "“tuned”", columns, &rows, |_| false).html(),
             svg: drawing(tuned),
         }
     }

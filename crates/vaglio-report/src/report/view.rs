@@ -6,8 +6,8 @@ use super::figures::{Figure, figures};
 use super::honest::{self, Card};
 use super::number::{self, counted, short};
 use super::scatter::Predictions;
-use super::source::{Entry, Source, finite};
-use super::table::{Column, Table};
+use super::source::{Entry, RecordView, finite};
+use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
 use super::{chart, evidence, heat, knots, labels};
 use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, proven};
@@ -58,7 +58,7 @@ struct Fact {
 
 impl View {
     /// The page of a record.
-    pub fn of(source: &Source<'_>, title: &str, configuration: &str) -> View {
+    pub fn of(source: &RecordView<'_>, title: &str, configuration: &str) -> View {
         let record = source.record;
         let honest = honest::honest(source);
         let heat = heat::correlations(source);
@@ -97,7 +97,7 @@ impl View {
     }
 }
 
-fn facts(source: &Source<'_>) -> Vec<Fact> {
+fn facts(source: &RecordView<'_>) -> Vec<Fact> {
     let (record, intercepts) = (source.record, source.intercepts());
     let mut out: Vec<Fact> = Vec::new();
     let mut counted = |label: &str, count: usize| {
@@ -160,7 +160,7 @@ fn time(seconds: &Seconds) -> String {
     parts.map(|(part, seconds)| format!("{part} {}", number::duration(seconds))).join(", ")
 }
 
-fn steps(source: &Source<'_>) -> Table {
+fn steps(source: &RecordView<'_>) -> HtmlTable {
     let steps = &source.record.steps;
     let columns = vec![
         Column::count("Step", |step: &StepRecord| step.step),
@@ -178,10 +178,10 @@ fn steps(source: &Source<'_>) -> Table {
         Column::text("Tied", |step: &StepRecord| columns::tied(source, &step.tied)),
     ];
     let summary = format!("{} as a table", counted(steps.len() as u64, "step"));
-    Table::of("Steps", "“steps”", columns, steps, |_| false).folded(summary)
+    HtmlTable::of("Steps", "“steps”", columns, steps, |_| false).folded(summary)
 }
 
-fn sizes(source: &Source<'_>) -> Table {
+fn sizes(source: &RecordView<'_>) -> HtmlTable {
     let chosen = source.chosen_entry().map(|entry| entry.size);
     let best = source.best_entry().map(|entry| entry.size);
     let lowest = source.lowest(|entry| entry.cross).map(|entry| entry.size);
@@ -208,21 +208,23 @@ fn sizes(source: &Source<'_>) -> Table {
         Column::html("", "t", mark),
     ];
     let is_marked = |entry: &Entry| [chosen, lowest, best].contains(&Some(entry.size));
-    Table::of("Sizes", "“path”", columns, &source.path, is_marked)
+    HtmlTable::of("Sizes", "“path”", columns, &source.path, is_marked)
 }
 
-fn excluded(source: &Source<'_>) -> Table {
+fn excluded(source: &RecordView<'_>) -> HtmlTable {
     let columns = vec![
         Column::name("Column", |column: &ExcludedRecord| column.name.clone()),
         Column::count("Index", |column: &ExcludedRecord| column.index),
         Column::text("Reason", |column: &ExcludedRecord| column.reason.replace('_', " ")),
     ];
-    Table::of("Columns left out", "“excluded”", columns, &source.record.excluded, |_| false)
+    HtmlTable::of("Columns left out", "“excluded”", columns, &source.record.excluded, |_| false)
 }
 
-fn taken(source: &Source<'_>) -> Table {
+fn taken(source: &RecordView<'_>) -> HtmlTable {
     let columns = vec![Column::name("Columns", TakenColumns::names), Column::text("Taken for", TakenColumns::words)];
-    Table::of("What the columns were taken for", "“data.columns”", columns, &source.record.data.columns, |_| false)
+    HtmlTable::of("What the columns were taken for", "“data.columns”", columns, &source.record.data.columns, |_| {
+        false
+    })
 }
 
 fn heat_note(selected: usize, drawn: bool) -> String {

@@ -6,7 +6,7 @@ mod kept;
 mod messages;
 mod pages;
 
-use super::bytes::Kind;
+use super::bytes::FileKind;
 use super::growing::Growing;
 use super::guard::guarded;
 use super::load::load;
@@ -82,19 +82,19 @@ impl Stored {
     ///
     /// # Errors
     /// A file that is damaged, has no columns, two of one name, or more cells than there may be memory for.
-    pub fn new(path: &Path, bytes: Vec<u8>, kind: Kind, budget: Budget) -> Result<Self> {
+    pub fn new(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Self> {
         let bytes = Bytes::from(bytes);
         let kept = Kept::Memory(bytes.clone());
         guarded(path, || {
             let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
             let (format, schema) = match kind {
-                Kind::Parquet => of_parquet(path, &kept, budget)?,
-                Kind::ArrowStream => {
+                FileKind::Parquet => of_parquet(path, &kept, budget)?,
+                FileKind::ArrowStream => {
                     let lengths = check_stream(path, &bytes, budget)?;
                     let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|e| failed(&e))?;
                     (Format::Stream(lengths), reader.schema())
                 }
-                Kind::Arrow | Kind::Text => {
+                FileKind::Arrow | FileKind::Text => {
                     let blocks = Blocks::new(path, &bytes, budget)?;
                     let schema = blocks.schema.clone();
                     (Format::File(blocks), schema)
@@ -121,7 +121,7 @@ impl Stored {
     ///
     /// # Errors
     /// Those of [`Stored::new`].
-    pub fn sampled(path: &Path, kind: Kind, budget: Budget) -> Result<Self> {
+    pub fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
         let stored = match Stored::on_disk(path, budget)? {
             Some(stored) => stored,
             None => Stored::new(path, load(path, budget)?.bytes, kind, budget)?,

@@ -5,7 +5,7 @@ mod known;
 mod stored;
 mod text;
 
-use super::bytes::{Kind, check_encoding, kind};
+use super::bytes::{FileKind, check_encoding, kind};
 use super::growing::Growing;
 use super::load::check_unchanged;
 use super::settle::{Settled, settle};
@@ -68,9 +68,11 @@ impl Batches {
         let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
         let Some(mut plain) = Plain::open(path) else { return Ok(None) };
         let Some(body) = plain.begin().and_then(|()| kind(path, &plain.head).ok()).and_then(|kind| match kind {
-            Kind::Text => TextRows::new(path, plain, spec, Budget::of_machine()).map(|rows| Body::Text(Box::new(rows))),
+            FileKind::Text => {
+                TextRows::new(path, plain, spec, Budget::of_machine()).map(|rows| Body::Text(Box::new(rows)))
+            }
             #[cfg(feature = "parquet")]
-            Kind::Parquet if !plain.is_compressed => {
+            FileKind::Parquet if !plain.is_compressed => {
                 StoredRows::new(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
             }
             _ => None,

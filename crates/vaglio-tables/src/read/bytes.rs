@@ -10,7 +10,7 @@ use vaglio_core::{Error, Result};
 
 /// What the first bytes of a file say that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Text,
     Parquet,
     /// Arrow's file format, which Feather is since its second version.
@@ -20,25 +20,25 @@ pub(super) enum Kind {
 }
 
 /// What the first bytes of a file, decompressed, and its name say that it is.
-pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind> {
+pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);
     let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
     match bytes {
-        [b'P', b'A', b'R', b'1', ..] => Ok(Kind::Parquet),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Kind::Arrow),
+        [b'P', b'A', b'R', b'1', ..] => Ok(FileKind::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(FileKind::Arrow),
         [b'F', b'E', b'A', b'1', ..] => {
             Err(unreadable(path, "is Feather of its first version; write it again as Arrow or Parquet"))
         }
-        [0xff, 0xff, 0xff, 0xff, ..] if is_arrow => Ok(Kind::ArrowStream),
+        [0xff, 0xff, 0xff, 0xff, ..] if is_arrow => Ok(FileKind::ArrowStream),
         [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => {
             Err(unreadable(path, "is a spreadsheet or an archive; save the table as .csv"))
         }
         _ => match extension.as_str() {
-            "csv" | "tsv" | "tab" | "txt" | "dat" => Ok(Kind::Text),
-            "parquet" => Ok(Kind::Parquet),
-            _ if is_arrow => Ok(Kind::Arrow),
+            "csv" | "tsv" | "tab" | "txt" | "dat" => Ok(FileKind::Text),
+            "parquet" => Ok(FileKind::Parquet),
+            _ if is_arrow => Ok(FileKind::Arrow),
             // What comes through a pipe has no name to go by.
-            "" if is_stream(path) => Ok(Kind::Text),
+            "" if is_stream(path) => Ok(FileKind::Text),
             _ => Err(unreadable(path, FORMATS)),
         },
     }

@@ -1,6 +1,6 @@
 //! The beginning of a file, by which the whole is judged before it is read.
 
-use super::bytes::{Kind, is_utf8, kind};
+use super::bytes::{FileKind, is_utf8, kind};
 use crate::ReadSpec;
 use std::cell::Cell;
 use std::fs::File;
@@ -19,7 +19,7 @@ pub(super) enum Head {
     /// Whole lines of text, of which the file has so many times as many.
     Text(Vec<u8>, f64),
     /// Rows that are of known types.
-    Stored(#[cfg_attr(not(feature = "parquet"), allow(dead_code))] Kind),
+    Stored(#[cfg_attr(not(feature = "parquet"), allow(dead_code))] FileKind),
 }
 
 /// Bytes by which each of these files is judged; `None` where they are few enough to be read.
@@ -45,13 +45,13 @@ pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
         return None;
     }
     match (kind(path, &bytes).ok()?, is_compressed) {
-        (Kind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
+        (FileKind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
             let length = whole_lines(&bytes, spec.quote as u8)?;
             bytes.truncate(length);
             let times = size as f64 / taken.get().max(1) as f64 * most as f64 / length as f64;
             Some(Head::Text(bytes, times.max(1.0)))
         }
-        (Kind::Text, _) | (_, Some(_)) => None,
+        (FileKind::Text, _) | (_, Some(_)) => None,
         (kind, None) => Some(Head::Stored(kind)),
     }
 }

@@ -1,6 +1,6 @@
 //! The bytes of a file: read once, watched for changes, decompressed, never more of them than there may be memory for.
 
-use super::bytes::{Kind, kind};
+use super::bytes::{FileKind, kind};
 use super::{system, unreadable};
 use crate::budget::Budget;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ pub(super) struct Loaded {
     /// Its bytes, decompressed.
     pub bytes: Vec<u8>,
     /// What they are.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// SHA-256 of the file, where it was compressed.
     pub digest: Option<[u8; 32]>,
 }

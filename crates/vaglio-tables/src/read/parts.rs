@@ -2,7 +2,7 @@
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::{Hashing, Stored};
-use super::bytes::{Kind, is_utf8, text};
+use super::bytes::{FileKind, is_utf8, text};
 use super::cell::Rules;
 use super::growing::{Growing, RawColumn};
 use super::head::{Head, head};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use vaglio_core::Result;
 
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct TableFile {
     pub path: PathBuf,
     pub body: Body,
     /// Columns of one value that its folders name.
@@ -34,16 +34,16 @@ pub(super) enum Body {
     Stored(Box<Stored>),
 }
 
-impl Part {
+impl TableFile {
     pub fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget) -> Result<Self> {
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         #[cfg(feature = "parquet")]
         if let Some(stored) = Stored::on_disk(&path, budget)? {
-            return Ok(Part { path, body: Body::Stored(Box::new(stored)), fixed, digest: None, times: 1.0 });
+            return Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed, digest: None, times: 1.0 });
         }
         let Loaded { bytes, kind, mut digest } = load(&path, budget)?;
         let body = match kind {
-            Kind::Text => {
+            FileKind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
                 digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
                 Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?))
@@ -57,7 +57,7 @@ impl Part {
                 return Err(super::unreadable(&path, message));
             }
         };
-        Ok(Part { path, body, fixed, digest, times: 1.0 })
+        Ok(TableFile { path, body, fixed, digest, times: 1.0 })
     }
 
     /// The beginning of a file, of so many bytes.
@@ -72,10 +72,10 @@ impl Part {
                 let times = stored.times();
                 (Body::Stored(Box::new(stored)), times)
             }
-            _ => return Part::open(path, spec, is_partitioned, budget),
+            _ => return TableFile::open(path, spec, is_partitioned, budget),
         };
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
-        Ok(Part { path, body, fixed, digest: None, times })
+        Ok(TableFile { path, body, fixed, digest: None, times })
     }
 
     fn own_names(&self) -> &[String] {

@@ -6,7 +6,7 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 
 use super::cell::{DateForm, Dress, Rules, plain};
 use super::growing::{Growing, NumberColumn, RawColumn};
-use crate::{ColumnSurvey, Taken};
+use crate::{ColumnSurvey, InferredType};
 use dates::{SAMPLE, dates};
 use std::collections::HashSet;
 use vaglio_core::{Cells, Numbers};
@@ -359,35 +359,35 @@ fn done(
 }
 
 /// What the cells of a column are taken for, `present` of which are there, and how many texts there are among them.
-pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (Taken, usize) {
+pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
     if present == 0 {
-        return (Taken::Empty, 0);
+        return (InferredType::Empty, 0);
     }
     match cells {
         Cells::Text(text) => {
             let levels = text.iter().filter(|level| !level.is_empty()).collect::<HashSet<_>>().len();
             let taken = match hint {
-                Hint::Text => Taken::Text,
-                _ if levels == 1 => Taken::Constant,
-                Hint::Class => Taken::Class,
-                _ if levels == present && present > FEW => Taken::Identifier,
-                _ if levels > MOST_LEVELS || (levels > FEW && 4 * levels > text.len()) => Taken::Text,
-                _ => Taken::Class,
+                Hint::Text => InferredType::Text,
+                _ if levels == 1 => InferredType::Constant,
+                Hint::Class => InferredType::Class,
+                _ if levels == present && present > FEW => InferredType::Identifier,
+                _ if levels > MOST_LEVELS || (levels > FEW && 4 * levels > text.len()) => InferredType::Text,
+                _ => InferredType::Class,
             };
             (taken, levels)
         }
-        Cells::Dates(_) => (Taken::Date, 0),
+        Cells::Dates(_) => (InferredType::Date, 0),
         Cells::Numbers(numbers) => {
             let column = numbers.view();
             let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());
             let first = present.next().unwrap_or(f64::NAN);
             let runs = |(k, v): (usize, f64)| v == first + (k + 1) as f64;
             match () {
-                () if present.clone().all(|v| v == first) => (Taken::Constant, 0),
+                () if present.clone().all(|v| v == first) => (InferredType::Constant, 0),
                 () if column.len() > FEW && first.fract() == 0.0 && present.enumerate().all(runs) => {
-                    (Taken::Identifier, 0)
+                    (InferredType::Identifier, 0)
                 }
-                () => (Taken::Number, 0),
+                () => (InferredType::Number, 0),
             }
         }
     }

@@ -7,7 +7,7 @@ use super::cell::Rules;
 use super::digest::{Digest, digits};
 use super::growing::Growing;
 use super::head::share;
-use super::parts::{Body, Part};
+use super::parts::{Body, TableFile};
 use super::settle::{Fault, FaultKind, Hint, Settled, settle};
 use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::ReadSpec;
@@ -21,7 +21,7 @@ use vaglio_core::{Cells, Error, Result, Table};
 /// The files of a table, Parquet on the disk and others in memory: their header is known, their rows are read on demand.
 #[derive(Debug)]
 pub struct Source {
-    parts: Vec<Part>,
+    parts: Vec<TableFile>,
     names: Vec<String>,
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,
@@ -81,10 +81,10 @@ impl Source {
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
         let most = share(&only).filter(|_| is_sample);
         let open = |file: PathBuf, folder: bool| match most {
-            Some(most) => Part::sampled(file, spec, folder, budget, most),
-            None => Part::open(file, spec, folder, budget),
+            Some(most) => TableFile::sampled(file, spec, folder, budget, most),
+            None => TableFile::open(file, spec, folder, budget),
         };
-        let parts: Result<Vec<Part>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
+        let parts: Result<Vec<TableFile>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
         let parts = parts?;
         let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
         let (names, aside) = (first.names(), first.aside().to_vec());
@@ -138,7 +138,7 @@ impl Source {
     /// # Errors
     /// A Parquet file that cannot be read, or was written to since it was opened.
     pub fn sha256(&self) -> Result<String> {
-        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(Part::digest).collect();
+        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(TableFile::digest).collect();
         Ok(digits(&hashes?))
     }
 
@@ -162,7 +162,7 @@ impl Source {
     /// The beginnings of the hashes of its files, where all were left on the disk.
     #[cfg(feature = "parquet")]
     pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
-        self.parts.iter().map(Part::hashing).collect()
+        self.parts.iter().map(TableFile::hashing).collect()
     }
 
     /// Reads like [`Source::read`], and hashes like [`Source::sha256`]. Where there is a second thread and the files were
@@ -180,7 +180,7 @@ impl Source {
         }
         #[cfg(feature = "parquet")]
         if rayon::current_num_threads() == 1 {
-            self.parts.iter().for_each(Part::hash_along);
+            self.parts.iter().for_each(TableFile::hash_along);
         }
         let (read, digits) = rayon::join(|| self.read(wanted), || self.sha256());
         let (table, survey) = read?;

@@ -1,7 +1,7 @@
 //! Predictions as CSV, in which no cell of text is run by a spreadsheet.
 
 use super::predictions::Predictions;
-use crate::pipeline::Bounds;
+use crate::pipeline::IntervalEnds;
 use vaglio_core::{Cells, Error, Result};
 
 impl Predictions {
@@ -45,7 +45,7 @@ impl Predictions {
             record.extend(self.labels.as_ref().map(|labels| safe(labels[row].clone())));
             let probabilities = self.probabilities.iter().flat_map(|(_, all)| all.column(row).to_vec());
             record.extend(probabilities.map(|p| number(&p)));
-            if let Some(Bounds { lower, upper, .. }) = &self.intervals {
+            if let Some(IntervalEnds { lower, upper, .. }) = &self.intervals {
                 record.extend((0..lower.nrows()).flat_map(|o| [number(&lower[[o, row]]), number(&upper[[o, row]])]));
             }
             writer.write_record(&record).map_err(|e| failed(&e))?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
 use vaglio_report::record::TakenColumns;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ColumnFilter, Digest, Source, Survey, Taken, Wanted};
+use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
 
 /// Everything that a run needs of its data.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Some(whole) => with_past(test, &train, &whole),
         None => (test, None),
     };
-    let parts = Parts::take(&roles, train)?;
+    let parts = RoleColumns::take(&roles, train)?;
     let task = task(spec, &parts.targets)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
@@ -141,7 +141,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Some(table) => {
             // What gives rows their fold says nothing of test rows.
             let roles = Roles { words: &[], ..roles };
-            let rows = Parts::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
+            let rows = RoleColumns::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
             let alone =
                 |rows: Rows| Rows { groups: None, assignment: None, time: None, counted: counted.clone(), ..rows };
             let problem = rows.and_then(|rows| {
@@ -188,7 +188,7 @@ fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget, is_sample
 fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
     let header = source.names();
     let unused = roles.unused();
-    let read = train.columns.iter().filter(|column| column.taken != Taken::Empty);
+    let read = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
     let read: HashSet<&str> = read.map(|column| column.name.as_str()).collect();
     let is_read = |name: &&String| read.contains(name.as_str()) && !unused.contains(name);
     let wanted: Vec<String> = train_header.iter().filter(is_read).cloned().collect();
@@ -216,7 +216,7 @@ pub(super) fn in_users_units(problem: &Problem, scales: Option<&[TargetScale]>) 
 }
 
 /// A table with the columns of special meaning taken out.
-struct Parts {
+struct RoleColumns {
     targets: Vec<(String, Cells)>,
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
@@ -225,7 +225,7 @@ struct Parts {
     rest: Table,
 }
 
-impl Parts {
+impl RoleColumns {
     fn take(roles: &Roles<'_>, mut table: Table) -> Result<Self> {
         let spec = roles.spec;
         // A column may give the series, the groups and the folds alike.
@@ -252,12 +252,12 @@ impl Parts {
         for name in spec.target.names() {
             targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
         }
-        Ok(Parts { targets, weights, groups, assignment, time, rest: table })
+        Ok(RoleColumns { targets, weights, groups, assignment, time, rest: table })
     }
 
     /// The rows with coded targets.
     fn rows(self, task: &Task, field: &str) -> Result<Rows> {
-        let Parts { targets, weights, groups, assignment, time, rest: table } = self;
+        let RoleColumns { targets, weights, groups, assignment, time, rest: table } = self;
         let targets = encode(task, &targets, field, |row| table.origin(row))?;
         Ok(Rows { table, targets, weights, groups, assignment, time, counted: None })
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use vaglio_core::{Error, Result};
-use vaglio_tables::read::{FaultKind, Source, Taken, quoted};
+use vaglio_tables::read::{FaultKind, InferredType, Source, quoted};
 
 /// What a new pipeline is to be for.
 #[derive(Debug, Clone, Default)]
@@ -126,8 +126,11 @@ impl Plan {
     fn of(table: &Look, options: &InitOptions) -> Result<Self> {
         let asked = &options.targets[..];
         let usable = |seen: &&Seen| {
-            let odd = matches!(seen.survey.taken, Taken::Empty | Taken::Constant | Taken::Identifier | Taken::Date);
-            seen.fault.is_none() && !odd && !(seen.survey.taken == Taken::Text) && seen.survey.missing == 0
+            let odd = matches!(
+                seen.survey.taken,
+                InferredType::Empty | InferredType::Constant | InferredType::Identifier | InferredType::Date
+            );
+            seen.fault.is_none() && !odd && !(seen.survey.taken == InferredType::Text) && seen.survey.missing == 0
         };
         let named = TARGETS.iter().find_map(|known| {
             table.columns.iter().filter(usable).find(|seen| seen.survey.name.eq_ignore_ascii_case(known))
@@ -140,7 +143,8 @@ impl Plan {
             (asked, _) => asked.to_vec(),
         };
         let is_classes = table.column(&targets[0]).is_some_and(|seen| {
-            matches!(seen.survey.taken, Taken::Class | Taken::Text) || (seen.distinct == 2 && targets.len() == 1)
+            matches!(seen.survey.taken, InferredType::Class | InferredType::Text)
+                || (seen.distinct == 2 && targets.len() == 1)
         });
         let plan_order =
             table.order.clone().filter(|(series, time)| !targets.contains(series) && !targets.contains(time));
@@ -192,25 +196,27 @@ impl Plan {
         let is_group = GROUPS.contains(&base(name).as_str());
         let repeats = seen.distinct > 1 && 2 * seen.distinct <= rows;
         match survey.taken {
-            Taken::Empty => {}
+            InferredType::Empty => {}
             _ if is_group && repeats && survey.missing == 0 && self.groups.is_none() => {
                 self.groups = Some(name.clone())
             }
-            Taken::Identifier if asked.is_none() || survey.levels > 0 => exclude("it differs in every row".into()),
+            InferredType::Identifier if asked.is_none() || survey.levels > 0 => {
+                exclude("it differs in every row".into())
+            }
             _ if is_id(name) && seen.differs && rows > 10 && asked.is_none() => {
                 exclude("it differs in every row".into())
             }
-            Taken::Text => exclude(format!("it has {} levels in {rows} rows", survey.levels)),
-            Taken::Date => self.dates = true,
-            Taken::Class | Taken::Constant if survey.levels > 0 => {
+            InferredType::Text => exclude(format!("it has {} levels in {rows} rows", survey.levels)),
+            InferredType::Date => self.dates = true,
+            InferredType::Class | InferredType::Constant if survey.levels > 0 => {
                 self.text = true;
                 self.text_missing |= survey.missing > 0;
             }
-            Taken::Number | Taken::Class | Taken::Constant | Taken::Identifier => {
+            InferredType::Number | InferredType::Class | InferredType::Constant | InferredType::Identifier => {
                 self.numbers_missing |= survey.missing > 0
             }
         }
-        self.numbers_missing |= survey.taken == Taken::Date && survey.missing > 0;
+        self.numbers_missing |= survey.taken == InferredType::Date && survey.missing > 0;
     }
 
     fn written(&self, path: &str, table: &Look) -> Draft {
@@ -302,7 +308,9 @@ impl Plan {
 
     fn needs_task(&self, table: &Look) -> bool {
         let target = table.column(&self.targets[0]);
-        target.is_some_and(|seen| seen.survey.taken == Taken::Text || (seen.survey.levels == 0 && seen.distinct > 2))
+        target.is_some_and(|seen| {
+            seen.survey.taken == InferredType::Text || (seen.survey.levels == 0 && seen.distinct > 2)
+        })
     }
 
     /// What was decided, for people.

@@ -59,7 +59,7 @@ pub(super) struct Book {
     path: PathBuf,
     known: HashMap<String, String>,
     is_resumed: bool,
-    shared: Arc<Shared>,
+    shared: Arc<BookState>,
     writer: Mutex<Option<JoinHandle<()>>>,
     /// What the writer waits for at first.
     data: Option<Digest>,
@@ -84,7 +84,7 @@ impl Keeps {
     }
 }
 
-struct Shared {
+struct BookState {
     state: Mutex<State>,
     changed: Condvar,
     over: Condvar,
@@ -123,7 +123,7 @@ impl State {
     }
 }
 
-impl Shared {
+impl BookState {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -198,7 +198,8 @@ impl Book {
         let path = out.join(NAME);
         let state = State { begun: None, held: Vec::new(), waiting: String::new(), failure: None, is_over: false };
         let (changed, over) = (Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed, over, has_failed: AtomicBool::new(false) });
+        let shared =
+            Arc::new(BookState { state: Mutex::new(state), changed, over, has_failed: AtomicBool::new(false) });
         let writer = {
             let (shared, path) = (Arc::clone(&shared), path.clone());
             std::thread::spawn(move || {
@@ -284,7 +285,7 @@ impl Keeper for Book {
 }
 
 /// Writes lines as they come, those of a moment together, and now and then forces them to the disk.
-fn writing(shared: &Shared, path: &Path) {
+fn writing(shared: &BookState, path: &Path) {
     let (mut synced, mut is_dirty) = (Instant::now(), false);
     loop {
         let mut state = shared.state();

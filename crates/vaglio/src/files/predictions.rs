@@ -1,7 +1,7 @@
 //! Predictions of the rows of a file, with what stands beside them.
 
 use super::targets::encode;
-use crate::pipeline::Bounds;
+use crate::pipeline::IntervalEnds;
 use crate::pipeline::SavedModel;
 use crate::pipeline::saved::Predicted;
 use crate::pipeline::saved::classes;
@@ -49,7 +49,7 @@ pub struct Predictions {
     /// The labels of classes and their probabilities, classes × rows.
     pub probabilities: Option<(Vec<String>, Array2<f64>)>,
     /// Where targets are expected.
-    pub intervals: Option<Bounds>,
+    pub intervals: Option<IntervalEnds>,
     /// How the predictions compare with the targets in the data.
     pub judged: Option<Judged>,
     /// Whether text is written to CSV as it is.
@@ -231,7 +231,7 @@ impl SavedModel {
         mut table: Table,
         survey: &Survey,
         predicted: &Predicted,
-        intervals: Option<&Bounds>,
+        intervals: Option<&IntervalEnds>,
     ) -> Result<Judged> {
         let observed = self.observed()?;
         survey.check_complete(&table, observed.targets.iter().map(String::as_str))?;

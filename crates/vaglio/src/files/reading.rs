@@ -1,7 +1,7 @@
 //! What a run found of how its files are read.
 
 use crate::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec, Reading};
-use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, MONTH_FIRST, Source, Survey, Taken};
+use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, InferredType, MONTH_FIRST, Source, Survey};
 
 impl Reading {
     /// How other files are read alike: the mark before decimals and the order of dates are those that were found.
@@ -14,7 +14,7 @@ impl Reading {
             known => known,
         };
         let kind = |column: &ColumnSurvey| match column.taken {
-            Taken::Date => Some(ColumnType::Date),
+            InferredType::Date => Some(ColumnType::Date),
             _ if column.levels > 0 => Some(ColumnType::Class),
             _ => None,
         };

@@ -14,9 +14,9 @@ use crate::tune::Tuned;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
-    Cell, ChosenRecord, Data, EntryRecord, ExcludedRecord, Figures, LossName, Parts, PerOutput, Record, SCHEMA,
-    Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning, WarningKind,
-    recorded,
+    Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, LossName, PartNames, PerOutput, Record,
+    SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning,
+    WarningKind, recorded,
 };
 use vaglio_tables::budget;
 
@@ -109,8 +109,8 @@ fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
     }
 }
 
-fn data(prepared: &Prepared, design: &Design) -> Result<Data> {
-    Ok(Data {
+fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
+    Ok(DataRecord {
         rows: prepared.rows,
         features: design.features(),
         outputs: prepared.train.targets().nrows(),
@@ -127,10 +127,10 @@ fn stage(stage: &Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
-fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<Parts> {
+fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
     let settings = &pipeline.0;
     let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
-    Ok(Parts {
+    Ok(PartNames {
         learner: settings.learner.typetag_name().into(),
         criterion: settings.criterion.typetag_name().into(),
         search: settings.search.typetag_name().into(),

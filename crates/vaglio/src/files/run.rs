@@ -36,7 +36,7 @@ pub struct RunOptions {
 
 /// What a run found; everything is on disk already.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The content of `selection.json`.
     pub record: Record,
     /// The trained model.
@@ -53,7 +53,7 @@ pub struct Outcome {
 /// # Errors
 /// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
 /// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`].
-pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<Outcome> {
+pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     let mut claim = Claim::existing(&options.out)?;
     let done = run_in(&mut claim, pipeline, options, monitor.into());
     if let (Err(_), Some(claim)) = (&done, &claim) {
@@ -68,7 +68,7 @@ fn run_in(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
-) -> Result<Outcome> {
+) -> Result<RunOutcome> {
     let start = Instant::now();
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
@@ -118,7 +118,7 @@ fn run_in(
         ("selection.json", &record.to_text()?),
     ];
     claim.put(&texts, book.is_resumed())?;
-    Ok(Outcome { record, model })
+    Ok(RunOutcome { record, model })
 }
 
 /// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.

@@ -1,7 +1,7 @@
 //! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
 
 use super::predictions::{Beside, Predictions};
-use crate::pipeline::Bounds;
+use crate::pipeline::IntervalEnds;
 use crate::pipeline::SavedModel;
 use crate::pipeline::saved::Predicted;
 use ndarray::{Array2, Axis, concatenate};
@@ -110,10 +110,10 @@ impl SavedModel {
     }
 
     /// The figures of predictions and intervals that were remembered.
-    fn compared(&self, seen: &[(Array2<f64>, Option<Bounds>)], reader: BatchReader) -> Result<Predictions> {
-        let bounds: Vec<&Bounds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
+    fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: BatchReader) -> Result<Predictions> {
+        let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
         let intervals = match bounds.first() {
-            Some(first) => Some(Bounds {
+            Some(first) => Some(IntervalEnds {
                 level: first.level,
                 lower: joined(bounds.iter().map(|bounds| &bounds.lower))?,
                 upper: joined(bounds.iter().map(|bounds| &bounds.upper))?,

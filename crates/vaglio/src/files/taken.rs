@@ -5,7 +5,7 @@ use crate::pipeline::ColumnType;
 use std::collections::HashMap;
 use vaglio_core::{Error, Result, Table};
 use vaglio_report::record::TakenColumns;
-use vaglio_tables::read::{ColumnSurvey, Hint, Survey, Taken, quoted};
+use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, Survey, quoted};
 
 /// What is known of columns before they are read: what the settings say, and what labels and targets are.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
@@ -33,12 +33,12 @@ pub(super) fn hints_like(roles: &Roles<'_>, survey: &Survey) -> HashMap<String, 
 /// What the cells of a column were read as.
 fn known_as(column: &ColumnSurvey) -> Hint {
     match column.taken {
-        Taken::Number => Hint::Number,
-        Taken::Date => Hint::Date,
-        Taken::Class | Taken::Text => Hint::Class,
-        Taken::Constant | Taken::Identifier if column.levels > 0 => Hint::Class,
-        Taken::Constant | Taken::Identifier => Hint::Number,
-        Taken::Empty => Hint::Auto,
+        InferredType::Number => Hint::Number,
+        InferredType::Date => Hint::Date,
+        InferredType::Class | InferredType::Text => Hint::Class,
+        InferredType::Constant | InferredType::Identifier if column.levels > 0 => Hint::Class,
+        InferredType::Constant | InferredType::Identifier => Hint::Number,
+        InferredType::Empty => Hint::Auto,
     }
 }
 
@@ -56,11 +56,11 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
         }
         let is_target = spec.target.names().contains(name);
         match column.taken {
-            Taken::Empty if !is_target => {
+            InferredType::Empty if !is_target => {
                 tracing::warn!("no row has a value in the column `{name}`; it is left out");
                 table.take(name);
             }
-            Taken::Text | Taken::Identifier if column.levels > 0 && is_target && spec.task.is_none() => {
+            InferredType::Text | InferredType::Identifier if column.levels > 0 && is_target && spec.task.is_none() => {
                 let message = format!(
                     "`{name}` holds text of {} levels in {} rows, too many to be taken for classes; correct its cells, or \
                      set data.task: multiclass",
@@ -69,9 +69,9 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
                 );
                 return Err(Error::setting("data.target", message));
             }
-            Taken::Text | Taken::Identifier if column.levels > 0 && !is_target => {
+            InferredType::Text | InferredType::Identifier if column.levels > 0 && !is_target => {
                 let looks = match column.taken {
-                    Taken::Identifier => "another text in every row, as identifiers do",
+                    InferredType::Identifier => "another text in every row, as identifiers do",
                     _ => "text of too many levels to be a class",
                 };
                 let message = format!(
@@ -110,7 +110,7 @@ pub(super) fn taken(
             Some(found) if of_rows.is_some() => {
                 (Some(found), of_rows.map(|(field, _)| field.rsplit('.').next().unwrap_or(field)))
             }
-            Some(found) if found.taken == Taken::Empty => (Some(found), Some("left out")),
+            Some(found) if found.taken == InferredType::Empty => (Some(found), Some("left out")),
             Some(found) => (Some(found), None),
             None => (None, Some("left out")),
         };

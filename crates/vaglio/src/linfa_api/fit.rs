@@ -1,7 +1,7 @@
 //! Fitting pipelines and selectors on linfa datasets.
 
 use super::fitted::FittedPipeline;
-use super::rows::{Rows, Taken};
+use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Calibration, HeldOutBy, Observed, Pipeline, SavedModel, ValidPipeline, pool};
@@ -73,7 +73,7 @@ impl ValidPipeline {
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
     ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
-        let taken = Taken::of(dataset, rows)?;
+        let taken = DatasetParts::of(dataset, rows)?;
         let classes = taken.classes.clone();
         let (saved, selection) = self.alone(|monitor| self.fit_on(taken, monitor))?;
         Ok(FittedPipeline::new(saved, classes, selection))
@@ -89,7 +89,7 @@ impl ValidPipeline {
     }
 
     /// The sample of a dataset, with the problem that its maps make of all rows.
-    pub(super) fn sample<E: TargetValue>(&self, taken: &mut Taken<E>) -> Result<(Sample, Fitted)> {
+    pub(super) fn sample<E: TargetValue>(&self, taken: &mut DatasetParts<E>) -> Result<(Sample, Fitted)> {
         let outputs = taken.outputs();
         let rows = std::mem::take(&mut taken.rows);
         let counting = rows.weights.as_ref().map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
@@ -107,7 +107,7 @@ impl ValidPipeline {
 
     fn fit_on<E: TargetValue>(
         &self,
-        mut taken: Taken<E>,
+        mut taken: DatasetParts<E>,
         monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
         let (sample, Fitted { problem, maps, scales }) = self.sample(&mut taken)?;

@@ -1,7 +1,7 @@
 //! What a whole pipeline is worth, by nested folds, as linfa parameters.
 
 use super::FitError;
-use super::rows::{Rows, Taken};
+use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
 use crate::resample::{self, Outer, Tally, Watcher, Whole};
@@ -132,7 +132,7 @@ impl ValidNested {
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
     ) -> std::result::Result<NestedResult, FitError> {
-        let mut taken = Taken::of(dataset, rows)?;
+        let mut taken = DatasetParts::of(dataset, rows)?;
         let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
         // A row of weight 0 is none, and has no place in a fold.
         let weights = taken.rows.weights.as_deref().unwrap_or_default();
@@ -144,7 +144,7 @@ impl ValidNested {
 
     fn evaluate<E: TargetValue>(
         &self,
-        taken: &mut Taken<E>,
+        taken: &mut DatasetParts<E>,
         places: &[Vec<usize>; 2],
         monitor: &mut Monitor<'_>,
     ) -> Result<NestedResult> {

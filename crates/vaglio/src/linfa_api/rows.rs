@@ -119,7 +119,7 @@ fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
 }
 
 /// A dataset as a pipeline takes it.
-pub(super) struct Taken<E> {
+pub(super) struct DatasetParts<E> {
     pub rows: resample::Rows,
     /// Names of the columns.
     pub columns: Vec<String>,
@@ -129,7 +129,7 @@ pub(super) struct Taken<E> {
     pub targets: Vec<String>,
 }
 
-impl<E: TargetValue> Taken<E> {
+impl<E: TargetValue> DatasetParts<E> {
     /// # Errors
     /// [`Error::Shape`] for lists of another length, weights that are negative, and a dataset without rows; those of
     /// classes that cannot be told apart.
@@ -166,7 +166,7 @@ impl<E: TargetValue> Taken<E> {
             Some(order) => rows.select(&order),
             None => rows,
         };
-        Ok(Taken { rows, columns, task, classes, targets: names })
+        Ok(DatasetParts { rows, columns, task, classes, targets: names })
     }
 
     /// The name of each output.
@@ -223,7 +223,7 @@ pub fn problem<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetVal
     dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
     rows: &Rows,
 ) -> Result<Problem> {
-    let mut taken = Taken::of(dataset, rows)?;
+    let mut taken = DatasetParts::of(dataset, rows)?;
     let mut columns = Columns::new(taken.rows.table.rows());
     for (_, cells) in taken.rows.table.take_columns() {
         if let Cells::Numbers(numbers) = cells {

@@ -51,26 +51,26 @@ vaglio_core::setters!(Clip {
 #[saved(FittedMap, "clip")]
 #[derive(Clone, PartialEq)]
 pub struct FittedClip {
-    columns: BTreeMap<String, Bounds>,
+    columns: BTreeMap<String, ClipBounds>,
 }
 
 /// Those of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Bounds {
+struct ClipBounds {
     lower: Option<f64>,
     upper: Option<f64>,
 }
 
 impl Map for Clip {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let given = Bounds { lower: self.lower, upper: self.upper };
+        let given = ClipBounds { lower: self.lower, upper: self.upper };
         let shares = self.quantiles.or((self.lower.is_none() && self.upper.is_none()).then_some(SHARES));
         // A column without any value has no quantiles, and so no bounds.
         let bounds = |values: &[f64]| {
             let Some([lower, upper]) = shares else { return given };
             let rows = weighted::in_order(values, weights);
-            Bounds { lower: weighted::quantile(&rows, lower), upper: weighted::quantile(&rows, upper) }
+            ClipBounds { lower: weighted::quantile(&rows, lower), upper: weighted::quantile(&rows, upper) }
         };
         let columns = taken::numbers(table, self.columns.as_deref())?;
         let columns =

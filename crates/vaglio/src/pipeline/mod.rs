@@ -16,7 +16,9 @@ pub use evaluate::{Evaluate, OuterFolds, Pairs};
 pub use fields::component_fields;
 pub use limits::Limits;
 pub use load::{by_default, load};
-pub use saved::{Bounds, Calibration, FoldModel, HeldOutBy, Logistic, Observed, Reading, SavedIntervals, SavedModel};
+pub use saved::{
+    Calibration, FoldModel, HeldOutBy, IntervalEnds, Logistic, Observed, Reading, SavedIntervals, SavedModel,
+};
 pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;

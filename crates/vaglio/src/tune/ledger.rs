@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use vaglio_core::Error;
 
 /// What came of one evaluation.
-pub(super) enum Outcome {
+pub(super) enum Evaluated {
     Scored(f64),
     Failed(Error),
     /// The user wants no more.
@@ -32,7 +32,7 @@ struct Book<F> {
     stopped: bool,
 }
 
-impl<'a, F: FnMut(&[f64]) -> Outcome> Ledger<'a, F> {
+impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
     pub fn new(paths: &'a [&'a str], bounds: &'a [Bounds], budget: usize, evaluate: F) -> Self {
         let (trials, scores) = (Vec::new(), HashMap::new());
         let book = Book { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
@@ -61,13 +61,13 @@ impl<'a, F: FnMut(&[f64]) -> Outcome> Ledger<'a, F> {
             return None;
         }
         let score = match (book.evaluate)(&values) {
-            Outcome::Scored(score) => score,
-            Outcome::Failed(failure) => {
+            Evaluated::Scored(score) => score,
+            Evaluated::Failed(failure) => {
                 tracing::debug!(%failure, "refused");
                 book.failure.get_or_insert(failure);
                 f64::INFINITY
             }
-            Outcome::Stopped => {
+            Evaluated::Stopped => {
                 book.stopped = true;
                 return None;
             }
@@ -103,7 +103,7 @@ impl<'a, F: FnMut(&[f64]) -> Outcome> Ledger<'a, F> {
 }
 
 /// An error ends the solver; what it found is in the ledger.
-impl<F: FnMut(&[f64]) -> Outcome> CostFunction for &Ledger<'_, F> {
+impl<F: FnMut(&[f64]) -> Evaluated> CostFunction for &Ledger<'_, F> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -122,9 +122,9 @@ mod tests {
         let evaluate = |values: &[f64]| {
             *calls.borrow_mut() += 1;
             if values[0] == 3.0 {
-                Outcome::Failed(Error::Numerical("three".into()))
+                Evaluated::Failed(Error::Numerical("three".into()))
             } else {
-                Outcome::Scored(values[0])
+                Evaluated::Scored(values[0])
             }
         };
         let bounds = [Bounds::linear(0.0, 4.0).integer()];

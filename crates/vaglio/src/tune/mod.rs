@@ -24,7 +24,7 @@ mod solve;
 pub use vaglio_report::record::{Bounds, Method, Scale, Scored, Trial, Tune, Tuned};
 
 use crate::selector::ValidSelector;
-use ledger::{Ledger, Outcome};
+use ledger::{Evaluated, Ledger};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
@@ -125,7 +125,7 @@ impl Tuning for Tune {
         let mut progress = Progress { monitor, done: 0.0, of: self.budget as f64, stopped: false };
         let evaluate = |values: &[f64]| {
             if progress.stopped {
-                return Outcome::Stopped;
+                return Evaluated::Stopped;
             }
             tried += 1;
             let scored = self.with(&settings, values).and_then(|learner| {
@@ -134,14 +134,14 @@ impl Tuning for Tune {
             });
             progress.done += 1.0;
             match scored {
-                Ok(None) => Outcome::Stopped,
+                Ok(None) => Evaluated::Stopped,
                 Ok(Some(score)) => {
                     progress.ask();
-                    Outcome::Scored(score.loss)
+                    Evaluated::Scored(score.loss)
                 }
                 Err(error) => {
                     progress.ask();
-                    Outcome::Failed(error)
+                    Evaluated::Failed(error)
                 }
             }
         };

@@ -1,6 +1,6 @@
 //! The solvers of argmin on a ledger; all that they find is written there.
 
-use super::ledger::{Ledger, Outcome};
+use super::ledger::{Evaluated, Ledger};
 use argmin::core::Executor;
 use argmin::solver::neldermead::NelderMead;
 use argmin::solver::particleswarm::{Particle, ParticleSwarm};
@@ -25,7 +25,7 @@ fn iterations(budget: usize) -> u64 {
 ///
 /// # Reference
 /// J. A. Nelder, R. Mead, *A simplex method for function minimization*, The Computer Journal 7(4), 1965.
-pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Outcome>(ledger: &Ledger<'_, F>, start: &[f64]) -> Result<()> {
+pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Evaluated>(ledger: &Ledger<'_, F>, start: &[f64]) -> Result<()> {
     let mut start = start.to_vec();
     for edge in EDGES {
         let mut vertices = vec![start.clone()];
@@ -56,7 +56,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Outcome>(ledger: &Ledger<'_, F>, s
 /// # Reference
 /// M. Clerc, *Standard particle swarm optimization*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard particle
 /// swarm optimization 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
-pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Outcome>(
+pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Evaluated>(
     ledger: &Ledger<'_, F>,
     start: &[f64],
     seed: u64,
@@ -80,7 +80,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Outcome>(
 }
 
 /// An error of a solver is the ledger's refusal, or its own.
-fn closed<F: FnMut(&[f64]) -> Outcome>(
+fn closed<F: FnMut(&[f64]) -> Evaluated>(
     ledger: &Ledger<'_, F>,
     run: std::result::Result<(), argmin::core::Error>,
 ) -> Result<()> {
@@ -95,11 +95,11 @@ mod tests {
     use super::super::{Bounds, Trial};
     use super::*;
 
-    type Solver = fn(&Ledger<'_, &dyn Fn(&[f64]) -> Outcome>, &[f64]) -> Result<()>;
+    type Solver = fn(&Ledger<'_, &dyn Fn(&[f64]) -> Evaluated>, &[f64]) -> Result<()>;
 
     const SOLVERS: [Solver; 2] = [|l, s| nelder_mead(l, s), |l, s| particle_swarm(l, s, 3)];
 
-    fn trials(solver: Solver, bounds: &[Bounds], budget: usize, f: &dyn Fn(&[f64]) -> Outcome) -> Vec<Trial> {
+    fn trials(solver: Solver, bounds: &[Bounds], budget: usize, f: &dyn Fn(&[f64]) -> Evaluated) -> Vec<Trial> {
         let paths = vec!["learner.x"; bounds.len()];
         let ledger = Ledger::new(&paths, bounds, budget, f);
         solver(&ledger, &vec![0.5; bounds.len()]).unwrap();
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_bottom_of_a_bowl_is_found() {
-        let bowl = |v: &[f64]| Outcome::Scored((v[0] - 0.7).powi(2) + (v[1].ln() - 1.0).powi(2));
+        let bowl = |v: &[f64]| Evaluated::Scored((v[0] - 0.7).powi(2) + (v[1].ln() - 1.0).powi(2));
         for (solver, close) in SOLVERS.into_iter().zip([1e-4, 1e-2]) {
             let trials = trials(solver, &[Bounds::linear(0.0, 1.0), Bounds::log(0.1, 10.0)], 150, &bowl);
             assert!(best(&trials).score < close, "{:?}", best(&trials));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn an_optimum_at_a_bound_is_reached() {
-        let slope = |v: &[f64]| Outcome::Scored(v[0] - v[1]);
+        let slope = |v: &[f64]| Evaluated::Scored(v[0] - v[1]);
         for solver in SOLVERS {
             let trials = trials(solver, &[Bounds::linear(-2.0, 1.0), Bounds::linear(0.0, 3.0)], 120, &slope);
             assert_eq!(best(&trials).values, [-2.0, 3.0]);
@@ -132,12 +132,12 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_plateaus_end() {
-        let steps = |v: &[f64]| Outcome::Scored((v[0] - 7.0).abs());
+        let steps = |v: &[f64]| Evaluated::Scored((v[0] - 7.0).abs());
         for solver in SOLVERS {
             let found = trials(solver, &[Bounds::linear(0.0, 9.0).integer()], 1000, &steps);
             assert!(found.len() <= 10, "{}", found.len());
             assert_eq!(best(&found).values, [7.0]);
-            let flat = trials(solver, &[Bounds::linear(0.0, 1.0); 3], 40, &|_| Outcome::Scored(1.0));
+            let flat = trials(solver, &[Bounds::linear(0.0, 1.0); 3], 40, &|_| Evaluated::Scored(1.0));
             assert!((4..=40).contains(&flat.len()));
         }
     }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn refusals_score_infinity_and_the_budget_is_kept() {
         let half = |v: &[f64]| {
-            if v[0] < 0.6 { Outcome::Failed(Error::Numerical("low".into())) } else { Outcome::Scored(v[0]) }
+            if v[0] < 0.6 { Evaluated::Failed(Error::Numerical("low".into())) } else { Evaluated::Scored(v[0]) }
         };
         for solver in SOLVERS {
             for budget in [1, 2, 5, 9, 30] {

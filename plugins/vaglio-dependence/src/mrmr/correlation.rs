@@ -1,6 +1,6 @@
 //! mRMR by correlations.
 
-use super::evaluator::Pairs;
+use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, part, standardized};
 
@@ -90,7 +90,7 @@ impl Criterion for Mrmr {
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
         let all: Vec<Feature> = (0..design.features()).collect();
-        Ok(Some(Shortcut::new(ENGINE, Pairs::new(self.scheme, Correlations::new(design, &all)))))
+        Ok(Some(Shortcut::new(ENGINE, PairSums::new(self.scheme, Correlations::new(design, &all)))))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

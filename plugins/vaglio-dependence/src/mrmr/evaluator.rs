@@ -7,7 +7,7 @@ use vaglio_core::{Evaluator, Feature, Result, Score};
 /// The evaluator of both criteria: O(mn) for a column that is selected the first time, O(|S|) a trial.
 ///
 /// For S with Σᵢⱼ sᵢⱼ = P, adding i makes P + 2 Σⱼ sᵢⱼ + sᵢᵢ, and removing it P − 2 Σⱼ sᵢⱼ + sᵢᵢ, the sums over j ∈ S.
-pub(super) struct Pairs<D> {
+pub(super) struct PairSums<D> {
     scheme: Scheme,
     dependence: D,
     /// rᵢ of every column.
@@ -18,13 +18,13 @@ pub(super) struct Pairs<D> {
     with: Vec<Vec<f64>>,
 }
 
-impl<D: Dependence> Pairs<D> {
+impl<D: Dependence> PairSums<D> {
     /// Starts at the empty subset. Cost O(mn · outputs).
     pub fn new(scheme: Scheme, dependence: D) -> Self {
         let of_each =
             |of: &(dyn Fn(Feature) -> f64 + Sync)| (0..dependence.columns()).into_par_iter().map(of).collect();
         let (relevance, own) = (of_each(&|i| dependence.relevance(i)), of_each(&|i| dependence.between(i, i)));
-        Pairs { scheme, relevance, own, with: vec![Vec::new(); dependence.columns()], dependence }
+        PairSums { scheme, relevance, own, with: vec![Vec::new(); dependence.columns()], dependence }
     }
 
     /// Σⱼ sᵢⱼ over j ∈ S.
@@ -55,7 +55,7 @@ impl<D: Dependence> Pairs<D> {
     }
 }
 
-impl<D: Dependence> Evaluator for Pairs<D> {
+impl<D: Dependence> Evaluator for PairSums<D> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let (relevance, redundancy) = self.sums(subset);
         Ok(self.scheme.score::<D>(subset.len(), relevance, redundancy))

@@ -1,6 +1,6 @@
 //! mRMR by mutual information.
 
-use super::evaluator::Pairs;
+use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
 use rayon::prelude::*;
@@ -92,7 +92,7 @@ impl Criterion for MrmrInformation {
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
         let all: Vec<Feature> = (0..design.features()).collect();
-        Ok(Some(Shortcut::new(ENGINE, Pairs::new(self.scheme, Informations::new(self.bins, design, &all)))))
+        Ok(Some(Shortcut::new(ENGINE, PairSums::new(self.scheme, Informations::new(self.bins, design, &all)))))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

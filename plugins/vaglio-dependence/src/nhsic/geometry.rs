@@ -7,17 +7,17 @@ use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 
 /// The relations of a criterion on a design, made when they are first asked for.
-pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<Walk>);
+pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<GeometryWalk>);
 
 impl<'d> Unmade<'d> {
     pub(super) fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
         Unmade(nhsic, design, OnceLock::new())
     }
 
-    fn walk(&mut self) -> Result<&mut Walk> {
+    fn walk(&mut self) -> Result<&mut GeometryWalk> {
         let Unmade(nhsic, design, made) = self;
         if made.get().is_none() {
-            let _ = made.set(Walk(Arc::new(Relations::new(nhsic, design)?)));
+            let _ = made.set(GeometryWalk(Arc::new(Relations::new(nhsic, design)?)));
         }
         made.get_mut().ok_or_else(|| Error::Numerical("the relations of the columns are not there".into()))
     }
@@ -38,9 +38,9 @@ impl Geometry for Unmade<'_> {
 }
 
 /// The relations as least-angle searches walk on them.
-pub(super) struct Walk(pub Arc<Relations>);
+pub(super) struct GeometryWalk(pub Arc<Relations>);
 
-impl Geometry for Walk {
+impl Geometry for GeometryWalk {
     fn relevance(&mut self) -> Result<Vec<f64>> {
         Ok(self.0.relevances().to_vec())
     }

@@ -1,6 +1,6 @@
 //! Files that claim more than they hold, and small ones that stand for much.
 
-use super::super::bytes::Kind;
+use super::super::bytes::FileKind;
 use super::super::tests::folder_of;
 use super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
 use super::Stored;
@@ -272,7 +272,7 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
         vec![("w", of(&words)), ("m", of(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
     let path = parquet("plain.parquet", table);
     let bytes = std::fs::read(&path).unwrap();
-    let stored = Stored::new(&path, bytes, Kind::Parquet, Budget::of(u64::MAX)).unwrap();
+    let stored = Stored::new(&path, bytes, FileKind::Parquet, Budget::of(u64::MAX)).unwrap();
     let found = stored.read(&["m", "s", "w"]).unwrap();
     let cells = |at: usize| match &found[at] {
         super::Growing::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
@@ -294,7 +294,7 @@ fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
     let mut writer = StreamWriter::try_new(File::create(&stream).unwrap(), &batches[0].schema()).unwrap();
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.finish().unwrap();
-    for (path, kind) in [(path, Kind::Parquet), (file, Kind::Arrow), (stream, Kind::ArrowStream)] {
+    for (path, kind) in [(path, FileKind::Parquet), (file, FileKind::Arrow), (stream, FileKind::ArrowStream)] {
         let stored = Stored::sampled(&path, kind, Budget::of(u64::MAX)).unwrap();
         assert_eq!(stored.times(), 1.25);
         assert_eq!(stored.read(&["x"]).unwrap()[0].rows(), 2_000_000);

@@ -3,7 +3,7 @@
 use super::super::cell::{DateForm, Rules, plain};
 use super::super::growing::{Growing, NumberColumn, RawColumn};
 use super::super::settle::{Fault, FaultKind, Hint, Settled, is_infinite, settle, truth};
-use crate::{ColumnSurvey, Taken};
+use crate::{ColumnSurvey, InferredType};
 use vaglio_core::Cells;
 
 /// A column whose kind is known; what its first cells show holds for the others.
@@ -70,7 +70,7 @@ impl Known {
         let missing = text.iter().filter(|cell| cell.is_empty()).count();
         let first = text.iter().zip(written).enumerate().find(|(_, (cell, _))| cell.is_empty());
         let first = first.map(|(row, (_, written))| (row, written.to_owned()));
-        Ok((Cells::Text(text), self.survey(Taken::Class, missing, first)))
+        Ok((Cells::Text(text), self.survey(InferredType::Class, missing, first)))
     }
 
     fn of_numbers(&mut self, column: &RawColumn, rules: &Rules) -> Outcome {
@@ -88,7 +88,7 @@ impl Known {
         }
         match bad {
             None => {
-                let survey = self.survey(Taken::Number, numbers.missing, numbers.first_missing.take());
+                let survey = self.survey(InferredType::Number, numbers.missing, numbers.first_missing.take());
                 Ok((Cells::Numbers(numbers.finish()), survey))
             }
             Some((row, cell, count)) if is_infinite(cell, rules) => {
@@ -146,10 +146,10 @@ impl Known {
             };
             seconds.push(date);
         }
-        Ok((Cells::Dates(seconds), self.survey(Taken::Date, missing, first)))
+        Ok((Cells::Dates(seconds), self.survey(InferredType::Date, missing, first)))
     }
 
-    fn survey(&self, taken: Taken, missing: usize, first_missing: Option<(usize, String)>) -> ColumnSurvey {
+    fn survey(&self, taken: InferredType, missing: usize, first_missing: Option<(usize, String)>) -> ColumnSurvey {
         ColumnSurvey { name: self.name.clone(), taken, missing, first_missing, levels: 0, note: None }
     }
 

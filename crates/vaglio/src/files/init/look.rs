@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use vaglio_core::{Cells, Result};
-use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, ReadColumn, Source, Taken, Wanted};
+use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source, Wanted};
 
 /// A column as it was found.
 pub struct Seen {
@@ -39,7 +39,7 @@ impl Look {
             }
             Err(fault) => {
                 let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
-                let (taken, missing) = (if is_number { Taken::Number } else { Taken::Text }, fault.count);
+                let (taken, missing) = (if is_number { InferredType::Number } else { InferredType::Text }, fault.count);
                 let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
                 Seen { survey, fault: Some(fault), differs: false, distinct: 0, whole: false }
             }

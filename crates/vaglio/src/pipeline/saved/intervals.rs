@@ -44,7 +44,7 @@ pub struct FoldModel {
 
 /// Where the targets of rows are expected.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bounds {
+pub struct IntervalEnds {
     /// The share of new rows that they are to cover.
     pub level: f64,
     /// Outputs × rows.
@@ -102,7 +102,7 @@ impl SavedIntervals {
     ///
     /// # Errors
     /// Those of the models.
-    pub(crate) fn bounds(&self, table: &Table, outputs: usize) -> Result<Bounds> {
+    pub(crate) fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
         let centers: Vec<Array2<f64>> = self.folds.par_iter().map(predict).collect::<Result<_>>()?;
         let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();
@@ -117,7 +117,7 @@ impl FoldModel {
     }
 }
 
-impl Bounds {
+impl IntervalEnds {
     /// The median width of each output.
     pub fn median_widths(&self) -> Vec<f64> {
         let width = |output: usize| {
@@ -145,7 +145,7 @@ impl Bounds {
 
 /// The intervals of rows: `centers` are the predictions of each fold, outputs × rows, and `residuals` those of each fold
 /// for each output, increasing.
-pub(crate) fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<Bounds> {
+pub(crate) fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<IntervalEnds> {
     let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
     let (outputs, rows) = first.dim();
     if centers.iter().any(|of_fold| of_fold.dim() != (outputs, rows)) {
@@ -163,7 +163,7 @@ pub(crate) fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<
             (lower[[output, row]], upper[[output, row]]) = (from, to);
         }
     }
-    Ok(Bounds { level, lower, upper })
+    Ok(IntervalEnds { level, lower, upper })
 }
 
 /// The ends of the interval of one row. Cost O(folds · log n) for each bit of a number.
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn widths_are_medians_and_coverage_counts_rows() {
-        let bounds = Bounds {
+        let bounds = IntervalEnds {
             level: 0.5,
             lower: ndarray::array![[0.0, 0.0, 0.0, 5.0]],
             upper: ndarray::array![[1.0, 2.0, 4.0, 15.0]],

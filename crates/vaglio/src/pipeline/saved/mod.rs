@@ -9,7 +9,7 @@ mod reading;
 pub(crate) use calibration::classes;
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::{Chain, Predicted, scaled};
-pub use intervals::{Bounds, FoldModel, SavedIntervals};
+pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub(crate) use intervals::{bounds, check_rows};
 pub use origin::MadeBy;
 pub use reading::Reading;

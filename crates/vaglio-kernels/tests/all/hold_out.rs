@@ -110,7 +110,7 @@ fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut Random, adds: f64)
 }
 
 #[test]
-fn trials_and_commits_equal_refitting_for_every_measure() {
+fn trials_and_updates_equal_refitting_for_every_measure() {
     for outputs in [1, 2] {
         let sample = sample(33, 9, outputs);
         for (kind, folds) in folds(33).iter().enumerate() {

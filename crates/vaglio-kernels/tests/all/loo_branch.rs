@@ -65,10 +65,10 @@ fn walk(level: Level, outputs: usize, measure: Measure, ask_first: bool) -> Vec<
 #[test]
 fn every_subset_scores_as_a_state_that_is_built_anew_with_the_same_bits_on_every_level() {
     for (outputs, measure) in [(1, Measure::Squared), (2, Measure::Squared), (1, Measure::Absolute)] {
-        let baseline = walk(Level::available()[0], outputs, measure.clone(), true);
+        let baseline = walk(Level::available()[0], outputs, measure, true);
         assert_eq!(baseline.len(), (1 << COUNT) - 1);
         for level in Level::available() {
-            assert_eq!(walk(level, outputs, measure.clone(), true), baseline, "{}", level.name());
+            assert_eq!(walk(level, outputs, measure, true), baseline, "{}", level.name());
         }
     }
 }

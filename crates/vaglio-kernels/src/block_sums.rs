@@ -56,7 +56,7 @@ struct BlockRun {
 
 /// Blocks, at most: with more, each has few rows of a tile.
 const MOST_BLOCKS: usize = 32;
-/// Rows for each block, at least: what is kept of a column and its blocks takes little beside the column.
+/// Rows for each block, at least: what is stored of a column and its blocks takes little beside the column.
 const ROWS_OF_BLOCK: usize = 512;
 /// Stored rows of a tile: those of four columns stay in the first cache.
 const TILE: usize = 1 << 10;

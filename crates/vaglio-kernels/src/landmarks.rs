@@ -115,7 +115,7 @@ impl<'k> LandmarkSet<'k> {
         set
     }
 
-    /// Sums anew, so that no rounding is carried on.
+    /// Sums again, so that no rounding is carried on.
     fn sum(&mut self) {
         self.sums = self.gram.iter().map(|row| row.iter().sum()).collect();
         self.total = self.sums.iter().sum();

@@ -59,26 +59,26 @@ impl Space<'_> {
 pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
     let space = walk.space;
     let (mut at, mut score) = (SelectedGroups::new(space, entry.subset.clone()), entry.score);
-    let mut told = walk.context.subset.selected().to_vec();
+    let mut known = walk.context.subset.selected().to_vec();
     for _ in 0..most_exchanges(space) {
         let gains = |to: Score| score.loss - to.loss > SCORE_GAIN * score.loss.abs();
         let exchange = best_exchange(space, &mut walk.context.subset, &at)?;
         if let Some(exchange) = exchange.filter(|exchange| gains(exchange.entering.score)) {
-            if told != at.features {
-                walk.context.subset.reset(&told)?;
+            if known != at.features {
+                walk.context.subset.reset(&known)?;
                 walk.go_to(&at.features, score)?;
             }
             score = exchange.entering.score;
             make(walk, exchange)?;
             at = SelectedGroups::new(space, walk.context.subset.selected().to_vec());
         } else if let Some((found, lower)) = oscillate(space, &mut walk.context.subset, &at, gains)? {
-            walk.context.subset.reset(&told)?;
+            walk.context.subset.reset(&known)?;
             walk.go_to(&found.features, lower)?;
             (at, score) = (found, lower);
         } else {
             return Ok(());
         }
-        told.clone_from(&at.features);
+        known.clone_from(&at.features);
     }
     Ok(())
 }

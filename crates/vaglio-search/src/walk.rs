@@ -293,7 +293,7 @@ impl Patience {
     }
 
     /// Whether a step that lowers the score by `drop` may be taken; one that does not count is always, and starts the
-    /// count anew.
+    /// count again.
     ///
     /// # Errors
     /// [`StopReason::Tolerance`] or [`StopReason::Patience`] when it is one too many.

@@ -1,7 +1,7 @@
 //! Moments: the trial of removing each column, for every λ at once.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: backward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
-//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every removal.
+//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
 
 use super::downdates::Downdated;
 use super::moments::FoldMoments;
@@ -121,7 +121,7 @@ impl Backward {
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
     ///
-    /// Where cancellation makes it unreliable, it is made anew from the moments, at O(s³), and that is said.
+    /// Where cancellation makes it unreliable, it is computed again from the moments, at O(s³), and that is said.
     pub fn remove(&mut self, feature: usize) -> bool {
         let place = self.moments.place(feature);
         let Some(k) = place.and_then(|place| self.selected.iter().position(|&p| p == place)) else {

@@ -1,7 +1,7 @@
 //! Moments: the trial of adding each column, for every λ at once.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
-//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves anew for every candidate.
+//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every candidate.
 
 use super::forward_update::{ForwardPair, ForwardStep, apply};
 use super::moments::FoldMoments;
@@ -103,7 +103,7 @@ impl Forward {
         }
     }
 
-    /// Removes a selected column: the others are added anew. Cost O(K·R·n·s²).
+    /// Removes a selected column: the others are added again. Cost O(K·R·n·s²).
     pub fn remove(&mut self, feature: usize) {
         if let Some(place) = self.moments.place(feature).filter(|place| self.selected.contains(place)) {
             let others: Vec<usize> = self.selected.iter().copied().filter(|&p| p != place).collect();

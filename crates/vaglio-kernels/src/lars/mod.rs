@@ -1,7 +1,7 @@
 //! Least-angle paths: min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, from relevance c and columns of the Gram matrix Q.
 //!
 //! Between two knots the columns A on the path have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s, so
-//! α_A = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved anew at every knot, which lets no error add up.
+//! α_A = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved again at every knot, which lets no error add up.
 //!
 //! B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004); with
 //! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
@@ -186,7 +186,7 @@ impl LeastAngle {
         }
     }
 
-    /// Makes the factor anew, unless a column has come out as dependent. Cost O(s³).
+    /// Computes the factor again, unless a column has come out as dependent. Cost O(s³).
     fn renew(&mut self) {
         let mut factor = LowerFactor::new(self.level);
         for (k, active) in self.active.iter().enumerate() {

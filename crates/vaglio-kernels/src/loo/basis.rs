@@ -62,7 +62,7 @@ pub struct Basis<'d> {
     left: f64,
 }
 
-/// Changes beyond twice the selected columns that a state keeps before it is to be built anew.
+/// Changes beyond twice the selected columns that a state keeps before it is to be rebuilt.
 const LONG: usize = 16;
 
 impl<'d> Basis<'d> {
@@ -223,7 +223,7 @@ impl<'d> Basis<'d> {
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
     ///
-    /// False where the state does not go on and is to be built anew: without a column, so that nothing is left of
+    /// False where the state does not go on and is to be rebuilt: without a column, so that nothing is left of
     /// rounding, after many changes, and where columns are nearly dependent.
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
@@ -245,7 +245,7 @@ impl<'d> Basis<'d> {
     pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         self.prepare();
         if self.features.len() == 1 {
-            // Nothing is left of rounding, as where the state is built anew.
+            // Nothing is left of rounding, as where the state is rebuilt.
             let empty = Basis::new(Arc::clone(&self.data), self.lambda).score(scorer);
             return vec![empty; features.len()];
         }

@@ -162,7 +162,7 @@ impl Branch<'_> {
         dot(self.columns.level, &self.columns.x[self.later[k].column], self.c(l))
     }
 
-    /// x_lᵀC_l and x_lᵀa of each output, made anew where cancellation counts.
+    /// x_lᵀC_l and x_lᵀa of each output, computed again where cancellation counts.
     fn scalars(&self, place: usize, c: &[f64]) -> (f64, std::borrow::Cow<'_, [f64]>) {
         let own = &self.later[place];
         if self.is_cancelled(place) {

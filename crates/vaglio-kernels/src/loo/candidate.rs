@@ -124,7 +124,7 @@ impl CandidateColumn {
         (1.0 / tau, basis.left_with(feature, tau))
     }
 
-    /// Where s is nearly cancelled, takes in the step and makes s and t anew; else the step is still to be taken in.
+    /// Where s is nearly cancelled, takes in the step and computes s and t again; else the step is still to be taken in.
     fn settle<'k>(
         &mut self,
         basis: &Basis<'_>,

@@ -22,11 +22,12 @@ use super::cached_product::{CachedProduct, bring_up_to_date};
 use super::conditioning::judged;
 use super::norm_interval::{IntervalShift, NormInterval};
 use super::row_weights::{RowWeights, weights};
+use super::scalars::{Scalars, scalars_of_empty};
 use super::trial::trial;
 use super::update_products::{UpdateProducts, along};
 use crate::sums::dot;
 use crate::tolerance::{BOUND_ROUNDING, INDEPENDENT_COLUMN, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
-use crate::{Data, Scorer, Trial, is_unreliable};
+use crate::{Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ use std::sync::Arc;
 ///
 ///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// and to more where a trial of a step before told the [`NormInterval`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
+/// and to more where a trial of a step before gave the [`NormInterval`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
 /// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
 /// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
 /// were tried are cached, up to one in 60. Memory 8·m·(s + n/60) bytes beside X at most.
@@ -61,28 +62,6 @@ pub(super) struct CandidateBounds {
     room: usize,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Scalars {
-    s: f64,
-    q: f64,
-    t: Vec<f64>,
-    /// x_iᵀG(w∘a) of each output.
-    along: Vec<f64>,
-    /// x_iᵀc_p/τ_p of each update.
-    shares: Vec<f64>,
-    /// Updates up to which s_i was above [`INDEPENDENT_COLUMN`].
-    sound: usize,
-    /// Of a candidate that was tried.
-    interval: Option<NormInterval>,
-}
-
-impl Scalars {
-    /// f of each output.
-    fn factors(&self, lambda: f64) -> Vec<f64> {
-        self.t.iter().map(|t| t / (lambda + self.s)).collect()
-    }
-}
-
 /// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
 const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be cached as G x once it was tried.
@@ -95,7 +74,7 @@ impl CandidateBounds {
     pub fn new(basis: &Basis<'_>) -> Self {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
-        let scalars = at_start(data, &features);
+        let scalars = scalars_of_empty(data, &features);
         let (cached, room) = (vec![None; data.columns()], data.columns().div_ceil(CACHED));
         let with_residuals = vec![Vec::new(); data.outputs()];
         CandidateBounds {
@@ -140,7 +119,7 @@ impl CandidateBounds {
         let first = self.applied.unwrap_or(0);
         if self.by_columns && self.has_drifted(basis) {
             self.by_columns = false;
-            self.scalars = at_start(&basis.data, &self.features);
+            self.scalars = scalars_of_empty(&basis.data, &self.features);
             (self.applied, self.along) = (None, None);
             self.with_residuals.iter_mut().for_each(Vec::clear);
             return self.refresh(basis);
@@ -319,7 +298,7 @@ impl CandidateBounds {
         self.features.iter().zip(&self.scalars).map(bound).collect()
     }
 
-    /// How much higher the bound of each candidate is by what its trials of steps before told.
+    /// How much higher the bound of each candidate is by what its trials of steps before gave.
     pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
         let adds = |scalars: &Scalars| scalars.interval.filter(|_| is_known).map_or(0.0, NormInterval::adds);
@@ -381,17 +360,6 @@ impl CandidateBounds {
 
 fn dot_of(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// The scalars of columns on the empty subset.
-fn at_start(data: &Data<'_>, features: &[usize]) -> Vec<Scalars> {
-    let outputs = data.outputs();
-    let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
-    let scalars = |&feature: &usize| {
-        let (squares, t) = (data.squares(feature), with.iter().map(|row| row[feature]).collect());
-        Scalars { s: squares, q: squares, t, along: vec![0.0; outputs], shares: Vec::new(), sound: 0, interval: None }
-    };
-    features.iter().map(scalars).collect()
 }
 
 fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {

@@ -28,6 +28,7 @@ mod orthonormal_basis;
 mod removal;
 mod row_inverse;
 mod row_weights;
+mod scalars;
 mod state;
 mod subtree_bound;
 mod trial;

@@ -31,7 +31,7 @@ impl<'d> LooState<'d> {
         &self.basis
     }
 
-    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known; for a nearly dependent one the state is built anew
+    /// Adds a column. Cost O(m·s), or O(m) for one whose G x is known; for a nearly dependent one the state is rebuilt
     /// at O(m·s²), and that is said.
     pub fn add(&mut self, feature: usize) -> bool {
         let of_bounds = self.bounds.as_mut().and_then(|bounds| bounds.take(&self.basis, feature));
@@ -49,7 +49,7 @@ impl<'d> LooState<'d> {
 
     /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · updates) at the next bounds.
     ///
-    /// False where the state is to be built anew, as in [`Basis::remove`].
+    /// False where the state is to be rebuilt, as in [`Basis::remove`].
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         let goes_on = self.basis.remove(feature);
@@ -65,7 +65,7 @@ impl<'d> LooState<'d> {
     }
 
     /// All columns in increasing order, and for each candidate a lower bound of its mean loss; `None` where G x of every
-    /// candidate is kept.
+    /// candidate is cached.
     ///
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).
     pub fn bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
@@ -78,7 +78,7 @@ impl<'d> LooState<'d> {
     }
 
     /// Bounds as of [`LooState::bounds`] that read nothing of X, and are somewhat lower; `None` where they would tell too
-    /// little, or G x of every candidate is kept. Cost O(n·(s + outputs)), and one read of X for each column that entered
+    /// little, or G x of every candidate is cached. Cost O(n·(s + outputs)), and one read of X for each column that entered
     /// and whose inner products no state of these rows knows.
     pub fn near_bounds(&mut self, scorer: &Scorer) -> Option<(&[usize], Vec<f64>)> {
         if self.all.is_some() {
@@ -89,13 +89,13 @@ impl<'d> LooState<'d> {
         Some((bounds.features(), found))
     }
 
-    /// How much higher the bounds of the candidates are by what trials of steps before told, which depends on which of them
+    /// How much higher the bounds of the candidates are by what trials of steps before gave, which depends on which of them
     /// were tried. Cost O(n + m).
     pub fn sharper(&self, scorer: &Scorer) -> Vec<f64> {
         self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
     }
 
-    /// Whether nothing but bounds is kept of the candidates.
+    /// Whether nothing but bounds is cached of the candidates.
     pub fn is_bounded(&self) -> bool {
         self.bounds.is_some() && self.all.is_none()
     }
@@ -114,7 +114,7 @@ impl<'d> LooState<'d> {
     }
 
     /// The trial of adding each of some columns; inactive or selected ones get an infinite loss. G x of every candidate
-    /// is kept from here on, 8·m·n bytes.
+    /// is cached from here on, 8·m·n bytes.
     ///
     /// One read and one write of these. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {

@@ -39,7 +39,7 @@ fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
 /// Scorers of residuals fold after fold, and in the order as given.
 fn scorers(rows: &FoldedRows<'_>, measure: Measure) -> (Scorer, Scorer) {
     let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
-    (Scorer::new(permuted, measure.clone()), Scorer::new(Arc::clone(rows.targets()), measure))
+    (Scorer::new(permuted, measure), Scorer::new(Arc::clone(rows.targets()), measure))
 }
 
 /// The four kinds of folds: contiguous, shuffled of uneven size with one empty, rows alone, and two.
@@ -110,7 +110,7 @@ fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut Random, adds: f64)
 }
 
 #[test]
-fn trials_and_commits_equal_refitting_for_every_measure() {
+fn trials_and_updates_equal_refitting_for_every_measure() {
     for outputs in [1, 2] {
         let sample = sample(33, 9, outputs);
         for (kind, folds) in folds(33).iter().enumerate() {
@@ -120,7 +120,7 @@ fn trials_and_commits_equal_refitting_for_every_measure() {
                     let (mut state, mut random) = (state(&rows, lambda), Random::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
                     for turn in 0..8 {
-                        distance.look(&mut state, &rows, MEASURES[turn % 4].clone());
+                        distance.look(&mut state, &rows, MEASURES[turn % 4]);
                         step(&mut state, 9, &mut random, 0.7);
                     }
                     distance.look(&mut state, &rows, Measure::Squared);
@@ -306,7 +306,7 @@ fn levels_and_threads_give_the_same_bits() {
             [(Measure::Squared, false), (Measure::Absolute, false), (Measure::Squared, true), (Measure::ZeroOne, true)]
         {
             let folds = &folds(rows)[1];
-            let bits = |level| bits(&sample, level, folds, measure.clone(), standardize);
+            let bits = |level| bits(&sample, level, folds, measure, standardize);
             let baseline = bits(Level::available()[0]);
             for level in Level::available() {
                 assert_eq!(bits(level), baseline, "{}", level.name());

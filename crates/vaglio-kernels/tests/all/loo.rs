@@ -22,7 +22,7 @@ fn sample(rows: usize) -> Sample {
 
 /// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let scorer = Scorer::new(Arc::clone(data.targets()), measure.clone());
+    let scorer = Scorer::new(Arc::clone(data.targets()), measure);
     let mut full = LooState::new(Basis::new(Arc::clone(data), lambda));
     let mut bounded = LooState::new(Basis::new(Arc::clone(data), lambda));
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
@@ -76,7 +76,7 @@ fn trials_equal_refitting_without_each_row() {
 fn every_level_gives_the_same_bits() {
     let sample = sample(4111);
     for measure in [Measure::Squared, Measure::Absolute] {
-        let run = |level| greedy(&sample.data(level, true, true), 0.5, measure.clone());
+        let run = |level| greedy(&sample.data(level, true, true), 0.5, measure);
         let baseline = run(Level::available()[0]);
         for level in Level::available() {
             assert_eq!(run(level), baseline, "{}", level.name());

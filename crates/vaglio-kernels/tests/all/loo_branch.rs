@@ -1,4 +1,4 @@
-//! Branches of a depth-first search against states that are built anew, on every instruction set.
+//! Branches of a depth-first search against states that are rebuilt, on every instruction set.
 
 use std::sync::Arc;
 use vaglio_kernels::loo::{Basis, Branch, SubtreeBound};
@@ -15,7 +15,7 @@ fn columns(rows: usize) -> Vec<Vec<f64>> {
     columns
 }
 
-/// Every loss of the tree in the order of the walk, each checked against a state that is built anew.
+/// Every loss of the tree in the order of the walk, each checked against a state that is rebuilt.
 struct Walk<'d> {
     data: Arc<Data<'d>>,
     scorer: Scorer,
@@ -30,8 +30,8 @@ impl Walk<'_> {
             let loss = node.trial(&self.scorer, place).loss;
             let mut basis = Basis::new(Arc::clone(&self.data), self.lambda);
             subset.iter().chain([feature]).for_each(|&f| basis.add(f));
-            let anew = basis.score(&self.scorer).loss;
-            assert!((loss - anew).abs() <= 1e-9 * anew, "{subset:?} and {feature}: {loss} is not {anew}");
+            let rebuilt = basis.score(&self.scorer).loss;
+            assert!((loss - rebuilt).abs() <= 1e-9 * rebuilt, "{subset:?} and {feature}: {loss} is not {rebuilt}");
             self.losses.push(loss);
             if [3, 6].contains(feature) {
                 tied.push(loss.to_bits());
@@ -65,10 +65,10 @@ fn walk(level: Level, outputs: usize, measure: Measure, ask_first: bool) -> Vec<
 #[test]
 fn every_subset_scores_as_a_state_that_is_built_anew_with_the_same_bits_on_every_level() {
     for (outputs, measure) in [(1, Measure::Squared), (2, Measure::Squared), (1, Measure::Absolute)] {
-        let baseline = walk(Level::available()[0], outputs, measure.clone(), true);
+        let baseline = walk(Level::available()[0], outputs, measure, true);
         assert_eq!(baseline.len(), (1 << COUNT) - 1);
         for level in Level::available() {
-            assert_eq!(walk(level, outputs, measure.clone(), true), baseline, "{}", level.name());
+            assert_eq!(walk(level, outputs, measure, true), baseline, "{}", level.name());
         }
     }
 }
@@ -91,8 +91,8 @@ fn dropping_columns_from_a_fit_equals_the_fit_of_the_others() {
         assert!(fit.covers(members));
         fit.keep(members);
         let of = |fit: &SubtreeBound| fit.bound(&scorer, &[], COUNT);
-        let (kept, anew) = (of(&fit), of(&SubtreeBound::new(&data, members, &weights).unwrap()));
-        assert!((kept - anew).abs() <= 1e-12 * anew, "{members:?}: {kept} is not {anew}");
+        let (followed, rebuilt) = (of(&fit), of(&SubtreeBound::new(&data, members, &weights).unwrap()));
+        assert!((followed - rebuilt).abs() <= 1e-12 * rebuilt, "{members:?}: {followed} is not {rebuilt}");
     }
     assert!(SubtreeBound::new(&data, &[3, 6], &weights).is_none(), "equal columns have no fit of their own");
 }

@@ -35,7 +35,7 @@ impl BestSubsets {
         self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
     }
 
-    /// The entries of a path, scored anew, so that their scores do not depend on how they were found.
+    /// The entries of a path, scored again, so that their scores do not depend on how they were found.
     pub fn entries(self, subset: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
         let mut entry = |(selected, _): (Vec<Feature>, f64)| {
             subset.reset(&selected)?;

@@ -1,4 +1,4 @@
-//! Rows held out: kernels that run over rows fold after fold; folds start anew in the first lane.
+//! Rows held out: kernels that run over rows fold after fold; folds start again in the first lane.
 //!
 //! The sums are those of the book, *Cross-validation without refitting*, "Rows held out".
 

@@ -142,7 +142,7 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Removes a column, if it is selected; candidates start anew when they are next tried.
+    /// Removes a column, if it is selected; candidates start again when they are next tried.
     ///
     /// Cost O((m + K·s)·s), and for each candidate that is tried again O(m·s).
     pub fn remove(&mut self, feature: usize) {
@@ -155,7 +155,7 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Starts anew with a subset; inactive or repeated columns are left out.
+    /// Starts again with a subset; inactive or repeated columns are left out.
     pub fn reset(&mut self, subset: &[usize]) {
         self.selected.clear();
         for &feature in subset {

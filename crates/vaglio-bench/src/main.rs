@@ -8,7 +8,7 @@ mod greedy;
 mod honest;
 mod lambda_search;
 mod markdown;
-mod paired;
+mod pair;
 mod picture;
 mod reading;
 mod readouts;

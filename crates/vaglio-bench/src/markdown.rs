@@ -3,17 +3,17 @@
 use std::fmt::Write;
 
 /// A table that grows by rows.
-pub struct Table {
+pub struct MarkdownTable {
     columns: usize,
     text: String,
 }
 
-impl Table {
+impl MarkdownTable {
     pub fn new(title: &str, columns: &[&str]) -> Self {
         let mut text = format!("## {title}\n\n| {} |\n|", columns.join(" | "));
         columns.iter().enumerate().for_each(|(k, _)| text.push_str(if k == 0 { "---|" } else { "---:|" }));
         text.push('\n');
-        Table { columns: columns.len(), text }
+        MarkdownTable { columns: columns.len(), text }
     }
 
     /// A row; cells that are missing stay empty.
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn rows_have_as_many_cells_as_the_head() {
-        let mut table = Table::new("T", &["a", "b"]);
+        let mut table = MarkdownTable::new("T", &["a", "b"]);
         table.row(&["x".into()]);
         assert_eq!(table.finish(), "## T\n\n| a | b |\n|---|---:|\n| x |  |\n\n");
         assert_eq!((number(f64::NAN, 2), number(1.005, 1), seconds(12.3)), ("–".into(), "1.0".into(), "12".into()));

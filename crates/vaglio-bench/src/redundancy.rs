@@ -1,7 +1,7 @@
 //! Redundancy and accuracy of columns chosen on image and microarray data.
 
 use crate::markdown::{MarkdownTable, number, seconds};
-use crate::paired::{deviation, less};
+use crate::pair::{deviation, less};
 use crate::run::{Bench, mean};
 use ndarray::{Array2, ArrayView2, Axis};
 use vaglio::files::{Prepared, prepare};

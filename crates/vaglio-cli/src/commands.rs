@@ -3,7 +3,7 @@
 use crate::arguments::{Predict, Run};
 use crate::bar::clear_bar;
 use crate::failure::{Failure, LIMITED};
-use crate::loaded::Loaded;
+use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, told_in_lines};

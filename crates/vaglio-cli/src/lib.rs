@@ -13,7 +13,7 @@ mod commands;
 mod failure;
 mod init;
 mod list;
-mod loaded;
+mod load;
 mod manual;
 #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
 mod memory;

@@ -1,14 +1,16 @@
 //! A run from files to files.
 
 mod as_csv;
-mod beside;
 mod claim;
+mod column_types;
 mod correlations;
 mod curve;
 mod data;
 mod destination;
-mod evaluated;
+mod figures;
 mod folder;
+mod holdout;
+mod importance;
 #[cfg(feature = "parquet")]
 mod in_parquet;
 mod init;
@@ -16,24 +18,22 @@ mod intervals;
 mod journal;
 mod memory;
 mod monitor;
-mod paired;
+mod pair;
 mod plan;
-mod predicting;
+mod predict;
 mod predictions;
-mod reading;
-mod recorded;
+mod read_options;
+mod record;
 mod repetition;
 mod roles;
 mod run;
 mod series;
-mod set_aside;
 mod settings;
-mod streamed;
-mod taken;
+mod stream;
+mod sync;
 mod targets;
-mod verified;
-mod worth;
-mod written;
+mod verify;
+mod write;
 
 use data::prepare_sample;
 pub use data::{Prepared, prepare};
@@ -42,4 +42,4 @@ pub use init::{Draft, InitOptions, init};
 pub use plan::plan;
 pub use predictions::{Beside, Judged, Predictions};
 pub use run::{RunOptions, RunOutcome, run};
-pub use streamed::Sink;
+pub use stream::Sink;

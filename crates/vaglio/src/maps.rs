@@ -1,6 +1,7 @@
 //! Maps that are built in: what is done to the columns before they are candidates.
 
 mod clip;
+mod columns;
 mod constant;
 mod date_parts;
 mod impute;
@@ -11,9 +12,8 @@ mod power;
 mod products;
 mod scope;
 mod standardize;
-mod taken;
 mod target_encode;
-mod weighted;
+mod weights;
 mod window;
 
 pub use clip::{Clip, FittedClip};

@@ -1,14 +1,14 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
-mod found;
 mod in_folds;
+mod selection;
 
 use crate::all_rows::{FitFrom, has_moments};
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
-pub(crate) use found::Searched;
-pub use found::Selection;
+pub(crate) use selection::Searched;
+pub use selection::Selection;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;

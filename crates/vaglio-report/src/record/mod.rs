@@ -3,7 +3,7 @@
 mod bounds;
 mod choice;
 mod columns;
-mod evaluated;
+mod evaluation;
 mod figures;
 mod json;
 mod loss_name;
@@ -14,7 +14,7 @@ mod warning;
 
 pub use choice::{Cell, ChosenBy, Table};
 pub use columns::TakenColumns;
-pub use evaluated::{
+pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
 pub use figures::Figures;

@@ -1,8 +1,8 @@
 //! Parquet files on the disk or in memory, and Arrow files in memory, column by column or batch by batch.
 
 mod columns;
+mod decode;
 mod footer;
-mod kept;
 mod messages;
 mod pages;
 
@@ -18,9 +18,9 @@ use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::plain_type;
+pub(super) use decode::Hashing;
+use decode::Kept;
 pub(super) use footer::{check_footer, check_rows, footer, with_dictionaries};
-pub(super) use kept::Hashing;
-use kept::Kept;
 use messages::{Blocks, check_stream};
 pub(super) use pages::check_pages;
 use parquet::arrow::ProjectionMask;
@@ -317,6 +317,6 @@ fn append_batches(
 }
 
 #[cfg(test)]
-mod strangers;
-#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod untrusted;

@@ -1,8 +1,8 @@
 //! Files whose rows are read some at a time, where all is known of the columns that are wanted.
 
-mod known;
 #[cfg(feature = "parquet")]
-mod stored;
+mod columnar;
+mod schema;
 mod text;
 
 use super::bytes::{FileKind, check_encoding, kind};
@@ -13,11 +13,11 @@ use super::source::of_fault;
 use super::{Hint, ReadSpec, cell::Rules, system, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, Survey};
-use known::Known;
+#[cfg(feature = "parquet")]
+use columnar::StoredRows;
+use schema::Known;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "parquet")]
-use stored::StoredRows;
 use text::{Plain, TextRows};
 use vaglio_core::{Cells, Error, Result, Table};
 

@@ -1,6 +1,6 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
-use super::beside::sync_folder;
+use super::sync::sync_folder;
 use std::fs::{File, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
+use super::column_types;
+use super::holdout::set_aside;
 use super::intervals;
 use super::roles::{Roles, check_weights};
 use super::series::{numbers_of, places_of};
-use super::set_aside::set_aside;
-use super::taken;
 use super::targets::{encode, task};
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ValidPipeline};
@@ -76,7 +76,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let source = opened(&spec.train)?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
-    let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: taken::hints(&roles) };
+    let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: column_types::hints(&roles) };
     let (mut table, survey, sha256) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
@@ -85,13 +85,13 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
         tracing::warn!("the column `{name}` is left out: {why}");
     }
-    let columns = taken::taken(&roles, &survey, &header, source.aside());
+    let columns = column_types::taken(&roles, &survey, &header, source.aside());
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
     let of_train = source.times(&survey);
     let mut of_test_rows = of_train;
     drop(source);
     roles.check_complete(&table, &survey)?;
-    taken::check(&roles, &mut table, &survey)?;
+    column_types::check(&roles, &mut table, &survey)?;
     check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
@@ -200,7 +200,7 @@ fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train:
     if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
-    let hints = taken::hints_like(roles, train);
+    let hints = column_types::hints_like(roles, train);
     let (table, survey) = source.read(&Wanted { filter: ColumnFilter::only(wanted), hints })?;
     roles.check_complete(&table, &survey)?;
     let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();

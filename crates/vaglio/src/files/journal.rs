@@ -4,7 +4,7 @@ mod lines;
 
 pub(super) use lines::Header;
 
-use super::beside::sync_folder;
+use super::sync::sync_folder;
 use lines::{Known, Piece, read, sealed};
 use serde_json::value::RawValue;
 use std::collections::HashMap;

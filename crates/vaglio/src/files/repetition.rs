@@ -1,6 +1,6 @@
 //! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
 
-use super::paired::paired;
+use super::pair::paired;
 use crate::resample::{Outer, Pooled, Sample, Taken, Tally, Watcher, Whole, cut, in_turn, said_of};
 use crate::selector::{Selection, ValidSelector};
 use std::collections::{HashMap, HashSet};

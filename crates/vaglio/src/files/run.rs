@@ -1,12 +1,12 @@
 //! A run: prepare, select, fit, evaluate, write.
 
 use super::claim::Claim;
-use super::evaluated::Evaluated;
+use super::figures::Evaluated;
 use super::folder::relative;
 use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::limited;
-use super::recorded::record;
+use super::record::record;
 use super::{Prepared, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;

@@ -1,6 +1,6 @@
 //! Values between bounds.
 
-use super::{LearnedOn, taken, weighted};
+use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,10 +69,10 @@ impl Map for Clip {
         // A column without any value has no quantiles, and so no bounds.
         let bounds = |values: &[f64]| {
             let Some([lower, upper]) = shares else { return given };
-            let rows = weighted::in_order(values, weights);
-            ClipBounds { lower: weighted::quantile(&rows, lower), upper: weighted::quantile(&rows, upper) }
+            let rows = weights::in_order(values, weights);
+            ClipBounds { lower: weights::quantile(&rows, lower), upper: weights::quantile(&rows, upper) }
         };
-        let columns = taken::numbers(table, self.columns.as_deref())?;
+        let columns = columns::numbers(table, self.columns.as_deref())?;
         let columns =
             columns.collect::<Vec<_>>().into_par_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
         Ok(Box::new(FittedClip { columns: columns.collect() }))
@@ -103,13 +103,13 @@ impl Map for Clip {
                 return Err(Error::setting("quantiles", format!("{lower} is above {upper}")));
             }
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 
 impl FittedMap for FittedClip {
     fn growth(&self, table: &Table) -> f64 {
-        taken::as_doubles(table, |name| self.columns.contains_key(name))
+        columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {
@@ -120,7 +120,7 @@ impl FittedMap for FittedClip {
                 bounds.upper.map_or(raised, |upper| if raised > upper { upper } else { raised })
             })
         };
-        taken::replaced(table, change, |row, name, value| {
+        columns::replaced(table, change, |row, name, value| {
             Error::Numerical(format!("row {row}, column `{name}`: {value} is not a finite number"))
         })
     }

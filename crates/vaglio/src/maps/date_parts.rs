@@ -1,6 +1,6 @@
 //! Numbers of dates.
 
-use super::taken;
+use super::columns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -72,7 +72,7 @@ const SECONDS_OF_A_DAY: f64 = 86_400.0;
 impl Map for DateParts {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let takes = |cells: &Cells| matches!(cells, Cells::Dates(_));
-        let chosen = taken::chosen(table, self.columns.as_deref(), "columns of dates", takes)?;
+        let chosen = columns::chosen(table, self.columns.as_deref(), "columns of dates", takes)?;
         let parts = |cells: &Cells| self.parts.clone().unwrap_or_else(|| usual(cells));
         let columns = chosen.into_iter().map(|(name, cells)| (name.to_owned(), parts(cells))).collect();
         let fitted = FittedDateParts { columns, cyclic: self.cyclic };
@@ -80,7 +80,7 @@ impl Map for DateParts {
             Some(parts) => fitted.outputs(name, parts).map(|(output, _)| output).collect(),
             None => vec![name.to_owned()],
         });
-        taken::unless_twice("parts", made.collect())?;
+        columns::unless_twice("parts", made.collect())?;
         Ok(Box::new(fitted))
     }
 
@@ -94,7 +94,7 @@ impl Map for DateParts {
                 return Err(Error::setting(format!("parts[{index}]"), format!("`{name}` is listed twice")));
             }
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 
@@ -229,7 +229,7 @@ impl FittedDateParts {
     ) -> Result<Vec<(String, Cells)>> {
         let dates = match cells {
             Cells::Dates(dates) => Cow::Borrowed(&dates[..]),
-            other if taken::all_missing(other) => Cow::Owned(vec![f64::NAN; other.len()]),
+            other if columns::all_missing(other) => Cow::Owned(vec![f64::NAN; other.len()]),
             other => {
                 let what = other.what();
                 return Err(Error::Shape(format!(

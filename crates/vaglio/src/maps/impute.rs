@@ -1,8 +1,8 @@
 //! Values for cells that are missing.
 
 use super::Scope;
-use super::taken;
-use super::weighted;
+use super::columns;
+use super::weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -105,18 +105,19 @@ impl Map for Impute {
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let chosen = taken::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
+        let chosen =
+            columns::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
         let mut columns = BTreeMap::new();
         for (name, cells) in chosen {
             // A column without any value may have some in rows that are held out; here it is constant, and so never chosen.
             let value = self.how.value(cells, weights).unwrap_or_else(|| Value::none(cells));
-            let counts = |row: usize| weighted::counts(weights, row) && cells.is_missing(row);
+            let counts = |row: usize| weights::counts(weights, row) && cells.is_missing(row);
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
             columns.insert(name.to_owned(), Fill { value, indicator });
         }
         let fitted = FittedImpute { columns };
         let made = table.names().map(str::to_owned).chain(fitted.indicators().map(|(indicator, _)| indicator));
-        taken::unless_twice("indicator", made.collect())?;
+        columns::unless_twice("indicator", made.collect())?;
         Ok(Box::new(fitted))
     }
 
@@ -130,7 +131,7 @@ impl Map for Impute {
             }
             _ => {}
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 
@@ -160,17 +161,17 @@ impl How {
             return Some(value.clone());
         }
         if let Cells::Text(text) = cells {
-            let held = |(row, text): (usize, &String)| !text.is_empty() && weighted::counts(weights, row);
+            let held = |(row, text): (usize, &String)| !text.is_empty() && weights::counts(weights, row);
             let mut rows: Vec<usize> = text.iter().enumerate().filter(|&cell| held(cell)).map(|(row, _)| row).collect();
             rows.sort_by(|&a, &b| text[a].cmp(&text[b]).then(a.cmp(&b)));
             let weighed = rows.iter().map(|&row| (weights.map_or(1.0, |w| w[row]), &text[row]));
-            return weighted::most_frequent(weighed).cloned().map(Value::Text);
+            return weights::most_frequent(weighed).cloned().map(Value::Text);
         }
         let values = cells.numbers()?.values();
         let value = match self {
-            How::Mean => weighted::mean(&weighted::counting(&values, weights)),
-            How::Median => weighted::quantile(&weighted::in_order(&values, weights), 0.5),
-            _ => weighted::most_frequent(weighted::in_order(&values, weights).into_iter()),
+            How::Mean => weights::mean(&weights::counting(&values, weights)),
+            How::Median => weights::quantile(&weights::in_order(&values, weights), 0.5),
+            _ => weights::most_frequent(weights::in_order(&values, weights).into_iter()),
         };
         value.map(Value::Number)
     }
@@ -237,7 +238,7 @@ impl Fill {
         match (&self.value, cells) {
             (Value::Number(_), Cells::Numbers(Numbers::Byte(bytes))) => Ok(Cells::Numbers(Numbers::Byte(bytes))),
             (Value::Number(value), cells) => {
-                let before: Cow<'_, [f64]> = taken::values(name, &cells)?;
+                let before: Cow<'_, [f64]> = columns::values(name, &cells)?;
                 let filled: Vec<f64> = before.iter().map(|&x| if x.is_nan() { *value } else { x }).collect();
                 Ok(Cells::Numbers(Numbers::from(filled)))
             }

@@ -1,6 +1,6 @@
 //! Logarithms.
 
-use super::taken;
+use super::columns;
 use std::collections::BTreeSet;
 use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
 
@@ -33,23 +33,23 @@ pub struct FittedLog1p {
 
 impl Map for Log1p {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let columns = taken::numbers(table, self.columns.as_deref())?;
+        let columns = columns::numbers(table, self.columns.as_deref())?;
         Ok(Box::new(FittedLog1p { columns: columns.into_iter().map(|(name, _)| name.to_owned()).collect() }))
     }
 
     fn check(&self) -> Result<()> {
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 
 impl FittedMap for FittedLog1p {
     fn growth(&self, table: &Table) -> f64 {
-        taken::as_doubles(table, |name| self.columns.contains(name))
+        columns::as_doubles(table, |name| self.columns.contains(name))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.contains(name).then_some(f64::ln_1p);
-        taken::replaced(table, change, |row, name, value| {
+        columns::replaced(table, change, |row, name, value| {
             let message = format!("row {row}, column `{name}`: log1p takes numbers above -1, and this is {value}");
             Error::Shape(format!("{message}; name the other columns in its `columns`, or take {{kind: power}}"))
         })

@@ -1,6 +1,6 @@
 //! Indicators of the levels of text columns.
 
-use super::{LearnedOn, taken, weighted};
+use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ const LISTED: usize = 12;
 impl Map for OneHot {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
-        let chosen = taken::chosen(table, self.columns.as_deref(), "columns of text", takes)?;
+        let chosen = columns::chosen(table, self.columns.as_deref(), "columns of text", takes)?;
         let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
         let columns = chosen.into_iter().map(levels).collect::<Result<_>>()?;
         Ok(Box::new(FittedOneHot { columns, unknown: self.unknown }))
@@ -88,7 +88,7 @@ impl Map for OneHot {
     }
 
     fn check(&self) -> Result<()> {
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 
@@ -96,7 +96,7 @@ impl OneHot {
     /// The levels of rows that count, and which of them are rare.
     fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<Levels> {
         let mut rows: BTreeMap<Cow<'_, str>, f64> = BTreeMap::new();
-        for row in (0..cells.len()).filter(|&row| weighted::counts(weights, row) && !cells.is_missing(row)) {
+        for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
             let weight = weights.map_or(1.0, |weights| weights[row]);
             *rows.entry(label(cells, row)).or_default() += weight;
         }

@@ -1,6 +1,6 @@
 //! Ranks of levels.
 
-use super::{LearnedOn, Value, taken, weighted};
+use super::{LearnedOn, Value, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,11 +66,11 @@ impl Map for Ordinal {
         let named = self.columns.as_deref().or((!ordered.is_empty()).then_some(&ordered[..]));
         let takes = |cells: &Cells| named.is_some() || matches!(cells, Cells::Text(_));
         let mut columns = BTreeMap::new();
-        for (name, cells) in taken::chosen(table, named, "columns of text", takes)? {
+        for (name, cells) in columns::chosen(table, named, "columns of text", takes)? {
             let levels: Vec<String> = match self.order.get(name) {
                 Some(order) => order.iter().map(Value::label).collect(),
                 None => {
-                    let held = |&row: &usize| weighted::counts(weights, row) && !cells.is_missing(row);
+                    let held = |&row: &usize| weights::counts(weights, row) && !cells.is_missing(row);
                     let levels: BTreeSet<String> = (0..cells.len()).filter(held).map(|row| cells.label(row)).collect();
                     levels.into_iter().collect()
                 }
@@ -100,7 +100,7 @@ impl Map for Ordinal {
                 return Err(Error::setting(field, format!("`{name}` is not among `columns`")));
             }
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Powers that make columns more like normal ones.
 
-use super::{LearnedOn, taken, weighted};
+use super::{LearnedOn, columns, weights};
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
@@ -94,14 +94,14 @@ const MOST: u64 = 80;
 impl Map for Power {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let mut columns = BTreeMap::new();
-        for (name, values) in taken::numbers(table, self.columns.as_deref())? {
+        for (name, values) in columns::numbers(table, self.columns.as_deref())? {
             let lambda = match self.lambda {
                 Exponent::Given(lambda) => lambda,
                 Exponent::Learned(_) => {
                     if let Some(row) = values.iter().position(|x| *x <= 0.0).filter(|_| self.method == Method::BoxCox) {
                         return Err(self.method.refusal(table.origin(row) + 1, name, values[row]));
                     }
-                    self.method.likeliest(&weighted::counting(&values, weights))?
+                    self.method.likeliest(&weights::counting(&values, weights))?
                 }
             };
             columns.insert(name.to_owned(), lambda);
@@ -117,7 +117,7 @@ impl Map for Power {
         if let Exponent::Given(lambda) = self.lambda {
             Error::unless_between("lambda", lambda, RANGE.0..=RANGE.1)?;
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 
@@ -148,7 +148,7 @@ impl Method {
         if rows.first().is_none_or(|(_, first)| rows.iter().all(|(_, x)| x == first)) {
             return Ok(1.0);
         }
-        let likelihood = Likelihood { method: self, rows, slope: weighted::mean_of(rows, |x| self.log_slope(x)) };
+        let likelihood = Likelihood { method: self, rows, slope: weights::mean_of(rows, |x| self.log_slope(x)) };
         let run = Executor::new(likelihood, BrentOpt::new(RANGE.0, RANGE.1).set_tolerance(1e-6, 1e-6))
             .configure(|state| state.max_iters(MOST))
             .run()
@@ -183,20 +183,20 @@ impl CostFunction for Likelihood<'_> {
 
     fn cost(&self, lambda: &f64) -> std::result::Result<f64, argmin::core::Error> {
         let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.of(*x, *lambda))).collect();
-        let mean = weighted::mean_of(&rows, |y| y);
-        let cost = 0.5 * weighted::mean_of(&rows, |y| (y - mean).powi(2)).ln() - (lambda - 1.0) * self.slope;
+        let mean = weights::mean_of(&rows, |y| y);
+        let cost = 0.5 * weights::mean_of(&rows, |y| (y - mean).powi(2)).ln() - (lambda - 1.0) * self.slope;
         Ok(if cost.is_nan() || cost == f64::NEG_INFINITY { f64::MAX } else { cost.min(f64::MAX) })
     }
 }
 
 impl FittedMap for FittedPower {
     fn growth(&self, table: &Table) -> f64 {
-        taken::as_doubles(table, |name| self.columns.contains_key(name))
+        columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.of(x, lambda));
-        taken::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))
+        columns::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {
@@ -244,13 +244,13 @@ mod tests {
     fn the_exponent_is_the_likeliest() {
         let logs: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).map(|u| (u / (1.0 - u)).ln()).collect();
         let x: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-        let rows = weighted::counting(&x, None);
+        let rows = weights::counting(&x, None);
         assert!(Method::BoxCox.likeliest(&rows).unwrap().abs() < 1e-3);
         let shifted: Vec<f64> = x.iter().map(|x| x - 1.0).filter(|x| *x >= 0.0).collect();
-        let found = Method::YeoJohnson.likeliest(&weighted::counting(&shifted, None)).unwrap();
+        let found = Method::YeoJohnson.likeliest(&weights::counting(&shifted, None)).unwrap();
         let likelihood = |lambda: f64| {
-            let rows = weighted::counting(&shifted, None);
-            let slope = weighted::mean_of(&rows, |x| Method::YeoJohnson.log_slope(x));
+            let rows = weights::counting(&shifted, None);
+            let slope = weights::mean_of(&rows, |x| Method::YeoJohnson.log_slope(x));
             Likelihood { method: Method::YeoJohnson, rows: &rows, slope }.cost(&lambda).unwrap()
         };
         for other in [-5.0, -1.0, found - 0.01, found + 0.01, 2.0, 5.0] {

@@ -1,6 +1,6 @@
 //! Products and powers of columns that are named.
 
-use super::taken;
+use super::columns;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
@@ -94,7 +94,7 @@ impl Map for Interactions {
             ));
         }
         unless_too_many(count * (count - 1) / 2)?;
-        taken::check(Some(&self.columns))
+        columns::check(Some(&self.columns))
     }
 }
 
@@ -114,7 +114,7 @@ impl Map for Polynomial {
 
     fn check(&self) -> Result<()> {
         Error::unless_between("degree", self.degree, 2..=9)?;
-        taken::check(Some(&self.columns))?;
+        columns::check(Some(&self.columns))?;
         let mut count = 1;
         for factor in 1..=self.degree as usize {
             count = count * (self.columns.len() + factor) / factor;
@@ -146,9 +146,9 @@ fn unless_too_many(count: usize) -> Result<()> {
 }
 
 fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<Box<dyn FittedMap>> {
-    let _they_are_numbers = taken::numbers(table, Some(columns))?;
+    let _they_are_numbers = columns::numbers(table, Some(columns))?;
     let made = table.names().map(str::to_owned).chain(products.iter().map(Product::name));
-    taken::unless_twice("columns", made.collect())?;
+    columns::unless_twice("columns", made.collect())?;
     Ok(Box::new(FittedProducts { products }))
 }
 
@@ -210,7 +210,7 @@ impl Product {
         let mut product: Option<Vec<f64>> = None;
         for (column, exponent) in &self.0 {
             let Some((_, cells)) = columns.iter().find(|(name, _)| name == column) else { return Ok(None) };
-            let values: Cow<'_, [f64]> = taken::values(column, cells)?;
+            let values: Cow<'_, [f64]> = columns::values(column, cells)?;
             let powers = values.iter().map(|x| (0..*exponent).fold(1.0, |power, _| power * x));
             product = Some(match product {
                 None => powers.collect(),

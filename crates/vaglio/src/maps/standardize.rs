@@ -1,8 +1,8 @@
 //! Columns minus their mean, over their standard deviation.
 
+use super::columns::values;
 use super::scope::Scope;
-use super::taken::values;
-use super::weighted::{center, counting, extremes, mean_over, total, unit};
+use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Column, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved};
@@ -54,7 +54,7 @@ impl Map for Standardize {
 
 impl FittedMap for FittedStandardize {
     fn growth(&self, table: &Table) -> f64 {
-        super::taken::as_doubles(table, |name| self.columns.contains_key(name))
+        super::columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! Means of the target in the levels of a column.
 
 use super::LearnedOn;
-use super::taken;
+use super::columns;
 use crate::resample::Dealing;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl Map for TargetEncode {
         let mut columns = BTreeMap::new();
         let mut encoded = BTreeMap::new();
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
-        for (name, cells) in taken::chosen(rows.table, self.columns.as_deref(), "columns of text", takes)? {
+        for (name, cells) in columns::chosen(rows.table, self.columns.as_deref(), "columns of text", takes)? {
             let levels = Levels::of(cells);
             let means = levels.means(rows.targets, rows.weights, self.smoothing, |_| true);
             let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
@@ -103,7 +103,7 @@ impl Map for TargetEncode {
             true => fitted.names(name),
             false => vec![name.to_owned()],
         });
-        taken::unless_twice("columns", made.collect())?;
+        columns::unless_twice("columns", made.collect())?;
         let training = fitted.replaced(rows.table.clone(), |name, _| Ok(encoded.remove(name)))?;
         Ok((Box::new(fitted), Some(training)))
     }
@@ -119,7 +119,7 @@ impl Map for TargetEncode {
         if self.folds < 2 {
             return Err(Error::setting("folds", format!("{} is too few; 2 is the least", self.folds)));
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Columns at earlier steps of their series.
 
-use super::taken;
+use super::columns;
 use std::ops::Range;
 use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
 
@@ -47,10 +47,10 @@ impl Map for Window {
     }
 
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let columns = taken::numbers(table, self.columns.as_deref())?;
+        let columns = columns::numbers(table, self.columns.as_deref())?;
         let columns = columns.into_iter().map(|(name, _)| name.to_owned()).collect();
         let fitted = FittedWindow { lags: self.lags.clone(), columns };
-        taken::unless_twice("lags", table.names().flat_map(|name| fitted.outputs(name)).collect())?;
+        columns::unless_twice("lags", table.names().flat_map(|name| fitted.outputs(name)).collect())?;
         if fitted.kept(table).is_empty() {
             return Err(Error::setting(
                 "lags",
@@ -67,7 +67,7 @@ impl Map for Window {
         if let Some(index) = (0..self.lags.len()).find(|&k| self.lags[..k].contains(&self.lags[k])) {
             return Err(Error::setting(format!("lags[{index}]"), format!("{} is listed twice", self.lags[index])));
         }
-        taken::check(self.columns.as_deref())
+        columns::check(self.columns.as_deref())
     }
 }
 

@@ -4,7 +4,7 @@ mod calibration;
 mod chain;
 mod intervals;
 mod origin;
-mod reading;
+mod read_options;
 
 pub(crate) use calibration::classes;
 pub use calibration::{Calibration, HeldOutBy, Logistic};
@@ -12,7 +12,7 @@ pub(crate) use chain::{Chain, Predicted, scaled};
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub(crate) use intervals::{bounds, check_rows};
 pub use origin::MadeBy;
-pub use reading::Reading;
+pub use read_options::Reading;
 
 use crate::document::twice;
 use crate::selector::{Selection, ValidSelector};

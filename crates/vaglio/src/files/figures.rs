@@ -2,7 +2,7 @@
 
 use super::Prepared;
 use super::repetition::{nested, permutations, stability};
-use super::verified::verified;
+use super::verify::verified;
 use crate::pipeline::SavedIntervals;
 use crate::pipeline::{Calibration, HeldOutBy};
 use crate::pipeline::{Evaluate, ValidPipeline};

@@ -3,8 +3,8 @@
 use super::Prepared;
 use super::correlations::Correlations;
 use super::curve::curve;
-use super::evaluated::Evaluated;
-use super::worth::{Worth, worth};
+use super::figures::Evaluated;
+use super::importance::{Worth, worth};
 use crate::all_rows::FitFrom;
 use crate::pipeline::{ValidPipeline, scaled};
 use crate::resample::Held;

@@ -12,7 +12,7 @@ mod settings;
 mod values;
 mod weights;
 
-use crate::cells::{CRITERIA, Cell, SEARCHES};
+use crate::cells::{Cell, criteria, searches};
 use crate::common::Folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -195,8 +195,8 @@ impl<'a> Problem<'a> {
 /// Tries something at every place of the product, and says all that went wrong.
 fn everywhere(check: impl Fn(&Parts) -> Result<(), String>) {
     let places = LEARNERS.iter().flat_map(|learner| {
-        let of = move |criterion| SEARCHES.into_iter().map(move |search| Parts { learner, criterion, search });
-        CRITERIA.into_iter().flat_map(of)
+        let of = move |criterion| searches().into_iter().map(move |search| Parts { learner, criterion, search });
+        criteria().into_iter().flat_map(of)
     });
     let (mut tried, mut wrong) = (0, Vec::new());
     for parts in places {

@@ -19,12 +19,12 @@ pub struct Columns {
 #[derive(Debug, Clone)]
 struct Store {
     whole: Arc<Numbers>,
-    rows: Option<Arc<Rows>>,
+    rows: Option<Arc<CopiedRows>>,
 }
 
 /// Rows of a column, copied when they are first read.
 #[derive(Debug)]
-struct Rows {
+struct CopiedRows {
     chosen: Arc<[usize]>,
     copy: OnceLock<Numbers>,
 }
@@ -205,7 +205,7 @@ impl Columns {
             Arc::clone(&inner)
         };
         let view = |store: &Store| {
-            let rows = Rows { chosen: of(store), copy: OnceLock::new() };
+            let rows = CopiedRows { chosen: of(store), copy: OnceLock::new() };
             Store { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
         };
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
@@ -214,7 +214,7 @@ impl Columns {
     /// What the rows were chosen from, where all columns were chosen [together](Columns::view_rows).
     pub fn chosen(&self) -> Option<Chosen<'_>> {
         let first = &self.stores.first()?.rows.as_ref()?.chosen;
-        let is_first = |rows: &Arc<Rows>| Arc::ptr_eq(&rows.chosen, first);
+        let is_first = |rows: &Arc<CopiedRows>| Arc::ptr_eq(&rows.chosen, first);
         let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
         are_first.then(|| Chosen { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
     }

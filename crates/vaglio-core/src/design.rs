@@ -3,7 +3,7 @@
 use crate::decisions::Decisions;
 use crate::labels::RowLabels;
 use crate::model::Identity;
-use crate::session::{Own, Shared};
+use crate::session::{OwnCaches, SharedCaches};
 use crate::units::largest;
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Problem, Readout, Result, Score,
@@ -16,12 +16,12 @@ use std::sync::Arc;
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 ///
 /// A copy shares what was computed of it. The caches are private to this file, so that no other design comes by them
-/// except by [`Design::sharing`].
+/// except by `Design::sharing`.
 #[derive(Debug, Clone)]
 pub struct Design {
     data: DesignData,
-    shared: Arc<Shared>,
-    own: Arc<Own<Design>>,
+    shared: Arc<SharedCaches>,
+    own: Arc<OwnCaches<Design>>,
 }
 
 /// What a design consists of.
@@ -52,11 +52,11 @@ pub(crate) struct DesignData {
     /// What is fitted again on the training rows whenever some rows are held out.
     pub in_folds: InFolds,
     /// The magnitudes of columns and targets.
-    pub scale: Scale,
+    pub scale: Magnitudes,
     /// Which rows it has in common with other designs.
-    pub relation: Relation,
+    pub relation: RowSharing,
     /// How far, and for what, it is searched.
-    pub extent: Extent,
+    pub extent: SearchExtent,
     /// Ends the work on it.
     pub sign: StopSign,
 }
@@ -72,7 +72,7 @@ pub(crate) enum Training {
 
 /// The magnitudes of the columns and targets of a design.
 #[derive(Debug, Clone)]
-pub(crate) struct Scale {
+pub(crate) struct Magnitudes {
     /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
     pub largest: Option<Arc<[f64]>>,
     /// The power of two that targets were divided by.
@@ -81,7 +81,7 @@ pub(crate) struct Scale {
 
 /// Which rows a design has in common with others that are searched too.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Relation {
+pub(crate) enum RowSharing {
     /// It is searched alone.
     #[default]
     Alone,
@@ -93,7 +93,7 @@ pub(crate) enum Relation {
 
 /// How far, and for what, a design is searched.
 #[derive(Debug, Clone)]
-pub(crate) struct Extent {
+pub(crate) struct SearchExtent {
     /// The rows of the design that this is a sample of.
     pub planned: Option<usize>,
     /// How many walks share what is computed: one for each of several λ.
@@ -170,9 +170,9 @@ impl Design {
             seed: problem.seed(),
             training,
             in_folds: InFolds::default(),
-            scale: Scale { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
-            relation: Relation::Alone,
-            extent: Extent { planned: None, walks: 1, has_errors: true },
+            scale: Magnitudes { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
+            relation: RowSharing::Alone,
+            extent: SearchExtent { planned: None, walks: 1, has_errors: true },
             sign: StopSign::default(),
         })
     }
@@ -187,8 +187,8 @@ impl Design {
     }
 
     /// The same, with what was computed of one that differs in λ alone.
-    pub(crate) fn derived_with(&self, shared: Arc<Shared>, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = DesignData { relation: Relation::Alone, ..self.data.clone() };
+    pub(crate) fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
+        let mut data = DesignData { relation: RowSharing::Alone, ..self.data.clone() };
         change(&mut data);
         Design { shared, ..Design::new(data) }
     }
@@ -205,11 +205,11 @@ impl Design {
         &self.data
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &SharedCaches {
         &self.shared
     }
 
-    pub(crate) fn own(&self) -> &Own<Design> {
+    pub(crate) fn own(&self) -> &OwnCaches<Design> {
         &self.own
     }
 

@@ -62,7 +62,6 @@ mod penalty;
 pub mod prelude;
 mod problem;
 mod readout;
-mod refit;
 #[doc(hidden)]
 pub mod registered;
 mod resampling;

@@ -1,50 +1,6 @@
 //! A λ for each output: one subset, scored for each output by itself.
 
-use crate::design::Training;
-use crate::{AnyLoss, Branch, Design, Error, Evaluator, Feature, Recorder, Result, Score, Shortcut, Task};
-use ndarray::s;
-use std::sync::Arc;
-
-/// The designs of single outputs, as numbers to be predicted, where there are several and each has its own λ.
-pub(crate) fn of_outputs(design: &Design) -> Option<&[Design]> {
-    let outputs = design.targets().nrows();
-    if outputs < 2 || !design.readout().is_some_and(|readout| readout.each_output) {
-        return None;
-    }
-    Some(design.own().outputs.get_or_init(|| (0..outputs).map(|output| of_output(design, output)).collect()))
-}
-
-fn of_output(design: &Design, output: usize) -> Design {
-    let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
-    design.derived(|data| {
-        if let Training::Ridge(readout, _) = &mut data.training {
-            readout.each_output = false;
-        }
-        data.relation = design.data().relation.clone();
-        (data.targets, data.task) = (Arc::new(targets), Task::Regression);
-    })
-}
-
-/// Refuses a λ for each output with a loss that is not a mean over outputs.
-pub(crate) fn check(design: &Design, loss: &AnyLoss) -> Result<()> {
-    let refused = |why: &str| {
-        Err(Error::setting(
-            "loss",
-            format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
-        ))
-    };
-    let Some(readout) = design.readout().filter(|_| of_outputs(design).is_some()) else { return Ok(()) };
-    if !loss.is_over_outputs() {
-        return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
-    }
-    if readout.balanced {
-        return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
-    }
-    match design.decisions() {
-        Some(_) => refused("predictions are averaged over rows here; share lambda"),
-        None => Ok(()),
-    }
-}
+use crate::{Branch, Design, Evaluator, Feature, Recorder, Result, Score, Shortcut};
 
 /// The mean over outputs of the scores that `evaluate` gives on the design of each.
 ///

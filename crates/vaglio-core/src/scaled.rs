@@ -1,6 +1,6 @@
 //! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
 
-use crate::design::{Relation, Scale, Training};
+use crate::design::{Magnitudes, RowSharing, Training};
 use crate::units::{Units, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
@@ -85,18 +85,6 @@ fn exponent_of_targets(design: &Design) -> i32 {
     exponent_of(design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
 }
 
-/// An upper bound of the binary logarithm of the largest sum of squares of a column, with row weights; −∞ where it was
-/// asked for in other units.
-pub(crate) fn log_squares(design: &Design) -> f64 {
-    let Some(of_columns) = &design.data().scale.largest else { return f64::NEG_INFINITY };
-    let largest =
-        if design.in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
-    // Those of balanced classes add up to the number of classes.
-    let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
-    let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
-    2.0 * largest.log2() + weight.log2() + (design.rows() as f64).log2()
-}
-
 fn units_of(design: &Design) -> Units {
     // Columns of maps that are refitted are as these make them.
     let readout = design.readout().filter(|_| !design.in_folds().is_by_maps());
@@ -138,15 +126,15 @@ fn scaled(design: &Design, units: Units) -> Design {
         made.keep(units, (columns, targets, Arc::default()))
     });
     let relation = match &design.data().relation {
-        Relation::Whole(labels) => Relation::Whole(Arc::clone(labels)),
-        Relation::Part(part) if units_of(&part.0) == units => {
-            Relation::Part(Arc::new((scaled(&part.0, units), part.1.clone())))
+        RowSharing::Whole(labels) => RowSharing::Whole(Arc::clone(labels)),
+        RowSharing::Part(part) if units_of(&part.0) == units => {
+            RowSharing::Part(Arc::new((scaled(&part.0, units), part.1.clone())))
         }
-        _ => Relation::Alone,
+        _ => RowSharing::Alone,
     };
     design.derived_with(shared, |data| {
         (data.columns, data.targets, data.relation) = (columns, targets, relation);
-        data.scale = Scale { largest: None, targets: units.targets };
+        data.scale = Magnitudes { largest: None, targets: units.targets };
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
         data.labels.weights = data.labels.weights.as_ref().map(divided);
         if let Training::Ridge(readout, _) = &mut data.training {

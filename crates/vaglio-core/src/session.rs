@@ -1,9 +1,9 @@
 //! What is computed of a design once.
 //!
 //! A design that is made of another by other columns, targets, weights, rows or fits in folds begins with empty caches.
-//! Designs that differ only in λ, or in how far and on whose behalf they are searched, share [`Shared`], which depends on
+//! Designs that differ only in λ, or in how far and on whose behalf they are searched, share [`SharedCaches`], which depends on
 //! neither: columns in other units, columns that maps are refitted to, and the sessions of criteria. What depends on these
-//! too is [`Own`], which copies of a design have in common and any other design begins anew.
+//! too is [`OwnCaches`], which copies of a design have in common and any other design begins anew.
 
 use crate::units::Units;
 use ndarray::Array2;
@@ -16,16 +16,16 @@ use vaglio_columns::Columns;
 
 /// What designs that differ only in λ have in common.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedCaches {
     /// Columns and targets in other units, with what is computed of them.
-    pub units: ByKey<Units, (Arc<Columns>, Arc<Array2<f64>>, Arc<Shared>)>,
+    pub units: ByKey<Units, (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>)>,
     /// Columns that maps make when they are refitted on some rows, with what is computed of them.
-    pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<Shared>)>,
+    pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
     /// One of each type.
     sessions: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
-impl Shared {
+impl SharedCaches {
     /// The session of a type, empty when it is first asked for.
     pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         let Ok(mut sessions) = self.sessions.lock() else { return Arc::default() };
@@ -38,15 +38,15 @@ impl Shared {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for SharedCaches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Shared")
+        f.write_str("SharedCaches")
     }
 }
 
 /// Designs `D` that were made of one.
 #[derive(Debug)]
-pub(crate) struct Own<D> {
+pub(crate) struct OwnCaches<D> {
     /// The design in other units; `None` where it stays in its own.
     pub in_units: OnceLock<Option<Box<(Units, D)>>>,
     /// Of each output.
@@ -55,9 +55,9 @@ pub(crate) struct Own<D> {
     pub folds: OnceLock<(Vec<Vec<usize>>, Vec<D>)>,
 }
 
-impl<D> Default for Own<D> {
+impl<D> Default for OwnCaches<D> {
     fn default() -> Self {
-        Own { in_units: OnceLock::new(), outputs: OnceLock::new(), folds: OnceLock::new() }
+        OwnCaches { in_units: OnceLock::new(), outputs: OnceLock::new(), folds: OnceLock::new() }
     }
 }
 

@@ -7,7 +7,7 @@ use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Proble
 
 /// Rows with the maps that are refitted on some of them.
 #[derive(Debug)]
-pub(super) struct Refitted {
+pub(super) struct RefittedMaps {
     /// As the maps before left them; those of the problem.
     rows: Rows,
     recipe: Arc<Recipe>,
@@ -16,7 +16,7 @@ pub(super) struct Refitted {
     names: Arc<[String]>,
 }
 
-impl Refitted {
+impl RefittedMaps {
     /// For a problem that all maps made of `rows`, as those before `first` left them.
     ///
     /// # Errors
@@ -32,11 +32,11 @@ impl Refitted {
             let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
             return Err(Error::setting(field, message));
         }
-        Ok(Refitted { rows, recipe: Arc::clone(recipe), first, names: Arc::clone(problem.names()) })
+        Ok(RefittedMaps { rows, recipe: Arc::clone(recipe), first, names: Arc::clone(problem.names()) })
     }
 }
 
-impl RefitColumns for Refitted {
+impl RefitColumns for RefittedMaps {
     fn columns(&self, training: &[usize]) -> Result<Columns> {
         let mut is_training = vec![false; self.rows.table.rows()];
         training.iter().for_each(|&row| is_training[row] = true);

@@ -2,7 +2,7 @@
 
 use super::folds::Dealing;
 use super::missing::{Followed, follow};
-use super::refit::{Refitted, first_that_may};
+use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{Learned, Recipe, Rows, blocks, numeric};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
@@ -215,7 +215,7 @@ impl Sample {
                 let problem = rows.complete(problem)?;
                 let mut before = Rows::clone(before);
                 recipe.fit_between(0..first, &mut before)?;
-                let refitted = Refitted::new(before, recipe, first, &problem)?;
+                let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
                 problem.fitted_in_folds(InFolds::Maps(Arc::new(refitted)))
             }
         };

@@ -96,7 +96,6 @@ pub use loss::{Absolute, Auc, BalancedError, Huber, LogLoss, Loss, Measure, Pinb
 pub use map::{FittedMap, Map, TargetScale, TrainingRows};
 pub use model::{Model, ModelData, Parts, Predict, Predictor, ReadoutMap};
 pub use outline::Outline;
-pub use outputs::mean_over_outputs;
 pub use path::{Action, Certificate, EntryFit, Knot, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{Lambda, Per};
 pub use problem::{Block, Problem};

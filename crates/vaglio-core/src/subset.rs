@@ -153,8 +153,8 @@ impl<'d> Subset<'d> {
         &mut self,
         ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
     ) -> Result<(T, Option<Health>)> {
+        let watch = self.watch();
         let (answer, health) = self.ask(|evaluator, selected| {
-            let watch = evaluator.watch();
             // What scores outside of answers note depends on what an earlier run has left to do.
             watch.take();
             Ok((ask(evaluator, selected)?, watch.take()))
@@ -165,7 +165,7 @@ impl<'d> Subset<'d> {
 
     /// Where trials note their health.
     pub fn watch(&self) -> Watch {
-        self.shortcut.evaluator.watch()
+        self.shortcut.watch.clone()
     }
 
     /// The health of all trials so far, those of branches included, is this.

@@ -142,10 +142,9 @@ impl<'a> Tree<'a> {
         if !is_known {
             self.before = subset.health();
         }
-        self.watch = subset.watch();
+        (self.watch, self.bound_by) = (subset.watch(), subset.engine().bound);
         self.watch.take();
         let mut root = subset.tree(&order.features)?;
-        self.bound_by = root.bound_by();
         let done = self.best_first(&mut *root, is_known);
         drop(root);
         subset.recall_health(self.health());

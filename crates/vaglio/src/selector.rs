@@ -317,7 +317,7 @@ impl ValidSelector {
         };
         let path = Path { health: path.health.or(context.subset.health()), ..path };
         let alpha = alpha(&path, &context.subset)?;
-        let Engine { name, approximation } = context.subset.engine();
+        let Engine { name, approximation, .. } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));
         let searched = Searched { path, engine, approximation, alpha, seconds: start.elapsed().as_secs_f64() };
         if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(begun, 1)) {

@@ -7,12 +7,13 @@ mod kernel;
 mod kfold;
 mod linear;
 mod loo;
+mod mean;
 mod nhsic;
 mod penalty;
+mod plan;
 mod round;
 mod rounds;
 mod settle;
-mod units;
 
 pub(crate) use kernel::chosen_data;
 pub use kfold::{By, Engine, KFold};

@@ -27,7 +27,7 @@ def loo(rows, columns, steps):
 def folds(rows, columns, steps, count, penalties, kind="greedy"):
     limits = {"max_features": steps} if kind == "greedy" else {"min_features": 1}
     return sparse(rows, columns, 2), {
-        "criterion": {**kfold(count), "engine": "primal"},
+        "criterion": {**kfold(count), "engine": "moments"},
         "search": search(kind, **limits),
         "learner": rls([1e-3, 1e3, penalties] if penalties > 1 else 1.0),
     }

@@ -28,11 +28,6 @@ pub trait Evaluator: Send {
     /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
 
-    /// What records the diagnostics of trials, those of branches among them.
-    fn recorder(&self) -> Recorder {
-        Recorder::default()
-    }
-
     /// The scores of the current subset with each candidate added; `scores` has one place per candidate.
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         for (&candidate, score) in candidates.iter().zip(scores) {
@@ -118,11 +113,6 @@ pub trait Evaluator: Send {
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
-
-    /// What bounds rest on, in a word; `None` where there are none.
-    fn bound_by(&self) -> Option<&'static str> {
-        None
-    }
 }
 
 /// The best of trials, refusing scores that are not numbers, which would silently lose every comparison.
@@ -158,17 +148,13 @@ pub trait Branch {
     fn bound(&mut self, _place: usize, _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
-
-    /// What bounds rest on, in a word; `None` where there are none.
-    fn bound_by(&self) -> Option<&'static str> {
-        None
-    }
 }
 
 /// How a criterion computes on a design: what [`Criterion::accelerate`](crate::Criterion::accelerate) returns.
 pub struct Shortcut<'d> {
     pub(crate) engine: Engine,
     pub(crate) evaluator: Box<dyn Evaluator + 'd>,
+    pub(crate) recorder: Recorder,
     pub(crate) geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
 }
 
@@ -179,13 +165,33 @@ pub struct Engine {
     pub name: &'static str,
     /// The identifier of the approximation, for criteria that can make one.
     pub approximation: Option<&'static str>,
+    /// What the lower bounds of its evaluator and branches rest on, in a word; `None` where it has none.
+    pub bound: Option<&'static str>,
 }
 
 impl<'d> Shortcut<'d> {
     /// An evaluator at the empty subset, under the identifier of its engine.
     pub fn new(engine: &'static str, evaluator: impl Evaluator + 'd) -> Self {
-        let engine = Engine { name: engine, approximation: None };
-        Shortcut { engine, evaluator: Box::new(evaluator), geometry: None }
+        Shortcut::of(engine, Box::new(evaluator))
+    }
+
+    /// The same of an evaluator in a box.
+    pub fn of(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
+        let engine = Engine { name: engine, approximation: None, bound: None };
+        Shortcut { engine, evaluator, recorder: Recorder::default(), geometry: None }
+    }
+
+    /// The same, of an evaluator that records on `recorder` what rounding asks of its trials, those of branches among them.
+    #[must_use]
+    pub fn recording(self, recorder: Recorder) -> Self {
+        Shortcut { recorder, ..self }
+    }
+
+    /// The same, of an evaluator with lower bounds, and what these rest on in a word.
+    #[must_use]
+    pub fn bounded_by(mut self, bound: &'static str) -> Self {
+        self.engine.bound = Some(bound);
+        self
     }
 
     /// The same, of a criterion that can make an approximation.
@@ -193,12 +199,6 @@ impl<'d> Shortcut<'d> {
     pub fn approximation(mut self, approximation: &'static str) -> Self {
         self.engine.approximation = Some(approximation);
         self
-    }
-
-    /// The same with scores that are told otherwise.
-    #[must_use]
-    pub fn told(self, told: impl FnOnce(Box<dyn Evaluator + 'd>) -> Box<dyn Evaluator + 'd>) -> Self {
-        Shortcut { evaluator: told(self.evaluator), ..self }
     }
 
     /// The same with the geometry that the evaluator stands on; [`Criterion::geometry`](crate::Criterion::geometry) is not asked then.
@@ -260,10 +260,6 @@ impl<E: Evaluator + ?Sized> Branch for ResetNode<'_, E> {
     fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
         self.arrive()?;
         self.evaluator.bound(&self.subset, &self.later[place..], most)
-    }
-
-    fn bound_by(&self) -> Option<&'static str> {
-        self.evaluator.bound_by()
     }
 }
 

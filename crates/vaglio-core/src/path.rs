@@ -179,7 +179,7 @@ pub struct Certificate {
     /// nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// What the bounds rest on that ruled subsets out, in a word ([`crate::Branch::bound_by`]); `None` where every subset
+    /// What the bounds rest on that ruled subsets out, in a word ([`crate::Engine::bound`]); `None` where every subset
     /// was scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Cow<'static, str>>,

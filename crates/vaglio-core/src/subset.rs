@@ -153,8 +153,8 @@ impl<'d> Subset<'d> {
         &mut self,
         ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
     ) -> Result<(T, Option<Diagnostics>)> {
+        let recorder = self.recorder();
         let (answer, diagnostics) = self.ask(|evaluator, selected| {
-            let recorder = evaluator.recorder();
             // What scores outside of answers note depends on what an earlier run has left to do.
             recorder.take();
             Ok((ask(evaluator, selected)?, recorder.take()))
@@ -165,7 +165,7 @@ impl<'d> Subset<'d> {
 
     /// What records the diagnostics of trials.
     pub fn recorder(&self) -> Recorder {
-        self.shortcut.evaluator.recorder()
+        self.shortcut.recorder.clone()
     }
 
     /// The diagnostics of all trials so far, those of branches included, are these.

@@ -121,10 +121,9 @@ impl<'a> SubsetTree<'a> {
         if !is_known {
             self.trials.before = subset.diagnostics();
         }
-        self.trials.recorder = subset.recorder();
+        (self.trials.recorder, self.bound_by) = (subset.recorder(), subset.engine().bound);
         self.trials.recorder.take();
         let mut root = subset.tree(&order.features)?;
-        self.bound_by = root.bound_by();
         let done = self.best_first(&mut *root, is_known);
         drop(root);
         subset.recall_diagnostics(self.diagnostics());

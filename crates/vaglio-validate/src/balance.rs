@@ -10,7 +10,7 @@ use vaglio_kernels::{Folds, Halt};
 
 /// Folds that are predicted with the same training weights.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Weighting {
     pub folds: Vec<usize>,
     /// The weight of every row in training; `None`: r_j.
     pub weights: Option<Vec<f64>>,
@@ -50,13 +50,13 @@ fn weight(design: &Design, row: usize) -> f64 {
 /// more than `most` parts, and where the training rows of a fold lack a class that has rows.
 ///
 /// Leave-one-out has a part for each class and weight of a row. Cost O(m), and O(m) for each part.
-pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<Part>> {
+pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<Weighting>> {
     let folds = &round.folds;
     let Some(classes) = classes_of(design) else {
-        return Some(vec![Part { folds: (0..round.held_out).collect(), weights: None }]);
+        return Some(vec![Weighting { folds: (0..round.held_out).collect(), weights: None }]);
     };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<Weighting> = Vec::new();
     for fold in 0..round.held_out {
         let held_out = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
         let key = held_out.iter().map(|total| total.to_bits()).collect();
@@ -71,7 +71,7 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<P
                 return None;
             }
             let share = |row: usize| weight(design, row) / totals[classes.of_row[row]];
-            parts.push(Part { folds: Vec::new(), weights: Some((0..design.rows()).map(share).collect()) });
+            parts.push(Weighting { folds: Vec::new(), weights: Some((0..design.rows()).map(share).collect()) });
         }
         parts[at].folds.push(fold);
     }

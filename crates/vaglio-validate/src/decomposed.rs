@@ -3,27 +3,24 @@
 //! It serves whatever no state serves: a λ that is searched for every subset, columns that are standardized in each fold,
 //! readouts whose weights differ from fold to fold. The book, *Cross-validation without refitting*.
 
-use super::fits::{Residuals, Scored};
 use super::rounds::Rounds;
+use super::settle::Scored;
 use rayon::prelude::*;
-use vaglio_core::{Evaluator, Feature, Result, Score, Shortcut, Trials, larger, smaller};
-
-/// Its identifier.
-pub(super) const ENGINE: &str = "decomposition";
+use vaglio_core::{Evaluator, Feature, Result, Score, Trials, larger, smaller};
 
 /// Scores by fits: no state is shared between the subsets.
 pub(super) struct Decomposed<'d> {
     rounds: Rounds<'d>,
     /// The current subset, once it is scored.
-    current: Option<Scored<Vec<Residuals>>>,
+    current: Option<Scored>,
 }
 
 impl<'d> Decomposed<'d> {
-    pub fn shortcut(rounds: Rounds<'d>) -> Shortcut<'d> {
-        Shortcut::new(ENGINE, Decomposed { rounds, current: None })
+    pub fn new(rounds: Rounds<'d>) -> Self {
+        Decomposed { rounds, current: None }
     }
 
-    fn current(&mut self, subset: &[Feature]) -> Result<&Scored<Vec<Residuals>>> {
+    fn current(&mut self, subset: &[Feature]) -> Result<&Scored> {
         let current = match self.current.take() {
             Some(current) => current,
             None => self.rounds.scored(subset)?,

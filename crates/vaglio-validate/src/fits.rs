@@ -1,13 +1,13 @@
-//! Fits of subsets for any λ, with the rows of each fold held out.
+//! RoundFits of subsets for any λ, with the rows of each fold held out.
 
-use super::balance;
+use super::balance::{self, Weighting};
 use super::kernel::{scorer, weighing};
 use super::round::{Round, is_held_out};
-use super::settle::Outcome;
+use super::settle::{Scored, TrialLoss};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
@@ -17,14 +17,14 @@ use vaglio_kernels::{Scorer, Targets, is_unreliable};
 pub(super) type Residuals = Vec<Vec<f64>>;
 
 /// What fits of all subsets share: rows, the folds that are held out, and the loss.
-pub(super) struct Fits<'d> {
+pub(super) struct RoundFits<'d> {
     design: &'d Design,
     pub rows: Arc<FoldedRows<'d>>,
     /// Of the residuals of all rows held out.
     pub scorer: Scorer,
     /// The targets of the rows held out, those of others with the weight 0.
     pub counted: Arc<Targets>,
-    pub parts: Vec<Part<'d>>,
+    pub parts: Arc<[WeighedFolds<'d>]>,
     /// Of the folds, where the engine has some.
     pub moments: Option<Arc<Moments>>,
     /// Folds that are held out, the first.
@@ -35,8 +35,8 @@ pub(super) struct Fits<'d> {
     leaves_one_out: bool,
 }
 
-/// Folds that share their training weights.
-pub(super) struct Part<'d> {
+/// Folds that are predicted with the same training weights, and the rows with these.
+pub(super) struct WeighedFolds<'d> {
     /// Weighed as in training without these folds.
     pub rows: Arc<FoldedRows<'d>>,
     /// Of the rows of these folds alone, from residuals that are scaled as in `rows`.
@@ -45,7 +45,7 @@ pub(super) struct Part<'d> {
     is_whole: bool,
 }
 
-impl Part<'_> {
+impl WeighedFolds<'_> {
     /// A scorer of these folds from that of all rows, where these stand fold after fold.
     pub fn permuted(&self, all: &Scorer) -> Scorer {
         if self.is_whole {
@@ -54,30 +54,6 @@ impl Part<'_> {
         let folds = self.rows.folds();
         let is_held_out = is_held_out(&self.folds, folds);
         all.of_part(&self.rows.targets().permuted(folds.order()), |at| is_held_out[folds.order()[at]])
-    }
-}
-
-/// The score of a subset, and its residuals with the λ that won.
-pub(super) struct Scored<R = Residuals> {
-    pub score: Score,
-    pub residuals: R,
-}
-
-impl<R: Default> Scored<R> {
-    /// The lowest of the losses over λ, each given with its residuals.
-    ///
-    /// # Errors
-    /// Those of `each`; [`Error::Numerical`] for NaN.
-    pub fn lowest(design: &Design, mut each: impl FnMut(f64) -> Result<(f64, R)>) -> Result<Self> {
-        let (mut lowest, mut best) = (f64::INFINITY, R::default());
-        let score = design.best_lambda(|lambda| {
-            let (loss, residuals) = each(lambda.unwrap_or_default())?;
-            if loss < lowest {
-                (lowest, best) = (loss, residuals);
-            }
-            Ok(loss)
-        })?;
-        Ok(Scored { score: score.checked()?, residuals: best })
     }
 }
 
@@ -98,12 +74,12 @@ pub(super) fn failed_or_stopped(design: &Design, failure: Failure) -> Error {
     design.sign().check().err().unwrap_or_else(|| failed(failure))
 }
 
-impl<'d> Fits<'d> {
+impl<'d> RoundFits<'d> {
     /// Fits in k-fold cross-validation. Without parts every fold of every subset is refitted.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_folds(design: &'d Design, loss: &AnyLoss, round: Round, parts: Vec<balance::Part>) -> Result<Self> {
+    pub fn of_folds(design: &'d Design, loss: &AnyLoss, round: Round, parts: Vec<Weighting>) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.is_held_out();
         let rows = Arc::new(balance::rows_of(design, round.folds)?);
@@ -114,30 +90,40 @@ impl<'d> Fits<'d> {
         };
         let scorer = scorer(design, Arc::clone(&counted), loss, None);
         let scorer = if is_partition { scorer } else { scorer.of_part(rows.targets(), |row| is_in[row]) };
-        let part = |part: balance::Part| -> Result<Part<'d>> {
+        let part = |part: Weighting| -> Result<WeighedFolds<'d>> {
             let Some(weights) = part.weights else {
                 let (rows, scorer) = (Arc::clone(&rows), scorer.clone());
-                return Ok(Part { rows, scorer, folds: part.folds, is_whole: is_partition });
+                return Ok(WeighedFolds { rows, scorer, folds: part.folds, is_whole: is_partition });
             };
             let data = weighing(design, Some(&weights), intercept)?;
             let is_held_out = is_held_out(&part.folds, rows.folds());
             let scorer = scorer.of_part(data.targets(), |row| is_held_out[row]);
             let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
-            Ok(Part { rows, scorer, folds: part.folds, is_whole: false })
+            Ok(WeighedFolds { rows, scorer, folds: part.folds, is_whole: false })
         };
         let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
         let are_independent = held_out == 1;
         let moments = None;
-        Ok(Fits { design, rows, scorer, counted, parts, moments, held_out, are_independent, leaves_one_out: false })
+        Ok(RoundFits {
+            design,
+            rows,
+            scorer,
+            counted,
+            parts,
+            moments,
+            held_out,
+            are_independent,
+            leaves_one_out: false,
+        })
     }
 
     /// Fits in leave-one-out.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_rows(design: &'d Design, loss: &AnyLoss, parts: Vec<balance::Part>) -> Result<Self> {
-        let fits = Fits::of_folds(design, loss, Round::single(design.rows()), parts)?;
-        Ok(Fits { are_independent: true, leaves_one_out: true, ..fits })
+    pub fn of_rows(design: &'d Design, loss: &AnyLoss, parts: Vec<Weighting>) -> Result<Self> {
+        let fits = RoundFits::of_folds(design, loss, Round::single(design.rows()), parts)?;
+        Ok(RoundFits { are_independent: true, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.
@@ -165,7 +151,7 @@ impl<'d> Fits<'d> {
         let scored = Scored::lowest(self.design, |lambda| {
             let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
             is_reliable &= !is_unreliable(conditioning);
-            Ok((self.scorer.loss(&residuals), residuals))
+            Ok((self.scorer.loss(&residuals), vec![residuals]))
         })?;
         Ok(is_reliable.then_some(scored))
     }
@@ -209,7 +195,7 @@ impl<'d> Fits<'d> {
 /// A subset refined from the moments of the folds where there are some, decomposed where that cannot be, and refitted where
 /// that is unreliable.
 pub(super) struct Fit<'f, 'd> {
-    of: &'f Fits<'d>,
+    of: &'f RoundFits<'d>,
     subset: Vec<Feature>,
     refined: OnceLock<Option<Refinement<'f, 'd>>>,
     /// Of each part; none where every fold is refitted.
@@ -238,9 +224,9 @@ impl<'f, 'd> Fit<'f, 'd> {
             return Ok(with_loss(residuals));
         }
         if let Some((residuals, conditioning)) = self.decomposed(lambda)? {
-            let outcome = self.outcome(self.of.scorer.loss(&residuals), conditioning)?;
-            if !outcome.is_unreliable || outcome.lower_bound > lowest {
-                return Ok((outcome.loss, residuals));
+            let trial = self.trial(self.of.scorer.loss(&residuals), conditioning)?;
+            if !trial.is_unreliable || trial.lower_bound > lowest {
+                return Ok((trial.loss, residuals));
             }
         }
         self.refitted(lambda).map(with_loss)
@@ -263,21 +249,21 @@ impl<'f, 'd> Fit<'f, 'd> {
         self.decompositions.get_or_init(decompose).as_deref().map_err(|e| failed(*e))
     }
 
-    /// The outcomes of removing each of `candidates`, for a λ; `None` where the subset is not one decomposition.
+    /// The losses of removing each of `candidates`, for a λ; `None` where the subset is not one decomposition.
     ///
     /// # Errors
     /// [`Error::Numerical`] when entries overflow.
-    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<Outcome>>> {
+    pub fn removals(&self, candidates: &[Feature], lambda: f64) -> Result<Option<Vec<TrialLoss>>> {
         let Some(whole) = self.decompositions()?.first().filter(|_| self.of.are_whole()) else { return Ok(None) };
         let place = |candidate: &Feature| self.subset.iter().position(|column| column == candidate);
         let Some(places) = candidates.iter().map(place).collect::<Option<Vec<usize>>>() else { return Ok(None) };
         let (losses, conditioning) = whole.removals(lambda, |residuals| self.of.scorer.loss(residuals));
-        places.into_iter().map(|place| self.outcome(losses[place], conditioning)).collect::<Result<_>>().map(Some)
+        places.into_iter().map(|place| self.trial(losses[place], conditioning)).collect::<Result<_>>().map(Some)
     }
 
-    fn outcome(&self, loss: f64, conditioning: f64) -> Result<Outcome> {
+    fn trial(&self, loss: f64, conditioning: f64) -> Result<TrialLoss> {
         if !self.of.scorer.is_of_squares() {
-            return Ok(Outcome::new(loss, conditioning));
+            return Ok(TrialLoss::new(loss, conditioning));
         }
         let empty = match self.empty.get() {
             Some(known) => *known,
@@ -289,12 +275,13 @@ impl<'f, 'd> Fit<'f, 'd> {
             }
             None => f64::NAN,
         };
-        Ok(Outcome::of_squares(loss, conditioning, || empty))
+        Ok(TrialLoss::of_squares(loss, conditioning, || empty))
     }
 
     /// The residuals and their conditioning, from the decompositions.
     fn decomposed(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
-        let residuals = |part: &Part<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
+        let residuals =
+            |part: &WeighedFolds<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
         let decompositions = self.decompositions()?;
         let parts = &self.of.parts[..decompositions.len()];
         if self.of.are_whole() {

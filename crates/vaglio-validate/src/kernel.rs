@@ -4,7 +4,7 @@ use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result, Score, times_power};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
 use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
 
 /// A loss that the kernels do not know, of targets and predictions over a power of two.
@@ -57,7 +57,7 @@ impl Rule for Unknown {
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
     let session = Session::of(design);
     let known = session.gram.get().filter(|gram| gram.has_intercept() == intercept);
-    let rows = Rows::of(design, design.candidates(), intercept);
+    let rows = DesignRows::of(design, design.candidates(), intercept);
     let gram = known.or_else(|| of_blocks(design, &rows, intercept));
     let data = rows.data(design.weights(), intercept, gram)?;
     session.gram.set(Arc::clone(data.gram()));
@@ -70,7 +70,7 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
     let known = Session::of(design).gram.get().filter(|gram| gram.has_intercept() == intercept);
-    Rows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
+    DesignRows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
 }
 
 /// The same with other weights of rows.
@@ -78,29 +78,29 @@ pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
-    Rows::of(design, design.candidates(), intercept).data(weights, intercept, None)
+    DesignRows::of(design, design.candidates(), intercept).data(weights, intercept, None)
 }
 
 /// What the kernels take of the rows of a design.
-struct Rows<'d> {
+struct DesignRows<'d> {
     design: &'d Design,
     entries: Entries<'d>,
     active: Vec<bool>,
     targets: Vec<Vec<f64>>,
 }
 
-impl<'d> Rows<'d> {
+impl<'d> DesignRows<'d> {
     fn of(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
         let mut active = vec![false; design.features()];
         // Centering leaves nothing of a bias.
         let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
         columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
         let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
-        Rows { design, entries: design.columns().into(), active, targets }
+        DesignRows { design, entries: design.columns().into(), active, targets }
     }
 
     fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
-        let Rows { design, entries, active, targets } = self;
+        let DesignRows { design, entries, active, targets } = self;
         let targets = slices(&targets);
         Data::of(DataInput {
             level: Level::best(),
@@ -120,7 +120,7 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
-fn of_blocks(design: &Design, rows: &Rows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
+fn of_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
     if design.weights().is_some() {
         return None;
     }
@@ -169,21 +169,6 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
     let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares()[j]).collect();
     let of_units: Vec<Vec<f64>> = decisions.targets().rows().into_iter().map(|y| y.to_vec()).collect();
     scorer.deciding(&of_row, &shares, &of_units, decisions.weights())
-}
-
-/// The lowest of the losses that belong to each λ; the first among equals.
-///
-/// # Errors
-/// [`Error::Numerical`] for NaN.
-pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> {
-    let mut best = Score::WORST;
-    for (lambda, loss) in losses {
-        let score = Score { loss, lambda: Some(lambda) }.checked()?;
-        if loss < best.loss {
-            best = score;
-        }
-    }
-    Ok(best)
 }
 
 #[cfg(test)]

@@ -9,16 +9,16 @@ mod folds;
 mod hold_out;
 mod moments;
 
-use super::balance;
 use super::decomposed::Decomposed;
-use super::fits::{Fits, are_decomposed};
+use super::fits::RoundFits;
 use super::linear::Linear;
-use super::round::{Round, mean_of};
+use super::mean::{self, Engaged};
+use super::plan::{EngineId, Plan};
+use super::round::Round;
 use super::rounds::Rounds;
-use super::units;
-use cost::{choose, is_light};
-use engine::{EveryRound, FoldEngine, Kind};
-use evaluator::{KFoldEvaluator, Shared};
+use cost::Choice;
+use engine::FoldEngine;
+use evaluator::{FoldShared, KFoldEvaluator};
 use hold_out::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::{Array2, Axis, concatenate};
@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Feature, Geometry, HeldOut, Measure, Outline, Recorder,
-    Result, Score, Shortcut, mean_over_outputs, part,
+    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Measure,
+    Outline, Recorder, Result, Score, Shortcut, part,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -85,9 +85,11 @@ pub enum Engine {
     #[default]
     Auto,
     /// Moments of the columns in each fold: O(1) a trial after one pass of O(rows · columns²). Squared loss only.
-    Primal,
+    #[serde(alias = "primal")]
+    Moments,
     /// Rows held out: O(rows) a trial, for any loss.
-    Dual,
+    #[serde(alias = "dual")]
+    RowsHeldOut,
 }
 
 impl KFold {
@@ -127,91 +129,11 @@ vaglio_core::setters!(KFold {
 
 impl Criterion for KFold {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        if let Some(outputs) = design.of_outputs() {
-            return mean_over_outputs(outputs, |one| self.evaluate(one, subset));
-        }
-        if let Some(score) = units::evaluated(self, &*self.loss, design, subset)? {
-            return Ok(score);
-        }
-        let rounds = self.rounds(design)?;
-        let (outputs, rows) = design.targets().dim();
-        design.best_lambda(|lambda| {
-            let predictions = |round: &Round| {
-                let mut predictions = Array2::zeros((outputs, rows));
-                for fold in 0..round.held_out {
-                    let held_out = round.folds.held_out(fold);
-                    let predicted = design.retrain(&round.folds.training(fold), held_out, subset, lambda)?;
-                    for (&row, column) in held_out.iter().zip(predicted.columns()) {
-                        predictions.column_mut(row).assign(&column);
-                    }
-                }
-                Ok(predictions)
-            };
-            let predictions: Vec<Array2<f64>> = rounds.iter().map(predictions).collect::<Result<_>>()?;
-            Ok(self.pooled(design, &rounds, &predictions))
-        })
+        mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        if let Some(told) = units::accelerated(self, &*self.loss, design, outline)? {
-            return Ok(told);
-        }
-        if let Some(outputs) = design.of_outputs() {
-            let shortcuts = outputs.iter().map(|one| self.accelerate(one, outline)).collect::<Result<Option<_>>>()?;
-            return Ok(shortcuts.and_then(Shortcut::of_outputs));
-        }
-        let Some(readout) = design.readout() else { return Ok(None) };
-        let rounds = self.rounds(design)?;
-        if !self.is_mean_of(&rounds) {
-            return Ok(None);
-        }
-        let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
-        let parts: Vec<Option<Vec<balance::Part>>> =
-            each.iter().map(|(design, round)| balance::parts(design, round, round.held_out)).collect();
-        let kinds = each.iter().zip(&parts).map(|((design, round), parts)| {
-            let parts = parts.as_ref().map(Vec::len);
-            choose(self, design, round, parts, outline).0
-        });
-        // What serves one round alone serves not the others; decomposing each subset always does.
-        let kind = kinds.reduce(|kind, other| if kind == other { kind } else { Kind::Decomposition });
-        let kind = kind.unwrap_or(Kind::Decomposition);
-        let (mut fits, mut engines) = (Vec::new(), Vec::new());
-        let lambdas = readout.lambdas.clone();
-        for ((design, round), parts) in each.into_iter().zip(parts) {
-            let (held_out, mut parts) = (round.held_out, parts.unwrap_or_default());
-            let are_refitted = design.in_folds().is_by_formula()
-                || !round.folds.is_of_others()
-                || !are_decomposed(parts.len(), held_out)
-                || is_light(design, &round);
-            if kind != Kind::HoldOut && are_refitted {
-                parts.clear();
-            }
-            let mut own = Fits::of_folds(design, &self.loss, round, parts)?;
-            let engine: Option<Box<dyn FoldEngine + 'd>> = match kind {
-                Kind::Decomposition => None,
-                Kind::Moments => {
-                    let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out)?);
-                    Some(Box::new(MomentEngine::new(Arc::clone(moments), &lambdas)))
-                }
-                Kind::HoldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
-            };
-            engines.extend(engine);
-            fits.push(own);
-        }
-        let rounds = match apart {
-            None => Rounds::new(design, fits),
-            Some(apart) => Rounds::of_folds(design, fits, apart),
-        };
-        let shares = rounds.shares().map(<[f64]>::to_vec);
-        let engine: Box<dyn FoldEngine + 'd> = match engines.len() {
-            0 => return Ok(Some(Decomposed::shortcut(rounds))),
-            1 if shares.is_none() => engines.remove(0),
-            _ => Box::new(EveryRound { engines, shares }),
-        };
-        Ok(Some(Shortcut::new(
-            kind.name(),
-            KFoldEvaluator::new(Shared { rounds, lambdas, recorder: Recorder::new() }, engine),
-        )))
+        mean::accelerated(self, &*self.loss, design, outline, |one| self.engaged(one, outline))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
@@ -238,67 +160,40 @@ impl Criterion for KFold {
     fn check(&self, design: &Design) -> Result<()> {
         self.loss.check(design.task()).map_err(|error| error.under("loss"))?;
         design.check_outputs(&self.loss)?;
-        units::check(&*self.loss, design)?;
-        if self.engine == Engine::Primal && self.loss.measure() != Measure::Squared {
+        mean::check(&*self.loss, design)?;
+        if self.engine == Engine::Moments && self.loss.measure() != Measure::Squared {
             return Err(Error::setting(
                 "engine",
                 format!(
-                    "moments know the squared loss alone, and the loss is `{}`; use `dual` or `auto`",
+                    "moments know the squared loss alone, and the loss is `{}`; use `rows_held_out` or `auto`",
                     self.loss.name()
                 ),
             ));
         }
-        if self.engine == Engine::Primal && design.decisions().is_some() {
+        if self.engine == Engine::Moments && design.decisions().is_some() {
             return Err(Error::setting(
                 "engine",
-                "moments know the errors of folds, not of the units over which predictions are averaged; use `dual` or `auto`",
+                "moments know the errors of folds, not of the units over which predictions are averaged; use `rows_held_out` or `auto`",
             ));
         }
         self.rounds_of(design).map(|_| ())
     }
 
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        if let Some(outputs) = design.of_outputs() {
-            return self.estimate(&outputs[0], outline).times(outputs.len());
-        }
-        let rounds = self.rounds(design).unwrap_or_default();
-        let folds: usize = rounds.iter().map(|round| round.held_out).sum();
-        let is_mean = match design.in_folds().is_by_maps() {
-            true => apart::is_mean_of_folds(&*self.loss, design),
-            false => self.is_mean_of(&rounds),
-        };
-        let has_readout = design.readout().is_some();
-        if let (true, true, true, Some(round)) = (design.in_folds().is_by_maps(), is_mean, has_readout, rounds.first())
-        {
-            let one = round.each_fold().next().map(|fold| {
-                let parts = balance::parts(design, &fold, fold.held_out).map(|parts| parts.len());
-                choose(self, design, &fold, parts, outline).1.times(folds)
-            });
-            if let Some(one) = one {
-                return Estimate { reason: format!("maps are fitted in each fold; {}", one.reason), ..one };
+        mean::estimated(design, |one| {
+            let rounds = self.rounds(one).unwrap_or_default();
+            if let Some(plan) = self.refit(one, &rounds, outline) {
+                return plan.estimate;
             }
-        }
-        if let (true, true, Some(round)) = (is_mean, has_readout, rounds.first()) {
-            let parts = balance::parts(design, round, round.held_out).map(|parts| parts.len());
-            return choose(self, design, round, parts, outline).1.times(rounds.len());
-        }
-        let reason = match has_readout {
-            true if design.in_folds().is_by_maps() => {
-                "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
+            if !one.in_folds().is_by_maps() {
+                let each: Vec<_> = rounds.into_iter().map(|round| (one, round)).collect();
+                return self.plan(&each, outline).estimate;
             }
-            true => "auc is of the rows of all repeats together, so every fold of every subset is refitted",
-            false => "the learner has no linear form, so every fold of every subset is refitted",
-        };
-        Estimate {
-            engine: "refit",
-            reason: reason.into(),
-            flops: outline.trials
-                * folds as f64
-                * design.planned_rows() as f64
-                * 2.0
-                * (outline.largest as f64).powi(2),
-            bytes: 8.0 * (design.planned_rows() * outline.largest * folds) as f64,
-        }
+            // Before the maps are fitted, the columns of every fold are taken to be like those of all rows.
+            let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (one, fold)).collect();
+            let estimate = self.plan(&each, outline).estimate;
+            Estimate { reason: format!("maps are fitted in each fold; {}", estimate.reason), ..estimate }
+        })
     }
 
     fn scores_each_output(&self) -> bool {
@@ -315,6 +210,108 @@ impl KFold {
         Ok(self.rounds_of(design)?.iter().map(Round::new).collect())
     }
 
+    /// The score of a subset by the definition, on a design whose outputs share λ.
+    fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let rounds = self.rounds(design)?;
+        let (outputs, rows) = design.targets().dim();
+        design.best_lambda(|lambda| {
+            let predictions = |round: &Round| {
+                let mut predictions = Array2::zeros((outputs, rows));
+                for fold in 0..round.held_out {
+                    let held_out = round.folds.held_out(fold);
+                    let predicted = design.retrain(&round.folds.training(fold), held_out, subset, lambda)?;
+                    for (&row, column) in held_out.iter().zip(predicted.columns()) {
+                        predictions.column_mut(row).assign(&column);
+                    }
+                }
+                Ok(predictions)
+            };
+            let predictions: Vec<Array2<f64>> = rounds.iter().map(predictions).collect::<Result<_>>()?;
+            Ok(self.pooled(design, &rounds, &predictions))
+        })
+    }
+
+    /// The plan where no engine serves.
+    fn refit(&self, design: &Design, rounds: &[Round], outline: &Outline) -> Option<Plan> {
+        let is_mapped = design.in_folds().is_by_maps();
+        let reason = match (design.readout().is_some(), is_mapped) {
+            (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
+            (true, true) if !apart::is_mean_of_folds(&*self.loss, design) => {
+                "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
+            }
+            (true, false) if !self.is_mean_of(rounds) => {
+                "auc is of the rows of all repeats together, so every fold of every subset is refitted"
+            }
+            (true, _) => return None,
+        };
+        let folds: usize = rounds.iter().map(|round| round.held_out).sum();
+        let (rows, largest) = (design.planned_rows(), outline.largest);
+        let flops = outline.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
+        let estimate = Estimate {
+            engine: EngineId::Refit.name(),
+            reason: reason.into(),
+            flops,
+            bytes: 8.0 * (rows * largest * folds) as f64,
+        };
+        Some(Plan { engine: EngineId::Refit, parts: Vec::new(), estimate })
+    }
+
+    /// The plan of rounds, each with the design that it is of: one engine for all of them. What serves one round alone does
+    /// not serve the others; decomposing each subset always does.
+    fn plan(&self, each: &[(&Design, Round)], outline: &Outline) -> Plan {
+        let choices: Vec<Choice> =
+            each.iter().map(|(design, round)| Choice::new(self, design, round, outline)).collect();
+        let engines = choices.iter().map(|choice| choice.engine);
+        let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
+        let engine = common.unwrap_or(EngineId::Decomposition);
+        let estimate = choices.first().map(|first| match first.engine == engine {
+            true => first.estimate.clone(),
+            false => first.decomposition(outline),
+        });
+        let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
+        let parts = choices.into_iter().map(|choice| choice.parts_for(engine)).collect();
+        Plan { engine, parts, estimate: estimate.times(each.len()) }
+    }
+
+    /// The engine and evaluator of a design whose outputs share λ; `None` where every fold of every subset is refitted.
+    fn engaged<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Engaged<'d>>> {
+        let rounds = self.rounds(design)?;
+        if self.refit(design, &rounds, outline).is_some() {
+            return Ok(None);
+        }
+        let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
+        let Plan { engine, parts, .. } = self.plan(&each, outline);
+        let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
+        let (mut fits, mut engines) = (Vec::new(), Vec::new());
+        for ((design, round), parts) in each.into_iter().zip(parts) {
+            let held_out = round.held_out;
+            let mut own = RoundFits::of_folds(design, &self.loss, round, parts)?;
+            let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
+                EngineId::Moments => {
+                    let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out)?);
+                    Some(Box::new(MomentEngine::new(Arc::clone(moments), &lambdas)))
+                }
+                EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
+                EngineId::Decomposition | EngineId::States | EngineId::Refit => None,
+            };
+            engines.extend(of_round);
+            fits.push(own);
+        }
+        let rounds = match apart {
+            None => Rounds::new(design, fits),
+            Some(apart) => Rounds::of_folds(design, fits, apart),
+        };
+        let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
+        let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
+            true => Box::new(Decomposed::new(rounds)),
+            false => {
+                let shared = FoldShared { rounds, lambdas, recorder: recorder.clone() };
+                Box::new(KFoldEvaluator::new(shared, engines))
+            }
+        };
+        Ok(Some(Engaged { engine, evaluator, recorder }))
+    }
+
     /// Whether the loss of several rounds is the mean of theirs, each by the weight of what it holds out: as it is of rows, and
     /// not of their order, and of classes where every round has all rows.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
@@ -326,8 +323,8 @@ impl KFold {
     /// The loss of the rows held out in all rounds together.
     fn pooled(&self, design: &Design, rounds: &[Round], predictions: &[Array2<f64>]) -> f64 {
         if self.is_mean_of(rounds) && rounds.iter().all(Round::is_partition) {
-            let losses: Vec<f64> = predictions.iter().map(|own| design.loss(&*self.loss, own.view())).collect();
-            return mean_of(&losses).unwrap_or(f64::NAN);
+            let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
+            return mean::mean(losses, None);
         }
         let held_out: Vec<Vec<usize>> = rounds
             .iter()

@@ -10,13 +10,14 @@ mod kernel;
 mod kfold;
 mod linear;
 mod loo;
+mod mean;
 mod penalty;
+mod plan;
 mod round;
 mod rounds;
 mod session;
 mod settle;
 pub mod splits;
-mod units;
 
 pub use kernel::chosen_data;
 pub use kfold::{By, Engine, KFold};

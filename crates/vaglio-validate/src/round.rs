@@ -71,8 +71,3 @@ pub(super) fn is_held_out(some: &[usize], folds: &Folds) -> Vec<bool> {
     some.iter().flat_map(|&fold| folds.held_out(fold)).for_each(|&row| out[row] = true);
     out
 }
-
-/// The mean of values, if there are any.
-pub(super) fn mean_of(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}

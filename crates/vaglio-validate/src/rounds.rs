@@ -1,18 +1,19 @@
 //! Fits in every round of held-out rows; a loss is the mean over them.
 
-use super::fits::{Fit, Fits, Residuals, Scored};
-use super::round::mean_of;
+use super::fits::{Fit, Residuals, RoundFits};
+use super::mean::mean;
+use super::settle::Scored;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result, StopSign};
 
 /// The fits of all rounds; a loss is the mean over them.
 pub(super) struct Rounds<'d> {
     design: &'d Design,
-    rounds: Vec<Fits<'d>>,
+    rounds: Vec<RoundFits<'d>>,
     /// The part of the weight of all rows held out that each round has, where these are not alike.
     shares: Option<Vec<f64>>,
     /// Where rounds are folds, the rounds of which they are, one after another.
-    wholes: Option<Vec<Fits<'d>>>,
+    wholes: Option<Vec<RoundFits<'d>>>,
 }
 
 /// Folds that are rounds by themselves, since each is of columns of its own.
@@ -20,13 +21,13 @@ pub(super) struct Apart<'d> {
     /// The part of the weight of all rows held out that each fold has.
     pub shares: Vec<f64>,
     /// The rounds of which they are the folds, one after another.
-    pub rounds: Vec<Fits<'d>>,
+    pub rounds: Vec<RoundFits<'d>>,
 }
 
 impl<'d> Rounds<'d> {
     /// There is at least one round.
-    pub fn new(design: &'d Design, rounds: Vec<Fits<'d>>) -> Self {
-        let weights: Vec<f64> = rounds.iter().map(Fits::weight).collect();
+    pub fn new(design: &'d Design, rounds: Vec<RoundFits<'d>>) -> Self {
+        let weights: Vec<f64> = rounds.iter().map(RoundFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
@@ -34,7 +35,7 @@ impl<'d> Rounds<'d> {
     }
 
     /// Rounds that are the folds of others.
-    pub fn of_folds(design: &'d Design, rounds: Vec<Fits<'d>>, apart: Apart<'d>) -> Self {
+    pub fn of_folds(design: &'d Design, rounds: Vec<RoundFits<'d>>, apart: Apart<'d>) -> Self {
         Rounds { design, rounds, shares: Some(apart.shares), wholes: Some(apart.rounds) }
     }
 
@@ -48,12 +49,12 @@ impl<'d> Rounds<'d> {
         self.design.sign()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Fits<'d>> {
+    pub fn iter(&self) -> impl Iterator<Item = &RoundFits<'d>> {
         self.rounds.iter()
     }
 
     /// The only round, where there is no other.
-    pub fn only(&self) -> Option<&Fits<'d>> {
+    pub fn only(&self) -> Option<&RoundFits<'d>> {
         if let [only] = &self.rounds[..] { Some(only) } else { None }
     }
 
@@ -77,14 +78,14 @@ impl<'d> Rounds<'d> {
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
         let settled = fits.iter().map(|fit| fit.settled(lambda, bound)).collect::<Result<Vec<_>>>()?;
         let (losses, residuals): (Vec<f64>, Vec<Residuals>) = settled.into_iter().unzip();
-        Ok((mean(losses.into_iter(), self.shares()), residuals))
+        Ok((mean(losses, self.shares()), residuals))
     }
 
     /// The score of a subset.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`].
-    pub fn scored(&self, subset: &[Feature]) -> Result<Scored<Vec<Residuals>>> {
+    pub fn scored(&self, subset: &[Feature]) -> Result<Scored> {
         let fits = self.fit(subset);
         Scored::lowest(self.design, |lambda| {
             let residuals: Vec<Residuals> = fits.iter().map(|fit| fit.residuals(lambda)).collect::<Result<_>>()?;
@@ -102,14 +103,6 @@ impl<'d> Rounds<'d> {
                 wholes.iter().map(|whole| whole.standard_error(&whole.gathered(&mut of_folds))).collect()
             }
         };
-        mean_of(&errors?)
-    }
-}
-
-/// The mean of values, of which each counts by its share where there are some.
-fn mean(values: impl Iterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
-    match shares {
-        None => mean_of(&values.collect::<Vec<f64>>()).unwrap_or(f64::NAN),
-        Some(shares) => values.zip(shares).map(|(value, share)| value * share).sum(),
+        errors.map(|errors| mean(errors, None))
     }
 }

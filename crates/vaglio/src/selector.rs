@@ -194,7 +194,7 @@ impl ValidSelector {
         };
         let path = Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path };
         let alpha = alpha(&path, &context.subset)?;
-        let Engine { name, approximation } = context.subset.engine();
+        let Engine { name, approximation, .. } = context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));
         let seconds = start.elapsed().as_secs_f64();
         let mut searched = Searched { path, engine, approximation, alpha, has_moments: false, seconds };

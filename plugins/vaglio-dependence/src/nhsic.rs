@@ -182,7 +182,8 @@ impl Criterion for Nhsic {
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
         let relations = Arc::new(Relations::new(self, design)?);
         let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
-        let shortcut = Shortcut::new(ENGINE, evaluator).approximation(self.approximation(design.rows()));
+        let shortcut =
+            Shortcut::new(ENGINE, evaluator).bounded_by("all_columns").approximation(self.approximation(design.rows()));
         Ok(Some(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations))))))
     }
 

@@ -264,7 +264,7 @@ fn a_plan_says_what_a_run_would_do() {
     let expected = [
         ("data", "40 rows, 7 candidate columns, regression"),
         ("", "1 constant column is never selected (k)"),
-        ("engine", "dual: "),
+        ("engine", "states: "),
         ("search", "at most 3 steps to 3 columns; 15 subsets compared"),
         ("lambda", "3 values from 0.1 to 10"),
         ("folds", "every one of 40 rows is left out once"),

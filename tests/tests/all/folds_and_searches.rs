@@ -68,10 +68,15 @@ fn engines_agree_and_say_which_they_are() {
     let folder = folder("engines");
     for search in ["greedy", "backward", "{kind: floating, max_features: 4}", "exhaustive"] {
         let mut scores = Vec::new();
-        for engine in ["primal", "dual"] {
+        for (engine, name) in [
+            ("moments", "moments"),
+            ("rows_held_out", "rows_held_out"),
+            ("primal", "moments"),
+            ("dual", "rows_held_out"),
+        ] {
             let lines = format!("search: {search}\ncriterion: {{kind: kfold, folds: 5, engine: {engine}}}");
             let selection = run(&folder, &numbers(&lines));
-            assert_eq!(selection["pipeline"]["engine"], engine);
+            assert_eq!(selection["pipeline"]["engine"], name, "{engine} is what it was called");
             let steps: Vec<Value> = selection["path"].as_array().unwrap().iter().map(|e| e["subset"].clone()).collect();
             scores.push((steps, selection["score"].as_f64().unwrap()));
         }
@@ -131,7 +136,10 @@ fn scope_auto_is_train_where_folds_would_take_much_longer_and_says_so() {
     assert_eq!(auto["warnings"][0]["kind"], "standardized_once", "{}", auto["warnings"]);
     assert_eq!(result(&auto), result(&with("crrr", "train").1));
     let (plan, auto) = with("rls", "auto");
-    assert!(!plan.contains(said) && plan.contains("dual: rows held out, columns standardized in each fold"), "{plan}");
+    assert!(
+        !plan.contains(said) && plan.contains("rows_held_out: rows held out, columns standardized in each fold"),
+        "{plan}"
+    );
     assert_eq!(result(&auto), result(&with("rls", "fold").1));
 }
 
@@ -248,7 +256,7 @@ fn settings_that_contradict_are_refused_in_words() {
         ("criterion: {kind: kfold, assignment: parts}", "did you mean `part`?"),
         ("criterion: {kind: kfold, by: groups}", "name their column in `data.groups`"),
         ("criterion: {kind: kfold, stratified: true}", "use `shuffle: true`"),
-        ("criterion: {kind: kfold, engine: primal, loss: absolute}", "use `dual` or `auto`"),
+        ("criterion: {kind: kfold, engine: moments, loss: absolute}", "use `rows_held_out` or `auto`"),
         ("criterion: {kind: kfold, engine: fast}", "there are: auto, primal, dual"),
         ("search: {kind: backward, min_features: 9}", "min_features"),
         ("search: {kind: exhaustive, tolerance: 0.1}", "leave it out"),

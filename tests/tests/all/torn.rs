@@ -78,7 +78,7 @@ fn maps_are_fitted_in_each_fold_by_the_scope() {
     for learner in ["rls", "{kind: rls, lambda: {grid: {from: 0.1, to: 10.0, points: 3}}}"] {
         let (train, fold) = (run("train", learner), run("fold", learner));
         assert_ne!(train["score"], fold["score"]);
-        assert_eq!((&fold["pipeline"]["engine"], &fold["candidates"]), (&"primal".into(), &train["candidates"]));
+        assert_eq!((&fold["pipeline"]["engine"], &fold["candidates"]), (&"moments".into(), &train["candidates"]));
         assert!(fold["chosen"]["cross_validated"].as_f64().is_some(), "{}", fold["chosen"]);
     }
     let planned = folder.vaglio(&["plan", "p.yaml"]);

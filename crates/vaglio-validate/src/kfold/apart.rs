@@ -1,7 +1,7 @@
 //! Folds that are rounds by themselves, where maps make the columns anew of the training rows of each.
 
 use super::KFold;
-use crate::fits::Fits;
+use crate::fits::RoundFits;
 use crate::round::Round;
 use crate::rounds::Apart;
 use rayon::prelude::*;
@@ -11,8 +11,8 @@ use vaglio_core::{Design, Loss, Result};
 /// Rounds with the designs that they are of, and what makes them one where each is a fold.
 pub(super) type OfDesigns<'d> = (Vec<(&'d Design, Round)>, Option<Apart<'d>>);
 
-/// Every round of the design, or every fold of each with the design that its training rows make; `None` where the loss
-/// of all rows is not a mean of those of folds.
+/// Every round of the design, or every fold of each with the design that its training rows make; `None` where these have
+/// not the same columns.
 ///
 /// # Errors
 /// Those of the maps; [`vaglio_core::Error::Numerical`] when squares over- or underflow.
@@ -23,9 +23,6 @@ pub(super) fn of_designs<'d>(
 ) -> Result<Option<OfDesigns<'d>>> {
     if !design.in_folds().is_by_maps() {
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
-    }
-    if !is_mean_of_folds(&*criterion.loss, design) {
-        return Ok(None);
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
     // On all threads; then they are there.
@@ -39,7 +36,7 @@ pub(super) fn of_designs<'d>(
     let total: f64 = weights.iter().sum();
     let shares = weights.iter().map(|weight| weight / total).collect();
     let each = designs.iter().zip(rounds.iter().flat_map(Round::each_fold)).collect();
-    let whole = |round: Round| Fits::of_folds(design, &criterion.loss, round, Vec::new());
+    let whole = |round: Round| RoundFits::of_folds(design, &criterion.loss, round, Vec::new());
     let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
     Ok(Some((each, Some(Apart { shares, rounds }))))
 }

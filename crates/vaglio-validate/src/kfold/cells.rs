@@ -126,14 +126,14 @@ mod tests {
     fn have_cells(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) -> Vec<bool> {
         let of_row: Vec<usize> = whole.groups().unwrap().iter().map(|group| *group as usize % 3).collect();
         let whole = &whole.clone().parted(std::slice::from_ref(&of_row));
-        let criterion = &KFold { engine: Engine::Primal, ..criterion.clone() };
+        let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
         let one = |fold: usize| {
             let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
             let part = part(&rows).part_of(whole, &rows);
             let round = Round::new(&criterion.rounds_of(&part).unwrap()[0]);
             let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
             let mut subset = Subset::open(criterion, &part, &Outline::forward(part.features(), 3)).unwrap();
-            assert_eq!(subset.engine().name, "primal");
+            assert_eq!(subset.engine().name, "moments");
             subset.add(2).unwrap();
             let candidates: Vec<Feature> = part.candidates().into_iter().filter(|&f| f != 2).collect();
             let mut scores = vec![Score::WORST; candidates.len()];
@@ -213,7 +213,7 @@ mod tests {
         let parts: Vec<usize> = groups.iter().map(|group| *group as usize % 3).collect();
         let whole = design(&problem, true, false).parted(&[parts]);
         let part = design(&problem.select_rows(&rows), true, false).part_of(&whole, &rows);
-        let criterion = KFold { by: Some(By::Groups), engine: Engine::Primal, ..KFold::default() };
+        let criterion = KFold { by: Some(By::Groups), engine: Engine::Moments, ..KFold::default() };
         let mut subset = Subset::open(&criterion, &part, &Outline::forward(6, 3)).unwrap();
         let mut scores = [Score::WORST; 2];
         subset.score_additions(&[0, 5], &mut scores).unwrap();

@@ -1,9 +1,9 @@
 //! Which engine is the cheapest.
 
-use super::engine::Kind;
 use super::{Engine, KFold};
-use crate::balance;
+use crate::balance::{self, Weighting};
 use crate::fits::are_decomposed;
+use crate::plan::EngineId;
 use crate::round::Round;
 use crate::session::Session;
 use vaglio_core::engine::EngineDesign;
@@ -21,6 +21,8 @@ struct Extent {
     /// Parts of the folds that have training weights in common, and pairs of a fold and a class with weights of its own.
     parts: f64,
     pairs: f64,
+    /// Whether there are such parts, or as many weights as folds.
+    has_parts: bool,
     /// Rows that the smallest training part has.
     training: usize,
     /// Columns that each fold imputes.
@@ -64,38 +66,77 @@ fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
     }
 }
 
-/// The engine that a search takes, with its cost; `parts` is how many there are.
-pub(super) fn choose(
+/// The engine that a search takes on one round, and its cost.
+pub(super) struct Choice {
+    pub engine: EngineId,
+    pub estimate: Estimate,
+    /// The folds by their training weights, where these are few.
+    parts: Option<Vec<Weighting>>,
+    extent: Extent,
+}
+
+impl Choice {
+    /// That of a design with the folds of one round.
+    pub fn new(criterion: &KFold, design: &Design, round: &Round, outline: &Outline) -> Self {
+        let parts = balance::parts(design, round, round.held_out);
+        let is_light = is_light(design, round);
+        let extent = Extent::new(criterion, design, round, parts.as_ref().map(Vec::len), is_light);
+        let (engine, estimate) = chosen(criterion, design, round, outline, &extent, is_light);
+        Choice { engine, estimate, parts, extent }
+    }
+
+    /// The cost of decomposing each subset, for rounds of which each would have an engine of its own.
+    pub fn decomposition(&self, outline: &Outline) -> Estimate {
+        self.extent.decomposition(outline, "what serves one round alone does not serve the others").1
+    }
+
+    /// The folds by their training weights; none where every fold of every subset is refitted.
+    pub fn parts_for(self, engine: EngineId) -> Vec<Weighting> {
+        match engine == EngineId::RowsHeldOut || self.extent.is_decomposed {
+            true => self.parts.unwrap_or_default(),
+            false => Vec::new(),
+        }
+    }
+}
+
+impl Extent {
+    fn new(criterion: &KFold, design: &Design, round: &Round, parts: Option<usize>, is_light: bool) -> Self {
+        let folds = &round.folds;
+        let pairs = round.held_out * balance::classes_of(design).map_or(1, |classes| classes.names.len());
+        Extent {
+            rows: design.planned_rows() as f64,
+            columns: design.candidates().len() as f64,
+            folds: round.held_out as f64,
+            lambdas: design.lambdas().len() as f64,
+            outputs: design.targets().nrows() as f64,
+            // Of a sample, its share.
+            training: round.least_training() * design.planned_rows() / design.rows().max(1),
+            parts: parts.unwrap_or(round.held_out) as f64,
+            pairs: pairs as f64,
+            has_parts: parts.is_some(),
+            gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
+            is_standardized: design.in_folds().is_standardized(),
+            is_decomposed: !is_light
+                && !design.in_folds().is_by_formula()
+                && folds.is_of_others()
+                && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
+            loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
+            pass: if Session::of(design).moments_in(folds).is_some() { 0.0 } else { 1.0 / design.walks() as f64 },
+        }
+    }
+}
+
+/// The engine of one round with its cost.
+fn chosen(
     criterion: &KFold,
     design: &Design,
     round: &Round,
-    parts: Option<usize>,
     outline: &Outline,
-) -> (Kind, Estimate) {
-    let folds = &round.folds;
-    let classes = balance::classes_of(design);
-    let is_balanced = classes.is_some();
-    let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
-    let is_light = is_light(design, round);
-    let extent = Extent {
-        rows: design.planned_rows() as f64,
-        columns: design.candidates().len() as f64,
-        folds: round.held_out as f64,
-        lambdas: design.lambdas().len() as f64,
-        outputs: design.targets().nrows() as f64,
-        // Of a sample, its share.
-        training: round.least_training() * design.planned_rows() / design.rows().max(1),
-        parts: parts.unwrap_or(round.held_out) as f64,
-        pairs: pairs as f64,
-        gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
-        is_standardized: design.in_folds().is_standardized(),
-        is_decomposed: !is_light
-            && !design.in_folds().is_by_formula()
-            && folds.is_of_others()
-            && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
-        loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
-        pass: if Session::of(design).moments_in(folds).is_some() { 0.0 } else { 1.0 / design.walks() as f64 },
-    };
+    extent: &Extent,
+    is_light: bool,
+) -> (EngineId, Estimate) {
+    let is_of_others = round.folds.is_of_others();
+    let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
         return extent.decomposition(
             outline,
@@ -108,9 +149,12 @@ pub(super) fn choose(
             "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
         );
     }
-    let (primal, dual) = (extent.primal(outline), extent.dual(outline));
-    let of_primal =
-        |reason: &str| (Kind::Moments, Estimate { reason: format!("{}, {reason}", primal.reason), ..primal.clone() });
+    let (moments, held_out) = (extent.moments(outline), extent.rows_held_out(outline));
+    let because = |estimate: &Estimate, reason: &str| Estimate {
+        reason: format!("{}, {reason}", estimate.reason),
+        ..estimate.clone()
+    };
+    let by_moments = |reason: &str| (EngineId::Moments, because(&moments, reason));
     // Moments know the squared errors of rows alone.
     let squared = criterion.loss.measure() == Measure::Squared && design.decisions().is_none();
     if is_balanced && extent.is_standardized {
@@ -122,47 +166,47 @@ pub(super) fn choose(
     if extent.gaps > 0.0 {
         // Rows held out would need states of each fold.
         let has_moments =
-            squared && !is_balanced && criterion.engine != Engine::Dual && outline.start < extent.training;
+            squared && !is_balanced && criterion.engine != Engine::RowsHeldOut && outline.start < extent.training;
         let decomposed = extent.decomposition(
             outline,
             "columns are imputed in each fold, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
-        return match has_moments && (criterion.engine == Engine::Primal || primal.flops <= decomposed.1.flops) {
-            true => of_primal("columns imputed in each fold"),
+        return match has_moments && (criterion.engine == Engine::Moments || moments.flops <= decomposed.1.flops) {
+            true => by_moments("columns imputed in each fold"),
             false => decomposed,
         };
     }
-    let parts = parts.filter(|_| folds.is_of_others());
-    let of_dual = |reason: &str| {
-        match extent.has_states(parts, outline) {
-        true => (Kind::HoldOut, Estimate { reason: format!("{}, {reason}", dual.reason), ..dual.clone() }),
-        false => extent.decomposition(
+    let by_rows = |reason: &str| {
+        match (is_of_others, extent.has_states(outline)) {
+        (true, true) => (EngineId::RowsHeldOut, because(&held_out, reason)),
+        (true, false) => extent.decomposition(
             outline,
-            match folds.is_of_others() {
-                true => "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
-                false => "the folds of every subset are refitted, since each is trained on rows of its own",
-            },
+            "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
+        ),
+        (false, _) => extent.decomposition(
+            outline,
+            "the folds of every subset are refitted, since each is trained on rows of its own",
         ),
     }
     };
-    let dual_flops = of_dual("").1.flops;
+    let flops = by_rows("").1.flops;
     match criterion.engine {
-        Engine::Primal => of_primal("as `engine: primal` says"),
-        Engine::Dual => of_dual("as `engine: dual` says"),
-        Engine::Auto if !squared => of_dual("which any loss can be taken of"),
+        Engine::Moments => by_moments("as `engine: moments` says"),
+        Engine::RowsHeldOut => by_rows("as `engine: rows_held_out` says"),
+        Engine::Auto if !squared => by_rows("which any loss can be taken of"),
         // More columns than rows to train on: cancellation would make moments unreliable from the start.
         Engine::Auto if outline.start >= extent.training => {
-            of_dual("since there are no more rows to train on than columns to start from")
+            by_rows("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if primal.flops <= dual_flops => {
-            of_primal(&format!("at {} of the work of holding rows out", share(primal.flops, dual_flops)))
+        Engine::Auto if moments.flops <= flops => {
+            by_moments(&format!("at {} of the work of holding rows out", share(moments.flops, flops)))
         }
-        Engine::Auto => of_dual(&format!("at {} of the work of moments", share(dual_flops, primal.flops))),
+        Engine::Auto => by_rows(&format!("at {} of the work of moments", share(flops, moments.flops))),
     }
 }
 
 /// Whether a fold is trained on next to none of the weight.
-pub(super) fn is_light(design: &Design, round: &Round) -> bool {
+fn is_light(design: &Design, round: &Round) -> bool {
     if design.weights().is_none() {
         return false;
     }
@@ -184,7 +228,7 @@ fn share(part: f64, whole: f64) -> String {
 
 impl Extent {
     /// Subsets that differ by one column are compared in `steps` steps; sizes run between the start and the largest.
-    fn primal(&self, outline: &Outline) -> Estimate {
+    fn moments(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
         let pass = self.pass * (rows + self.pairs) * (columns + self.gaps).powi(2);
@@ -197,7 +241,7 @@ impl Extent {
             let state = Backward::bytes(folds as usize, lambdas as usize, outline.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             return Estimate {
-                engine: Kind::Moments.name(),
+                engine: EngineId::Moments.name(),
                 reason: if outline.steps == 0 {
                     "moments of the folds, one tridiagonal form of each for every lambda".into()
                 } else {
@@ -210,7 +254,7 @@ impl Extent {
         // The average over a walk that grows to `size` columns and may go to and fro.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         Estimate {
-            engine: Kind::Moments.name(),
+            engine: EngineId::Moments.name(),
             reason: "moments of the folds, forward in O(1) a trial".into(),
             flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
             bytes: moments + state,
@@ -218,10 +262,10 @@ impl Extent {
     }
 
     /// Whether states of rows held out are made: one part has few, unless each fold standardizes.
-    fn has_states(&self, parts: Option<usize>, outline: &Outline) -> bool {
+    fn has_states(&self, outline: &Outline) -> bool {
         let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns;
-        let doubles = if parts == Some(1) { 0.0 } else { of_parts } + self.apart(outline);
-        parts.is_some() && doubles <= MOST
+        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.apart(outline);
+        self.has_parts && doubles <= MOST
     }
 
     /// Doubles of the residuals that columns have in the training rows of each fold, where each standardizes.
@@ -232,7 +276,7 @@ impl Extent {
         self.parts * self.lambdas * self.folds * self.rows * outline.largest as f64
     }
 
-    fn dual(&self, outline: &Outline) -> Estimate {
+    fn rows_held_out(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and part of the folds.
         let lambdas = self.lambdas * parts;
@@ -249,7 +293,7 @@ impl Extent {
         let far = (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR);
         let made = (far - 1.0) * MADE * rows * columns;
         Estimate {
-            engine: Kind::HoldOut.name(),
+            engine: EngineId::RowsHeldOut.name(),
             reason: match self.is_standardized {
                 true => "rows held out, columns standardized in each fold".into(),
                 false => "rows held out".into(),
@@ -262,7 +306,7 @@ impl Extent {
         }
     }
 
-    fn decomposition(&self, outline: &Outline, reason: &str) -> (Kind, Estimate) {
+    fn decomposition(&self, outline: &Outline, reason: &str) -> (EngineId, Estimate) {
         let Extent { rows, folds, lambdas, outputs, .. } = *self;
         let size = outline.largest as f64;
         // Sizes grow to the largest, or stay near it.
@@ -277,11 +321,11 @@ impl Extent {
             folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)
         };
         let estimate = Estimate {
-            engine: Kind::Decomposition.name(),
+            engine: EngineId::Decomposition.name(),
             reason: reason.into(),
             flops: outline.trials * subset,
             bytes: 8.0 * rows * size * folds,
         };
-        (Kind::Decomposition, estimate)
+        (EngineId::Decomposition, estimate)
     }
 }

@@ -1,53 +1,46 @@
 //! The engine of rows held out, for any loss. The book, *Cross-validation without refitting*, "Rows held out".
 
-use super::engine::{FoldEngine, Node, Spread};
-use crate::fits::{Fits, Residuals};
+use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
+use crate::fits::{Residuals, RoundFits, WeighedFolds};
 use crate::kernel::scorer;
-use crate::settle::Outcome;
-use rayon::prelude::*;
+use crate::settle::TrialLoss;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Feature, Result};
-use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 
-/// Folds that are held out of the same states.
-struct Part<'d> {
-    rows: Arc<FoldedRows<'d>>,
-    /// Of the rows of these folds alone, in the order as given and fold after fold.
-    scorer: Scorer,
-    permuted: Scorer,
-    /// The columns fold after fold, copied when a column is first tried.
-    copied: OnceLock<Arc<HoldOutRows<'d>>>,
-}
-
-/// The folds of a design in parts, and the loss.
-struct Parts<'d> {
-    parts: Vec<Part<'d>>,
+/// The rows that are held out, the loss, and the λ: what the states of all subsets share.
+struct HoldOutShared<'d> {
+    parts: Arc<[WeighedFolds<'d>]>,
+    /// Of the residuals of the rows of each part, fold after fold.
+    scorers: Vec<Scorer>,
+    /// The columns of each part fold after fold, copied when a column is first tried.
+    copied: OnceLock<Vec<Arc<HoldOutRows<'d>>>>,
     /// Of residuals of all rows, fold after fold.
-    permuted: Scorer,
+    scorer: Scorer,
+    /// Whether all rows are held out of one state.
+    is_whole: bool,
     lambdas: Vec<f64>,
 }
 
-impl<'d> Parts<'d> {
-    fn new(design: &Design, loss: &AnyLoss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
+impl<'d> HoldOutShared<'d> {
+    fn new(design: &Design, loss: &AnyLoss, fits: &RoundFits<'d>, lambdas: &[f64]) -> Self {
         let order = fits.rows.folds().order();
-        let permuted = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
-        let parts = fits.parts.iter().map(|part| {
-            let (rows, scorer) = (Arc::clone(&part.rows), part.scorer.clone());
-            let permuted = part.permuted(&permuted);
-            Part { rows, scorer, permuted, copied: OnceLock::new() }
-        });
-        Parts { parts: parts.collect(), permuted, lambdas: lambdas.to_vec() }
+        let scorer = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
+        HoldOutShared {
+            parts: Arc::clone(&fits.parts),
+            scorers: fits.parts.iter().map(|part| part.permuted(&scorer)).collect(),
+            copied: OnceLock::new(),
+            scorer,
+            is_whole: fits.are_whole(),
+            lambdas: lambdas.to_vec(),
+        }
     }
 
     /// The states of a subset, for each λ one of every part.
     fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
-        let copied: Vec<Arc<HoldOutRows<'d>>> = self
-            .parts
-            .iter()
-            .map(|part| Arc::clone(part.copied.get_or_init(|| Arc::new(HoldOutRows::new(Arc::clone(&part.rows))))))
-            .collect();
+        let copy = |part: &WeighedFolds<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
+        let copied = self.copied.get_or_init(|| self.parts.iter().map(copy).collect());
         let state = |&lambda: &f64| {
             copied.iter().map(move |rows| {
                 let mut state = HoldOut::new(Arc::clone(rows), lambda);
@@ -58,63 +51,54 @@ impl<'d> Parts<'d> {
         self.lambdas.iter().flat_map(state).collect()
     }
 
-    /// The outcomes of changes from the trials of all states: λ × changes.
-    fn outcomes(
+    /// The losses of changes from the trials of all states: λ × changes.
+    fn losses(
         &self,
         states: &mut [HoldOut<'d>],
         mut trials: impl FnMut(&mut HoldOut<'d>, &Scorer) -> Vec<Trial>,
-    ) -> Vec<Vec<Outcome>> {
-        let scorers = self.parts.iter().map(|part| &part.permuted).cycle();
+    ) -> Vec<Vec<TrialLoss>> {
+        let scorers = self.scorers.iter().cycle();
         let of_states: Vec<Vec<Trial>> =
             states.iter_mut().zip(scorers).map(|(state, scorer)| trials(state, scorer)).collect();
-        let of_lambda = |trials: &[Vec<Trial>]| -> Vec<Outcome> {
-            let outcome = |k: usize| {
-                let parts = trials.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole));
-                let conditioning = trials.iter().map(|of_part| of_part[k].conditioning);
-                // A conditioning that is not a number is that of a loss that is none.
-                let least = conditioning.fold(1.0, |least, own| if own >= least { least } else { own });
-                Outcome::new(self.permuted.join(parts), least)
-            };
-            (0..trials.first().map_or(0, Vec::len)).into_par_iter().map(outcome).collect()
-        };
+        let of_lambda = |trials: &[Vec<Trial>]| TrialLoss::joined(&self.scorer, self.is_whole, trials);
         of_states.chunks(self.parts.len().max(1)).map(of_lambda).collect()
     }
 
-    /// The outcomes of the subset; `None` where its states do not tell them yet, as one decomposition costs less.
-    fn current(&self, states: &mut [HoldOut<'d>]) -> Option<Vec<Outcome>> {
+    /// The losses of the subset; `None` where its states do not tell them yet, as one decomposition costs less.
+    fn current(&self, states: &mut [HoldOut<'d>]) -> Option<Vec<TrialLoss>> {
         if states.is_empty() || !states.iter_mut().all(HoldOut::is_settled) {
             return None;
         }
-        Some(self.outcomes(states, |state, scorer| vec![state.score(scorer)]).into_iter().flatten().collect())
+        Some(self.losses(states, |state, scorer| vec![state.score(scorer)]).into_iter().flatten().collect())
     }
 }
 
 /// One state for each λ and part of the folds, from the first trial on.
 pub(super) struct HoldOutEngine<'d> {
-    parts: Parts<'d>,
+    shared: HoldOutShared<'d>,
     states: Vec<HoldOut<'d>>,
 }
 
 impl<'d> HoldOutEngine<'d> {
-    pub fn new(design: &Design, loss: &AnyLoss, fits: &Fits<'d>, lambdas: &[f64]) -> Self {
-        HoldOutEngine { parts: Parts::new(design, loss, fits, lambdas), states: Vec::new() }
+    pub fn new(design: &Design, loss: &AnyLoss, fits: &RoundFits<'d>, lambdas: &[f64]) -> Self {
+        HoldOutEngine { shared: HoldOutShared::new(design, loss, fits, lambdas), states: Vec::new() }
     }
 
     fn build(&mut self, subset: &[Feature]) {
         if self.states.is_empty() {
-            self.states = self.parts.states(subset);
+            self.states = self.shared.states(subset);
         }
     }
 }
 
 impl FoldEngine for HoldOutEngine<'_> {
-    fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<Outcome>>> {
-        Ok(self.parts.current(&mut self.states))
+    fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
+        Ok(self.shared.current(&mut self.states))
     }
 
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
-        self.parts.outcomes(&mut self.states, |state, scorer| state.additions(scorer, candidates))
+        self.shared.losses(&mut self.states, |state, scorer| state.additions(scorer, candidates))
     }
 
     fn can_skip_additions(&self) -> bool {
@@ -126,9 +110,9 @@ impl FoldEngine for HoldOutEngine<'_> {
         self.additions(subset, few);
     }
 
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
-        self.parts.outcomes(&mut self.states, |state, scorer| state.removals(scorer, candidates))
+        self.shared.losses(&mut self.states, |state, scorer| state.removals(scorer, candidates))
     }
 
     fn add(&mut self, feature: Feature) {
@@ -144,43 +128,43 @@ impl FoldEngine for HoldOutEngine<'_> {
         self.states.clear();
     }
 
-    fn spread(&mut self, _: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
-        let (parts, targets) = (&self.parts.parts, self.parts.permuted.targets());
+    fn errors(&mut self, _: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
+        let (parts, targets) = (&self.shared.parts, self.shared.scorer.targets());
         let mut all: Residuals = vec![vec![0.0; targets.rows()]; targets.outputs()];
         for (part, state) in parts.iter().zip(&mut self.states[lambda * parts.len()..]) {
             part.scorer.place(&state.residuals(), &mut all);
         }
-        Ok(vec![Spread::Residuals(all)])
+        Ok(HeldOutErrors::Residuals(all))
     }
 
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn FoldNode + '_> {
         self.build(subset);
         let states = self.states.iter().map(|state| state.among(later)).collect();
-        Box::new(HoldOutNode { parts: &self.parts, states, later: later.to_vec() })
+        Box::new(HoldOutNode { shared: &self.shared, states, later: later.to_vec() })
     }
 }
 
 /// A node with states of its own for the columns that may follow.
 struct HoldOutNode<'p, 'd> {
-    parts: &'p Parts<'d>,
+    shared: &'p HoldOutShared<'d>,
     states: Vec<HoldOut<'d>>,
     later: Vec<Feature>,
 }
 
-impl Node for HoldOutNode<'_, '_> {
-    fn current(&mut self) -> Option<Vec<Outcome>> {
-        self.parts.current(&mut self.states)
+impl FoldNode for HoldOutNode<'_, '_> {
+    fn current(&mut self) -> Option<Vec<TrialLoss>> {
+        self.shared.current(&mut self.states)
     }
 
-    fn additions(&mut self, places: &[usize]) -> Vec<Vec<Outcome>> {
+    fn additions(&mut self, places: &[usize]) -> Vec<Vec<TrialLoss>> {
         let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
-        self.parts.outcomes(&mut self.states, |state, scorer| state.additions(scorer, &candidates))
+        self.shared.losses(&mut self.states, |state, scorer| state.additions(scorer, &candidates))
     }
 
-    fn child(&mut self, place: usize) -> Box<dyn Node + '_> {
+    fn child(&mut self, place: usize) -> Box<dyn FoldNode + '_> {
         let (feature, later) = (self.later[place], self.later[place + 1..].to_vec());
         let mut states: Vec<HoldOut<'_>> = self.states.iter().map(|state| state.among(&later)).collect();
         states.iter_mut().for_each(|state| state.add(feature));
-        Box::new(HoldOutNode { parts: self.parts, states, later })
+        Box::new(HoldOutNode { shared: self.shared, states, later })
     }
 }

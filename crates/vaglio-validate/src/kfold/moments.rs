@@ -1,10 +1,10 @@
 //! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
 
-use super::engine::{FoldEngine, Node, Spread};
+use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
 use super::{KFold, cells};
 use crate::fits::{failed, failed_or_stopped};
 use crate::session::Session;
-use crate::settle::Outcome;
+use crate::settle::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
@@ -43,11 +43,11 @@ impl MomentEngine {
         MomentEngine { moments, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
     }
 
-    fn outcomes(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+    fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         let of_lambda = |l: usize| {
             let trial = |candidate: &Feature| match trials.features.binary_search(candidate) {
-                Ok(k) => outcome(&self.moments, trials.losses[l][k], trials.conditioning[l][k]),
-                Err(_) => Outcome::UNKNOWN,
+                Ok(k) => loss(&self.moments, trials.losses[l][k], trials.conditioning[l][k]),
+                Err(_) => TrialLoss::UNKNOWN,
             };
             candidates.iter().map(trial).collect()
         };
@@ -63,16 +63,16 @@ impl MomentEngine {
     }
 }
 
-fn outcome(moments: &Moments, sum: f64, conditioning: f64) -> Outcome {
-    Outcome::of_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
+fn loss(moments: &Moments, sum: f64, conditioning: f64) -> TrialLoss {
+    TrialLoss::of_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
 }
 
-fn outcomes(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<Outcome> {
-    sums.into_iter().zip(conditioning).map(|(sum, conditioning)| outcome(moments, sum, conditioning)).collect()
+fn losses(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<TrialLoss> {
+    sums.into_iter().zip(conditioning).map(|(sum, conditioning)| loss(moments, sum, conditioning)).collect()
 }
 
 impl FoldEngine for MomentEngine {
-    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Outcome>>> {
+    fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
         let (sums, conditioning) = match (&self.forward, &self.backward) {
             (Some(forward), _) => (forward.losses(), forward.conditioning()),
             (None, Some(backward)) => (backward.losses(), backward.conditioning()),
@@ -82,13 +82,13 @@ impl FoldEngine for MomentEngine {
                 (spectrum.losses(&lambdas), lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect())
             }
         };
-        Ok(Some(outcomes(&self.moments, sums, conditioning)))
+        Ok(Some(losses(&self.moments, sums, conditioning)))
     }
 
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         let start = || Forward::new(&self.moments, &self.lambdas, subset);
         let trials = self.forward.get_or_insert_with(start).trials();
-        self.outcomes(&trials, candidates)
+        self.losses(&trials, candidates)
     }
 
     fn can_skip_additions(&self) -> bool {
@@ -100,10 +100,10 @@ impl FoldEngine for MomentEngine {
         self.forward.get_or_insert_with(start);
     }
 
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<Outcome>> {
+    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         let start = || Backward::new(&self.moments, &self.lambdas, subset);
         let trials = self.backward.get_or_insert_with(start).trials();
-        self.outcomes(&trials, candidates)
+        self.losses(&trials, candidates)
     }
 
     fn add(&mut self, feature: Feature) {
@@ -125,19 +125,19 @@ impl FoldEngine for MomentEngine {
         (self.forward, self.backward, self.spectrum) = (None, None, None);
     }
 
-    fn spread(&mut self, subset: &[Feature], lambda: usize) -> Result<Vec<Spread>> {
-        Ok(vec![Spread::Folds(match (&self.forward, &self.backward) {
+    fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
+        Ok(HeldOutErrors::Squares(match (&self.forward, &self.backward) {
             (Some(forward), _) => forward.of_folds(lambda),
             (None, Some(backward)) => backward.of_folds(lambda),
             (None, None) => {
                 let lambda = self.lambdas[lambda];
                 self.spectrum(subset)?.of_folds(lambda)
             }
-        })])
+        }))
     }
 
     /// Columns that were selected before come first in the tree.
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn Node + '_> {
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn FoldNode + '_> {
         let columns: Vec<Feature> = subset.iter().chain(later).copied().collect();
         let mut tree = MomentTree::new(&self.moments, &self.lambdas, &columns);
         for _ in subset {
@@ -154,19 +154,19 @@ struct TreeNode<'m> {
     lambdas: usize,
 }
 
-impl Node for TreeNode<'_> {
-    fn current(&mut self) -> Option<Vec<Outcome>> {
-        Some(outcomes(self.moments, self.tree.losses(), self.tree.conditioning()))
+impl FoldNode for TreeNode<'_> {
+    fn current(&mut self) -> Option<Vec<TrialLoss>> {
+        Some(losses(self.moments, self.tree.losses(), self.tree.conditioning()))
     }
 
-    fn additions(&mut self, places: &[usize]) -> Vec<Vec<Outcome>> {
+    fn additions(&mut self, places: &[usize]) -> Vec<Vec<TrialLoss>> {
         let (losses, conditioning) = self.tree.trials();
         let count = losses.len() / self.lambdas.max(1);
-        let trial = |at: usize| outcome(self.moments, losses[at], conditioning[at]);
+        let trial = |at: usize| loss(self.moments, losses[at], conditioning[at]);
         (0..self.lambdas).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
     }
 
-    fn child(&mut self, place: usize) -> Box<dyn Node + '_> {
+    fn child(&mut self, place: usize) -> Box<dyn FoldNode + '_> {
         Box::new(TreeNode { moments: self.moments, tree: self.tree.child(place), lambdas: self.lambdas })
     }
 }

@@ -1,22 +1,19 @@
 //! The evaluator of leave-one-out.
 
 use super::branch::LooNode;
-use super::common::Common;
-use super::settle::{Settled, residuals_after, settle, settled};
-use crate::fits::Scored;
-use crate::settle::in_order_of_bounds;
+use super::shared::LooShared;
+use crate::settle::{Scored, Settled, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, Trials, Winner, larger, walked};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Winner, larger, walked};
 use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
 pub(super) struct LooEvaluator<'d> {
-    common: Arc<Common<'d>>,
+    shared: Arc<LooShared<'d>>,
     /// None yet of a subset that was set and not changed.
     states: Option<Vec<LooState<'d>>>,
-    /// That subset from one decomposition, once it was scored; `None` inside where that is unreliable.
-    at_once: Option<Option<Scored>>,
+    at_once: AtOnce,
     /// The fit of the last bound, with the subset whose weights it has: the next one often has a column less.
     fit: Option<(Vec<Feature>, SubtreeBound)>,
     /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
@@ -26,9 +23,16 @@ pub(super) struct LooEvaluator<'d> {
     is_full: bool,
 }
 
+/// A subset that was set and not changed, from one decomposition for all λ.
+enum AtOnce {
+    NotScored,
+    Unreliable,
+    Scored(Scored),
+}
+
 /// What was tried of some candidates, each with its conditioning.
 #[derive(Default)]
-struct Tried {
+struct BoundedTrials {
     scored: Vec<(Feature, Score, f64)>,
     remade: usize,
     rows_kept_out: usize,
@@ -73,14 +77,21 @@ const MOST: usize = 1 << 27;
 
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
-    pub fn new(common: Arc<Common<'d>>) -> Self {
-        LooEvaluator { common, states: None, at_once: None, fit: None, needed: 1, is_full: false }
+    pub fn new(shared: LooShared<'d>) -> Self {
+        LooEvaluator {
+            shared: Arc::new(shared),
+            states: None,
+            at_once: AtOnce::NotScored,
+            fit: None,
+            needed: 1,
+            is_full: false,
+        }
     }
 
     /// The states, made where there are none yet.
     fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
-        self.at_once = None;
-        let made = || self.common.bases(subset).into_iter().map(LooState::new).collect();
+        self.at_once = AtOnce::NotScored;
+        let made = || self.shared.bases(subset).into_iter().map(LooState::new).collect();
         self.states.get_or_insert_with(made)
     }
 
@@ -93,23 +104,22 @@ impl<'d> LooEvaluator<'d> {
         if self.states.is_some() {
             return Ok(None);
         }
-        let found = match self.at_once.take() {
-            Some(found) => found,
-            None => self.decomposed(subset)?,
-        };
-        Ok(self.at_once.insert(found).as_ref())
+        if let AtOnce::NotScored = self.at_once {
+            self.at_once = self.decomposed(subset)?.map_or(AtOnce::Unreliable, AtOnce::Scored);
+        }
+        Ok(if let AtOnce::Scored(scored) = &self.at_once { Some(scored) } else { None })
     }
 
     fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
-        let is_worth_it = self.common.lambdas.len() >= MANY && !subset.is_empty();
-        if is_worth_it { self.common.fits.decomposed(subset) } else { Ok(None) }
+        let is_worth_it = self.shared.lambdas.len() >= MANY && !subset.is_empty();
+        if is_worth_it { self.shared.fits.decomposed(subset) } else { Ok(None) }
     }
 
     /// The score of a subset that was just built.
-    fn score_of(common: &Common<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
+    fn score_of(shared: &LooShared<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
-            bases.iter().zip(common.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
-        Ok(settle(common, bases, &trials, &[Change::None])?[0])
+            bases.iter().zip(shared.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
+        Ok(shared.scores(bases, &trials, &[Change::None])?[0])
     }
 
     /// The best addition by bounds; `None` where they told too few candidates apart in the step before.
@@ -122,9 +132,9 @@ impl<'d> LooEvaluator<'d> {
         if self.is_full {
             return Ok(None);
         }
-        let common = Arc::clone(&self.common);
+        let shared = Arc::clone(&self.shared);
         let mut near = Bounded::default();
-        let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(&common.scorer)));
+        let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(shared.scorer())));
         let by_near = match all_near {
             true => self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?,
             false => None,
@@ -133,7 +143,7 @@ impl<'d> LooEvaluator<'d> {
             Some(scored) => (near, scored),
             None => {
                 let mut bounded = Bounded::default();
-                if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(&common.scorer))) {
+                if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(shared.scorer()))) {
                     return Ok(None);
                 }
                 let Some(scored) = self.tried(subset, candidates, &bounded, |_| usize::MAX)? else { return Ok(None) };
@@ -155,10 +165,10 @@ impl<'d> LooEvaluator<'d> {
         bounded: &Bounded,
         most: impl Fn(usize) -> usize,
     ) -> Result<Option<Vec<(Feature, Score)>>> {
-        let common = Arc::clone(&self.common);
+        let shared = Arc::clone(&self.shared);
         let mut sharper = bounded.clone();
         for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
-            bounds.iter_mut().zip(state.sharper(&common.scorer)).for_each(|(bound, by)| *bound += by);
+            bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
         }
         let first = self.needed;
         let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
@@ -174,9 +184,9 @@ impl<'d> LooEvaluator<'d> {
         let of_best =
             found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
         let least = of_best.fold(1.0, f64::min);
-        common.recorder.met(least);
+        shared.recorder.met(least);
         if is_unreliable(least) {
-            common.recorder.remade(found.remade, found.rows_kept_out);
+            shared.recorder.remade(found.remade, found.rows_kept_out);
         }
         tracing::trace!(tried = found.scored.len(), of = candidates.len(), "bounded step");
         Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
@@ -190,17 +200,18 @@ impl<'d> LooEvaluator<'d> {
         bounded: &Bounded,
         most: usize,
         first: usize,
-    ) -> Result<Option<Tried>> {
-        let mut tried = Tried::default();
+    ) -> Result<Option<BoundedTrials>> {
+        let mut tried = BoundedTrials::default();
         let order: Vec<(f64, usize)> = bounded.lowest(candidates).collect();
         let exact = |batch: &[usize], best: f64| {
             let settled = self.exact(subset, &bounded.bounds, batch, best, &bounded.features)?;
             tried.remade += settled.remade;
             tried.rows_kept_out = tried.rows_kept_out.max(settled.rows_kept_out);
             let features = batch.iter().map(|&place| bounded.features[place]);
-            let of_batch = features.zip(&settled.scores).zip(&settled.conditioning);
+            let scores: Vec<Score> = settled.scored.iter().map(|scored| scored.score).collect();
+            let of_batch = features.zip(&scores).zip(&settled.conditioning);
             tried.scored.extend(of_batch.map(|((feature, score), conditioning)| (feature, *score, *conditioning)));
-            Ok(settled.scores)
+            Ok(scores)
         };
         let is_within = in_order_of_bounds(order, most, first, exact)?.is_some();
         Ok(is_within.then_some(tried))
@@ -215,67 +226,63 @@ impl<'d> LooEvaluator<'d> {
         best: f64,
         features: &[Feature],
     ) -> Result<Settled> {
-        let common = Arc::clone(&self.common);
+        let shared = Arc::clone(&self.shared);
         let states = self.states(subset);
         let skipped = Trial::of(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
             let positions: Vec<usize> = able.iter().map(|&k| batch[k]).collect();
-            for (k, trial) in able.into_iter().zip(state.bounded_trials(&common.scorer, &positions)) {
+            for (k, trial) in able.into_iter().zip(state.bounded_trials(shared.scorer(), &positions)) {
                 trials[index][k] = trial;
             }
         }
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
-        settled(&common, &self.bases(subset), &trials, &changes)
+        shared.settle(&self.bases(subset), &trials, &changes)
     }
 }
 
 impl Evaluator for LooEvaluator<'_> {
-    fn recorder(&self) -> Recorder {
-        self.common.recorder.clone()
-    }
-
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         if let Some(at_once) = self.at_once(subset)? {
             return Ok(at_once.score);
         }
-        Self::score_of(&Arc::clone(&self.common), &self.bases(subset))
+        Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
     }
 
     fn reset(&mut self, _: &[Feature]) -> Result<()> {
-        (self.states, self.at_once, self.is_full) = (None, None, false);
+        (self.states, self.at_once, self.is_full) = (None, AtOnce::NotScored, false);
         Ok(())
     }
 
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let common = Arc::clone(&self.common);
-        let states = self.states(subset).iter_mut().zip(common.scorers());
+        let shared = Arc::clone(&self.shared);
+        let states = self.states(subset).iter_mut().zip(shared.scorers());
         let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.trials(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
-        scores.copy_from_slice(&settle(&common, &self.bases(subset), &trials, &changes)?);
+        scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
         // A constant column has no state of its own.
-        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !common.data().is_active(**c)) {
-            let bases = common.bases(&larger(subset, *candidate));
-            *score = Self::score_of(&common, &bases.iter().collect::<Vec<_>>())?;
+        for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !shared.data().is_active(**c)) {
+            let bases = shared.bases(&larger(subset, *candidate));
+            *score = Self::score_of(&shared, &bases.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
     fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let common = Arc::clone(&self.common);
+        let shared = Arc::clone(&self.shared);
         // What is asked for nothing else is not kept.
-        let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && common.changes_once)
-            .then(|| common.each(|data, lambda| LooState::of_removals(data, lambda, subset.to_vec())));
+        let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && shared.changes_once)
+            .then(|| shared.each(|data, lambda| LooState::of_removals(data, lambda, subset.to_vec())));
         let states = match &mut alone {
             Some(states) => &mut states[..],
             None => self.states(subset),
         };
-        let tried = states.iter_mut().zip(common.scorers());
+        let tried = states.iter_mut().zip(shared.scorers());
         let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
         let bases: Vec<&Basis<'_>> = states.iter().map(LooState::basis).collect();
-        scores.copy_from_slice(&settle(&common, &bases, &trials, &changes)?);
+        scores.copy_from_slice(&shared.scores(&bases, &trials, &changes)?);
         Ok(())
     }
 
@@ -293,7 +300,7 @@ impl Evaluator for LooEvaluator<'_> {
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
         if self.states(subset).iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)) {
-            self.common.recorder.rebuilt();
+            self.shared.recorder.rebuilt();
         }
         Ok(())
     }
@@ -302,13 +309,13 @@ impl Evaluator for LooEvaluator<'_> {
         let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
         if !goes_on {
             (self.states, self.is_full) = (None, false);
-            self.common.recorder.rebuilt();
+            self.shared.recorder.rebuilt();
         }
         Ok(())
     }
 
     fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        if self.common.bounded
+        if self.shared.is_bounded
             && let Some(scored) = self.best_by_bounds(subset, candidates)?
         {
             let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
@@ -320,44 +327,39 @@ impl Evaluator for LooEvaluator<'_> {
     }
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        let common = Arc::clone(&self.common);
+        let shared = Arc::clone(&self.shared);
         if let Some(at_once) = self.at_once(subset)? {
-            return Ok(common.scorer.standard_error(&at_once.residuals));
+            return Ok(at_once.residuals.first().and_then(|residuals| shared.scorer().standard_error(residuals)));
         }
         let score = self.score(subset)?;
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
-        let (residuals, _) = residuals_after(&common, &bases[first..], &[Change::None]);
-        Ok(residuals.first().and_then(|residuals| common.scorer.standard_error(residuals)))
+        let (residuals, _) = shared.residuals_after(&bases[first..], &[Change::None]);
+        Ok(residuals.first().and_then(|residuals| shared.scorer().standard_error(residuals)))
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        let size = self.common.data().rows().saturating_mul(later.len()).saturating_mul(self.common.lambdas.len());
-        if !self.common.is_whole || size > MOST {
+        let size = self.shared.data().rows().saturating_mul(later.len()).saturating_mul(self.shared.lambdas.len());
+        if !self.shared.is_whole() || size > MOST {
             return Ok(walked(self, subset, later));
         }
-        let bases = self.common.bases(subset);
-        Ok(Box::new(LooNode::root(&self.common, &bases, subset, later)))
+        let bases = self.shared.bases(subset);
+        Ok(Box::new(LooNode::root(&self.shared, &bases, subset, later)))
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
-        if !self.common.is_whole {
+        if !self.shared.is_whole() {
             return Ok(f64::NEG_INFINITY);
         }
         let members: Vec<Feature> = subset.iter().chain(later).copied().collect();
         let is_larger = |of: &[Feature]| of.iter().all(|feature| subset.contains(feature));
         if !self.fit.as_ref().is_some_and(|(of, fit)| is_larger(of) && fit.covers(&members)) {
-            let mut weights = vec![f64::INFINITY; self.common.data().rows()];
+            let mut weights = vec![f64::INFINITY; self.shared.data().rows()];
             self.bases(subset).iter().for_each(|basis| basis.lower_weights(&mut weights));
-            self.fit = SubtreeBound::new(self.common.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
+            self.fit = SubtreeBound::new(self.shared.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
         }
         let Some((_, fit)) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
         fit.keep(&members);
-        Ok(fit.bound(&self.common.scorer, subset, most))
-    }
-
-    /// What the least squares fit of all columns leaves over, with what is left of 1 − leverage.
-    fn bound_by(&self) -> Option<&'static str> {
-        Some("least_squares")
+        Ok(fit.bound(self.shared.scorer(), subset, most))
     }
 }

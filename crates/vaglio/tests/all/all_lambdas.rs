@@ -34,7 +34,7 @@ fn check(recipe: &Recipe, criterion: &KFold, subset: &[Feature], what: &str) {
 }
 
 fn kinds() -> Vec<(&'static str, KFold)> {
-    let dual = KFold { engine: Engine::Dual, ..KFold::default() };
+    let dual = KFold { engine: Engine::RowsHeldOut, ..KFold::default() };
     vec![
         ("three folds", KFold { folds: Some(3), ..dual.clone() }),
         ("folds of one or two rows", KFold { folds: Some(14), shuffle: true, ..dual.clone() }),
@@ -73,7 +73,7 @@ fn more_columns_than_rows() {
 #[test]
 fn classes_by_units_and_balanced() {
     let plain = || data::multiclass(30, 5, 3, 69);
-    let stratified = KFold { folds: Some(4), stratified: true, engine: Engine::Dual, ..KFold::default() };
+    let stratified = KFold { folds: Some(4), stratified: true, engine: Engine::RowsHeldOut, ..KFold::default() };
     let recipes = [
         ("plain", plain()),
         ("units", plain().weighted().deciding(4)),
@@ -104,7 +104,7 @@ fn removals_where_a_state_has_lost_its_digits() {
     for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
         for lambdas in LAMBDAS.iter().map(std::slice::from_ref).chain([&LAMBDAS[..]]) {
             for (kind, criterion) in kinds() {
-                let criterion = KFold { engine: Engine::Primal, ..criterion };
+                let criterion = KFold { engine: Engine::Moments, ..criterion };
                 let design: Design = recipe.design(lambdas, intercept).seeded(3);
                 let opened: &dyn Criterion = &criterion;
                 let all: Vec<Feature> = (0..design.features()).collect();

@@ -72,7 +72,7 @@ fn holding_folds_out_equals_retraining() -> Kept {
                 for intercept in [true, false] {
                     let design = recipe.design(&[1e-3, 0.3], intercept).seeded(2);
                     for (kind, criterion) in &kinds {
-                        for engine in [Engine::Primal, Engine::Dual] {
+                        for engine in [Engine::Moments, Engine::RowsHeldOut] {
                             let criterion = KFold { loss: loss.clone(), engine, ..criterion.clone() };
                             if criterion.check(&design).is_err() {
                                 continue;
@@ -124,7 +124,7 @@ fn small_lambdas_and_rows_of_high_leverage_are_left_out_with_care() -> Kept {
         let design = data::binary(12, 14, 36).balanced().design(&[lambda], true);
         criterion::walk(&Loo::default(), &design, 40, 3, 1e-6)?;
         let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
-        for engine in [Engine::Primal, Engine::Dual] {
+        for engine in [Engine::Moments, Engine::RowsHeldOut] {
             criterion::walk(&KFold { engine, ..folds.clone() }, &design, 40, 3, 1e-6)?;
         }
     }

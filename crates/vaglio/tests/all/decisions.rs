@@ -89,9 +89,9 @@ fn threads_change_no_bit() -> Kept {
 #[test]
 fn moments_are_refused() {
     let design = data::binary(22, 5, 43).deciding(3).design(&[0.2], true);
-    let criterion = KFold { engine: Engine::Primal, stratified: true, folds: Some(3), ..KFold::default() };
+    let criterion = KFold { engine: Engine::Moments, stratified: true, folds: Some(3), ..KFold::default() };
     let error = criterion.check(&design).unwrap_err().to_string();
-    assert!(error.contains("engine") && error.contains("dual"), "{error}");
+    assert!(error.contains("engine") && error.contains("rows_held_out"), "{error}");
 }
 
 #[test]
@@ -100,8 +100,13 @@ fn a_standard_error_is_that_of_the_units() {
     let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
     let units = plain.clone().deciding_by(&(0..24).collect::<Vec<u32>>()).unwrap();
     for loss in crate::losses::all() {
-        let folds =
-            KFold { folds: Some(3), stratified: true, engine: Engine::Dual, loss: loss.clone(), ..KFold::default() };
+        let folds = KFold {
+            folds: Some(3),
+            stratified: true,
+            engine: Engine::RowsHeldOut,
+            loss: loss.clone(),
+            ..KFold::default()
+        };
         let alone = Loo { loss: loss.clone(), ..Loo::default() };
         let criteria: [&dyn Criterion; 2] = [&alone, &folds];
         for criterion in criteria {

@@ -27,8 +27,8 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
     vec![
         Box::new(Loo::default()),
         Box::new(Loo { loss: Absolute.into(), ..Loo::default() }),
-        Box::new(kfold(Engine::Primal)),
-        Box::new(kfold(Engine::Dual)),
+        Box::new(kfold(Engine::Moments)),
+        Box::new(kfold(Engine::RowsHeldOut)),
         Box::new(KFold { by: Some(By::Groups), loss: Absolute.into(), ..KFold::default() }),
         Box::new(KFold { splits: Some(Repeated { folds: 3, repeats: 2 }.into()), ..KFold::default() }),
     ]

@@ -144,7 +144,7 @@ fn every_loss_and_engine_keeps_the_laws() -> Result<(), Broken> {
         for (criterion, loss) in schemes.iter().flat_map(|scheme| {
             [AnyLoss::from(Squared), Absolute.into(), Huber::default().into()].map(|loss| (scheme, loss))
         }) {
-            for engine in [Engine::Auto, Engine::Dual] {
+            for engine in [Engine::Auto, Engine::RowsHeldOut] {
                 let criterion = KFold { loss: loss.clone(), engine, ..criterion.clone() };
                 let design = data::regression(24, 6, 11).weighted().outputs(2).design(&[0.3, 3.0], true);
                 check_criterion(&criterion, &design, 1e-9)
@@ -176,7 +176,7 @@ fn moments_serve_folds_that_are_trained_on_rows_of_their_own() {
     let search = Greedy::new(3);
     let outline = search.outline(&design).unwrap();
     let engine = |criterion: &KFold| Subset::open(criterion, &design, &outline).unwrap().engine().name;
-    assert_eq!(engine(&forward(5, 0, None)), "primal");
+    assert_eq!(engine(&forward(5, 0, None)), "moments");
     assert_eq!(engine(&KFold { loss: Absolute.into(), ..forward(5, 0, None) }), "decomposition");
 }
 

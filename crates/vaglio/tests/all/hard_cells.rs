@@ -12,8 +12,8 @@ fn criteria() -> Vec<(&'static str, Box<dyn Criterion>)> {
     let kfold = |engine| KFold { folds: Some(4), engine, ..KFold::default() };
     vec![
         ("loo", Box::new(Loo::default())),
-        ("kfold by moments", Box::new(kfold(Engine::Primal))),
-        ("kfold by rows held out", Box::new(kfold(Engine::Dual))),
+        ("kfold by moments", Box::new(kfold(Engine::Moments))),
+        ("kfold by rows held out", Box::new(kfold(Engine::RowsHeldOut))),
     ]
 }
 
@@ -110,7 +110,7 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
         let readout = Readout::new(vec![1e-3], intercept).unwrap();
         let design = Design::identity(&problem, readout).fitted_in_folds(InFolds::standardize());
         assert!(four.evaluate(&design, &[2, 4]).unwrap().loss < 1e12, "noise is no scale");
-        for engine in [Engine::Primal, Engine::Dual, Engine::Auto] {
+        for engine in [Engine::Moments, Engine::RowsHeldOut, Engine::Auto] {
             let criterion = KFold { engine, ..four.clone() };
             for (name, search) in searches() {
                 let subset = Subset::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();

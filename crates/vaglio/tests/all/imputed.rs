@@ -109,13 +109,13 @@ fn moments_are_plain_loops() {
         let readout = Readout::new(vec![0.7], intercept).unwrap();
         let design = torn.design(&readout, standardize);
         for criterion in [
-            KFold { folds: Some(6), engine: Engine::Primal, ..KFold::default() },
-            KFold { by: Some(By::Groups), engine: Engine::Primal, ..KFold::default() },
+            KFold { folds: Some(6), engine: Engine::Moments, ..KFold::default() },
+            KFold { by: Some(By::Groups), engine: Engine::Moments, ..KFold::default() },
         ] {
             let folds = folds_of(&criterion, &design);
             let on = format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");
             let mut subset = Subset::open(&criterion, &design, &Outline::forward(7, 4)).unwrap();
-            assert_eq!(subset.engine().name, "primal");
+            assert_eq!(subset.engine().name, "moments");
             for chosen in [&[][..], &[3], &[3, 0], &[3, 0, 6]] {
                 if let Some(&last) = chosen.last() {
                     subset.add(last).unwrap();
@@ -140,7 +140,7 @@ fn other_losses_and_engines_are_the_definition() {
     let torn = torn(&recipe.problem(), 0.2, 11);
     let readout = Readout::new(vec![0.1, 1.0], true).unwrap();
     for (loss, engine) in
-        [(AnyLoss::from(ZeroOne), Engine::Auto), (Absolute.into(), Engine::Auto), (Squared.into(), Engine::Dual)]
+        [(AnyLoss::from(ZeroOne), Engine::Auto), (Absolute.into(), Engine::Auto), (Squared.into(), Engine::RowsHeldOut)]
     {
         for standardize in [false, true] {
             let design = torn.design(&readout, standardize);
@@ -171,7 +171,7 @@ fn columns_that_are_equal_after_filling_alone_have_scores_of_their_own() {
     let torn = Torn { table, problem: whole, missing: vec![(0, vec![]), (1, vec![7])] };
     let readout = Readout::new(vec![0.5], true).unwrap();
     let design = torn.design(&readout, false);
-    let criterion = KFold { folds: Some(4), engine: Engine::Primal, ..KFold::default() };
+    let criterion = KFold { folds: Some(4), engine: Engine::Moments, ..KFold::default() };
     let folds = folds_of(&criterion, &design);
     let mut subset = Subset::open(&criterion, &design, &Outline::forward(2, 2)).unwrap();
     let mut scores = vec![vaglio::core::Score::WORST; 2];

@@ -13,7 +13,7 @@ fn kfold(folds: usize, engine: Engine) -> KFold {
 #[test]
 fn both_ways_keep_the_laws_on_standard_data() -> Kept {
     crate::on_one_thread(|| {
-        for engine in [Engine::Primal, Engine::Dual, Engine::Auto] {
+        for engine in [Engine::Moments, Engine::RowsHeldOut, Engine::Auto] {
             let name = format!("{engine:?}");
             check_criterion_on_standard_data(&kfold(3, engine), 1e-9).map_err(|b| b.within(&name))?;
             let groups = KFold { by: Some(By::Groups), engine, ..KFold::default() };
@@ -56,7 +56,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         criterion::walk(&criterion, &design, 60, 3, 1e-9)?;
         // Rows must be predicted: they are held out.
         let units = data::binary(24, 6, 7).weighted().deciding(3).design(&[0.5, 5.0], intercept);
-        let plain = kfold(4, Engine::Dual);
+        let plain = kfold(4, Engine::RowsHeldOut);
         for (criterion, data) in [
             (KFold { loss: Absolute.into(), ..plain.clone() }, design.clone()),
             (plain.clone(), design),
@@ -77,7 +77,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
     crate::on_one_thread(|| {
         for loss in [AnyLoss::from(Absolute), ZeroOne.into(), BalancedError.into(), Squared.into(), Auc.into()] {
             for intercept in [true, false] {
-                let criterion = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::Dual) };
+                let criterion = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::RowsHeldOut) };
                 let two =
                     data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
@@ -86,7 +86,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
                     [two].into_iter().chain(three).map(|design| design.fitted_in_folds(InFolds::standardize()))
                 {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
-                    assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "dual");
+                    assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "rows_held_out");
                 }
             }
         }
@@ -97,7 +97,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
 #[test]
 fn long_walks_stay_on_the_definition() -> Kept {
     crate::on_one_thread(|| {
-        for engine in [Engine::Primal, Engine::Dual] {
+        for engine in [Engine::Moments, Engine::RowsHeldOut] {
             for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
                 let name = format!("{engine:?}, lambda {lambda}");
                 let plain = data::regression(24, 8, 5).weighted().duplicates(1);

@@ -56,7 +56,7 @@ fn engines_agree_with_the_definition() -> Result<(), Broken> {
             let within = |broken: Broken| broken.within(loss.name());
             let design = recipe.design(&[1e-3, 1.0], true);
             check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9).map_err(within)?;
-            for engine in [Engine::Auto, Engine::Dual] {
+            for engine in [Engine::Auto, Engine::RowsHeldOut] {
                 let folds = KFold { folds: Some(4), loss: loss.clone(), engine, ..KFold::default() };
                 check_criterion(&folds, &design, 1e-9).map_err(within)?;
             }

@@ -35,8 +35,8 @@ fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
 fn every_engine_and_loss_keeps_the_laws() -> Kept {
     crate::on_one_thread(|| {
         for (loss, engine) in [
-            (AnyLoss::from(Squared), Engine::Primal),
-            (Squared.into(), Engine::Dual),
+            (AnyLoss::from(Squared), Engine::Moments),
+            (Squared.into(), Engine::RowsHeldOut),
             (Absolute.into(), Engine::Auto),
             (ZeroOne.into(), Engine::Auto),
             (BalancedError.into(), Engine::Auto),

@@ -53,7 +53,7 @@ fn folds_have_the_jackknife_of_pooled_losses() {
     for recipe in [data::binary(25, 5, 73).skewed(), data::binary(26, 5, 74).weighted()] {
         let design = recipe.design(&[0.3], true);
         for loss in [AnyLoss::from(BalancedError), Auc.into()] {
-            for engine in [Engine::Auto, Engine::Dual] {
+            for engine in [Engine::Auto, Engine::RowsHeldOut] {
                 let criterion =
                     KFold { folds: Some(4), stratified: true, loss: loss.clone(), engine, ..KFold::default() };
                 let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("folds") };

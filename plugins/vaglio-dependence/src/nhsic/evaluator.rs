@@ -175,10 +175,6 @@ impl Branch for Node {
     fn bound(&mut self, place: usize, _: usize) -> Result<f64> {
         Ok(self.at.larger(&self.later[place..]).value() - MINIMUM_ROUNDING * self.at.relations.total())
     }
-
-    fn bound_by(&self) -> Option<&'static str> {
-        Some("all_columns")
-    }
 }
 
 #[cfg(test)]

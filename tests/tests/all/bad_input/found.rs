@@ -68,8 +68,8 @@ fn no_loss_is_below_0() {
     });
     let told = told.with("w", |_, row| (0.1 + 0.1 * (row % 5) as f64).to_string());
     for (kfold, loo, lambda) in [
-        ("{kind: kfold, by: groups, engine: primal}", "loo", "1.0e-12"),
-        ("{kind: kfold, by: groups, engine: dual}", "loo", "1.0e-9"),
+        ("{kind: kfold, by: groups, engine: moments}", "loo", "1.0e-12"),
+        ("{kind: kfold, by: groups, engine: rows_held_out}", "loo", "1.0e-9"),
         ("{kind: kfold, by: groups, loss: auc}", "{kind: loo, loss: auc}", "1.0e-3"),
     ] {
         everywhere(|parts| {

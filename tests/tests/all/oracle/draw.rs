@@ -202,7 +202,8 @@ fn criterion(random: &mut Random, rows: usize, is_binary: bool, outputs: usize) 
     let json = match random.below(2) {
         0 => format!(r#"{{"kind": "loo", "loss": "{loss}"}}"#),
         _ => {
-            let engine = ["auto", "auto", "dual", "primal"][random.below(if loss == "squared" { 4 } else { 3 })];
+            let engine =
+                ["auto", "auto", "rows_held_out", "moments"][random.below(if loss == "squared" { 4 } else { 3 })];
             let folds = 2 + random.below(rows.min(6) - 1);
             format!(r#"{{"kind": "kfold", "loss": "{loss}", "folds": {folds}, "engine": "{engine}"}}"#)
         }

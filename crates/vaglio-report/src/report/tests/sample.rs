@@ -80,7 +80,7 @@ impl Sample {
         Sample(json!({
             "schema": "vaglio.selection/2", "status": "partial", "stop_reason": "limit", "version": "0.1.0", "seed": 3,
             "warnings": [{"kind": "lambda_edge", "message": "lambda 1 is the <largest> that was tried"}],
-            "pipeline": {"learner": "rls", "criterion": "loo", "search": "floating", "loss": "squared", "engine": "dual",
+            "pipeline": {"learner": "rls", "criterion": "loo", "search": "floating", "loss": "squared", "engine": "states",
                 "settings": {"preprocess": []}},
             "data": {"rows": 60000, "features": features, "outputs": 3, "targets": ["kind"], "classes": ["left", "<right>", "up"],
                 "sha256": "0f".repeat(32), "test_rows": null},

@@ -41,8 +41,8 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
         Box::new(Loo::default()),
         made(json!({"kind": "loo", "loss": "absolute"})),
         Box::new(KFold::default()),
-        made(json!({"kind": "kfold", "folds": 4, "engine": "primal"})),
-        made(json!({"kind": "kfold", "folds": 3, "shuffle": true, "engine": "dual", "loss": "absolute"})),
+        made(json!({"kind": "kfold", "folds": 4, "engine": "moments"})),
+        made(json!({"kind": "kfold", "folds": 3, "shuffle": true, "engine": "rows_held_out", "loss": "absolute"})),
     ]
 }
 

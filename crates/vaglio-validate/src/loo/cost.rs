@@ -1,0 +1,92 @@
+//! Which engine serves leave-one-out, and what it costs.
+
+use super::Loo;
+use super::shared::{MOST_PARTS, parts_of};
+use crate::balance;
+use crate::plan::{EngineId, Plan};
+use vaglio_core::{Design, Estimate, Measure, Outline};
+
+/// Whether bounds may leave candidates untried where all rows are left out of one state.
+pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
+    criterion.loss.measure() == Measure::Squared && design.decisions().is_none() && !criterion.full_pass
+}
+
+/// The engine of a search on a design whose outputs share λ.
+pub(super) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan {
+    let parts = parts_of(design);
+    let count = parts.as_ref().map(Vec::len);
+    let engine = match design.readout() {
+        None => EngineId::Refit,
+        Some(readout) if readout.refine => EngineId::Decomposition,
+        Some(_) if count.is_some_and(|count| count <= MOST_PARTS) => EngineId::States,
+        Some(_) => EngineId::Decomposition,
+    };
+    let (reason, flops, bytes) = match engine {
+        EngineId::States => of_states(criterion, design, outline, count.unwrap_or(1)),
+        EngineId::Decomposition => of_decompositions(design, outline, count),
+        _ => of_refits(design, outline),
+    };
+    let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
+    Plan { engine, parts: vec![parts.unwrap_or_default()], estimate }
+}
+
+/// Why an engine serves, its flops and bytes.
+type Cost = (String, f64, f64);
+
+fn of_refits(design: &Design, outline: &Outline) -> Cost {
+    let reason = "the learner has no linear form, so every row of every subset is refitted";
+    let (rows, size) = (design.planned_rows() as f64, outline.largest as f64);
+    (reason.into(), outline.trials * rows * rows * size * size, 0.0)
+}
+
+fn of_decompositions(design: &Design, outline: &Outline, parts: Option<usize>) -> Cost {
+    let reason = match design.readout().is_some_and(|readout| readout.refine) {
+        true => "every subset is decomposed once and lambda is searched on that; a grid would be faster",
+        false => {
+            "a balanced readout of rows of so many weights keeps no states, so every subset is decomposed; k-fold would be faster"
+        }
+    };
+    let (rows, size) = (design.planned_rows() as f64, outline.largest as f64);
+    let flops = outline.trials * parts.unwrap_or(design.planned_rows()) as f64 * rows * size * size * 20.0;
+    (reason.into(), flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
+}
+
+fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) -> Cost {
+    let Outline { start, largest, trials, steps } = *outline;
+    let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
+    let (size, active) = (largest as f64, design.candidates().len() as f64);
+    let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
+    // A state for each λ and part of the rows.
+    let states = (design.lambdas().len() * parts) as f64;
+    if start > 0 {
+        let start = start as f64;
+        return (
+            "leave-one-out in closed form; a removal is tried in O(rows)".into(),
+            states * rows * (4.0 * start * start + (4.0 + 6.0 * outputs) * trials + 4.0 * start * steps as f64),
+            states * 8.0 * rows * (2.0 * start + 4.0 + 2.0 * outputs),
+        );
+    }
+    if steps == 0 && largest > 0 {
+        let pruned = if is_bounded { ", and subtrees that a bound rules out are not visited" } else { "" };
+        return (
+            format!("leave-one-out in closed form; two updates of a column a subset{pruned}"),
+            states * rows * trials * (4.0 + 6.0 * outputs),
+            states * 8.0 * rows * (active * size / 2.0 + 4.0),
+        );
+    }
+    if is_bounded {
+        return (
+            "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),
+            states * size * rows * (active * (4.0 + 2.0 * outputs) + 8.0 * size),
+            states * 8.0 * rows * (size + active / 8.0 + 6.0 + 3.0 * outputs),
+        );
+    }
+    (
+        format!(
+            "leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`",
+            criterion.loss.name()
+        ),
+        states * size * rows * active * (4.0 + 6.0 * outputs),
+        states * 8.0 * rows * (active + 4.0 + 2.0 * outputs),
+    )
+}

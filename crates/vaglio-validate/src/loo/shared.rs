@@ -1,0 +1,117 @@
+//! What the evaluator and the nodes of a tree share.
+
+use crate::balance::{self, Weighting};
+use crate::fits::{FOLDS_A_PART, Residuals, RoundFits};
+use crate::round::Round;
+use crate::settle::{Remade, Settled, TrialLoss, settle};
+use std::sync::Arc;
+use vaglio_core::{Design, Recorder, Result, Score};
+use vaglio_kernels::loo::{Basis, Change, residuals_after};
+use vaglio_kernels::{Data, Scorer, Trial};
+
+/// What the states of one search share: rows, loss and λ.
+pub(super) struct LooShared<'d> {
+    /// The rows in parts that have states of their own, and subsets by themselves.
+    pub fits: RoundFits<'d>,
+    pub lambdas: Vec<f64>,
+    /// Whether bounds may leave candidates untried.
+    pub is_bounded: bool,
+    /// Whether a subset is asked for one change alone, so that what others need is not kept.
+    pub changes_once: bool,
+    pub recorder: Recorder,
+}
+
+/// Parts beyond which leaving rows out one by one is not worth states of their own.
+pub(super) const MOST_PARTS: usize = 32;
+/// Doubles of weights beyond which parts are not decomposed, and every row is refitted.
+const MOST: usize = 1 << 23;
+
+/// The parts of the rows, where these are few enough for states, or for a decomposition of each.
+pub(super) fn parts_of(design: &Design) -> Option<Vec<Weighting>> {
+    let rows = design.rows().max(1);
+    let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
+    balance::parts(design, &Round::single(design.rows()), decomposed.max(MOST_PARTS))
+}
+
+impl<'d> LooShared<'d> {
+    /// Of all rows.
+    pub fn scorer(&self) -> &Scorer {
+        &self.fits.scorer
+    }
+
+    /// Whether all rows are left out of one state, whose weights are those of the loss.
+    pub fn is_whole(&self) -> bool {
+        self.fits.are_whole()
+    }
+
+    /// The states of a subset as if they had just been built, for each λ one of every part.
+    pub fn bases(&self, subset: &[usize]) -> Vec<Basis<'d>> {
+        self.each(|data, lambda| Basis::of(data, lambda, subset.iter().copied()))
+    }
+
+    /// What `make` makes for each λ of every part.
+    pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
+        let parts = &self.fits.parts;
+        let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(part.rows.data()), lambda));
+        self.lambdas.iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
+    }
+
+    /// The columns and targets; their weights are those of the first part.
+    pub fn data(&self) -> &Arc<Data<'d>> {
+        self.fits.parts[0].rows.data()
+    }
+
+    /// The scorer of every state, in their order.
+    pub fn scorers(&self) -> impl Iterator<Item = &Scorer> {
+        self.fits.parts.iter().map(|part| &part.scorer).cycle()
+    }
+
+    /// The scores of changes of a subset from the trials of each state, the parts of the rows innermost: unreliable ones are
+    /// computed from exact residuals.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`] for NaN.
+    pub fn settle(&self, bases: &[&Basis<'_>], trials: &[Vec<Trial>], changes: &[Change]) -> Result<Settled> {
+        let parts = self.fits.parts.len();
+        let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.is_whole(), trials));
+        settle(&self.lambdas, joined.collect(), |trials| {
+            let mut remade = Remade::default();
+            for (l, (of_lambda, bases)) in trials.iter().zip(bases.chunks(parts)).enumerate() {
+                let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| of_lambda[k].is_unreliable).collect();
+                if unreliable.is_empty() {
+                    continue;
+                }
+                let concerned: Vec<Change> = unreliable.iter().map(|&k| changes[k]).collect();
+                let (residuals, rows_kept_out) = self.residuals_after(bases, &concerned);
+                let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
+                remade.losses.extend(unreliable.into_iter().zip(losses).map(|(k, loss)| (l, k, loss)));
+                remade.rows_kept_out = remade.rows_kept_out.max(rows_kept_out);
+            }
+            Ok(remade)
+        })
+    }
+
+    /// The scores of [`LooShared::settle`], with what rounding asked of them noted.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`] for NaN.
+    pub fn scores(&self, bases: &[&Basis<'_>], trials: &[Vec<Trial>], changes: &[Change]) -> Result<Vec<Score>> {
+        let settled = self.settle(bases, trials, changes)?;
+        Ok(settled.noted(&self.recorder).into_iter().map(|scored| scored.score).collect())
+    }
+
+    /// The residuals left out of every change, each row from the state of its part, scaled by √r_j: outputs × rows; and the
+    /// rows that a change kept out of its fit, at most.
+    pub fn residuals_after(&self, bases: &[&Basis<'_>], changes: &[Change]) -> (Vec<Residuals>, usize) {
+        let (mut all, mut most) = (Vec::new(), 0);
+        for (basis, part) in bases.iter().zip(&*self.fits.parts) {
+            let (of_part, kept_out) = residuals_after(basis, changes);
+            most = most.max(kept_out);
+            if all.is_empty() {
+                all.clone_from(&of_part);
+            }
+            all.iter_mut().zip(&of_part).for_each(|(all, own)| part.scorer.place(own, all));
+        }
+        (all, most)
+    }
+}

@@ -1,0 +1,357 @@
+//! Scores that are means of others, in the one order that there is.
+//!
+//! From the inside out, a score is
+//!
+//! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which has one λ;
+//! 2. **the lowest over λ** ([`lowest`]), which is the choice of that λ;
+//! 3. **the mean over outputs** ([`Mean`]), since each output chose its own;
+//! 4. **times 2^k** ([`Scale`]): the three before it meet numbers near 1 alone, and a power of two rounds none of them.
+//!
+//! The parts of the rows that have states of their own lie inside of the first step: each gives a sum over its rows, and
+//! [`TrialLoss::joined`] adds these up.
+
+use super::penalty;
+use super::plan::EngineId;
+use super::settle::TrialLoss;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, Score, Shortcut, Trials,
+    Units, Winner,
+};
+use vaglio_kernels::tolerance::LOST_WEIGHTS;
+
+/// The mean of values, each by its share of the weight where they do not count alike; NaN of none.
+pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
+    match shares {
+        None => {
+            let mut count = 0usize;
+            values.into_iter().inspect(|_| count += 1).sum::<f64>() / count as f64
+        }
+        Some(shares) => values.into_iter().zip(shares).map(|(value, share)| value * share).sum(),
+    }
+}
+
+/// The trials of all rounds, each λ × subsets, made one: as reliable as the least of them.
+pub(super) fn over_rounds(mut of_rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Option<&[f64]>) -> Vec<Vec<TrialLoss>> {
+    if of_rounds.len() == 1 && shares.is_none() {
+        return of_rounds.remove(0);
+    }
+    let Some(first) = of_rounds.first() else { return Vec::new() };
+    let one = |l: usize, k: usize| {
+        let of = |f: &dyn Fn(&TrialLoss) -> f64| mean(of_rounds.iter().map(|round| f(&round[l][k])), shares);
+        TrialLoss {
+            loss: of(&|trial| trial.loss),
+            is_unreliable: of_rounds.iter().any(|round| round[l][k].is_unreliable),
+            lower_bound: of(&|trial| trial.lower_bound),
+            conditioning: of_rounds.iter().map(|round| round[l][k].conditioning).fold(1.0, f64::min),
+        }
+    };
+    first.iter().enumerate().map(|(l, of_lambda)| (0..of_lambda.len()).map(|k| one(l, k)).collect()).collect()
+}
+
+/// The lowest of the losses that belong to each λ; the first among equals.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] for NaN.
+pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> {
+    let mut best = Score::WORST;
+    for (lambda, loss) in losses {
+        let score = Score { loss, lambda: Some(lambda) }.checked()?;
+        if loss < best.loss {
+            best = score;
+        }
+    }
+    Ok(best)
+}
+
+/// The mean over outputs of their scores, each at its own λ; of one output its score.
+fn over_outputs(scores: &[Score]) -> Score {
+    match scores {
+        [only] => *only,
+        _ => Score::of(mean(scores.iter().map(|score| score.loss), None)),
+    }
+}
+
+/// The power of two by which a score is multiplied: that of the units in which a design is scored.
+#[derive(Debug, Clone, Copy, Default)]
+struct Scale {
+    units: Units,
+    /// The power of the targets with which the loss grows; one that grows with none sees targets as the data have them.
+    degree: i32,
+}
+
+impl Scale {
+    /// The scale of a loss on a design, and the design in units in which its numbers are near 1.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`] where scores or λ are no doubles in one of the units.
+    fn of<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
+        let degree = loss.degree().unwrap_or(0);
+        let Some((units, scaled)) = design.in_units() else { return Ok((Scale::default(), design)) };
+        units.check(design, degree)?;
+        Ok((Scale { units, degree }, scaled))
+    }
+
+    fn is_one(self) -> bool {
+        self.units == Units::default()
+    }
+
+    fn score(self, score: Score) -> Score {
+        self.units.back(score, self.degree)
+    }
+
+    fn loss(self, loss: f64) -> f64 {
+        self.units.loss_back(loss, self.degree)
+    }
+}
+
+/// Refuses targets of which the loss is no double.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`].
+pub(super) fn check(loss: &dyn Loss, design: &Design) -> Result<()> {
+    design.check_targets(loss.degree().unwrap_or(0))
+}
+
+/// The score of a subset by the definition, which is given for designs of outputs that share λ, in units near 1.
+///
+/// # Errors
+/// Those of the definition; [`vaglio_core::Error::Numerical`] where scores are no doubles in the design's own units.
+pub(super) fn evaluated(
+    loss: &dyn Loss,
+    design: &Design,
+    definition: &dyn Fn(&Design) -> Result<Score>,
+) -> Result<Score> {
+    let (scale, scaled) = Scale::of(loss, design)?;
+    let score = match scaled.of_outputs() {
+        None => definition(scaled)?,
+        Some(outputs) => {
+            let scores = outputs.iter().map(|one| evaluated(loss, one, definition)).collect::<Result<Vec<_>>>()?;
+            over_outputs(&scores)
+        }
+    };
+    Ok(scale.score(score))
+}
+
+/// The cost of a search, from that on a design of outputs that share λ.
+pub(super) fn estimated(design: &Design, estimate: impl FnOnce(&Design) -> Estimate) -> Estimate {
+    match design.of_outputs() {
+        None => estimate(design),
+        Some(outputs) => estimate(&outputs[0]).times(outputs.len()),
+    }
+}
+
+/// An engine with its evaluator, and where that notes what rounding asks of it.
+pub(super) struct Engaged<'d> {
+    pub engine: EngineId,
+    pub evaluator: Box<dyn Evaluator + 'd>,
+    pub recorder: Recorder,
+}
+
+/// The shortcut of a criterion, whose engines serve designs of outputs that share λ, in units near 1; none where rows weigh
+/// too unlike.
+///
+/// # Errors
+/// Those of `engage`, and see [`evaluated`].
+pub(super) fn accelerated<'d>(
+    criterion: &dyn Criterion,
+    loss: &dyn Loss,
+    design: &'d Design,
+    outline: &Outline,
+    engage: impl Fn(&'d Design) -> Result<Option<Engaged<'d>>>,
+) -> Result<Option<Shortcut<'d>>> {
+    let (scale, scaled) = Scale::of(loss, design)?;
+    penalty::check(criterion, design, outline)?;
+    if are_unlike(design) {
+        return Ok(None);
+    }
+    let (mut engine, mut recorders, mut terms) = (EngineId::Refit, Vec::new(), Vec::new());
+    for one in scaled.of_outputs().unwrap_or(std::slice::from_ref(scaled)) {
+        let (own, one) = Scale::of(loss, one)?;
+        let Some(engaged) = engage(one)? else { return Ok(None) };
+        engine = engaged.engine;
+        recorders.push(engaged.recorder);
+        terms.push((own, engaged.evaluator));
+    }
+    let is_plain = scale.is_one() && matches!(&terms[..], [(own, _)] if own.is_one());
+    let evaluator = match terms.pop() {
+        Some((_, only)) if is_plain => only,
+        last => Box::new(Mean { scale, terms: terms.into_iter().chain(last).collect() }),
+    };
+    let shortcut = Shortcut::of(engine.name(), evaluator).recording(Recorder::of(recorders));
+    Ok(Some(match engine.bound() {
+        Some(bound) => shortcut.bounded_by(bound),
+        None => shortcut,
+    }))
+}
+
+fn are_unlike(design: &Design) -> bool {
+    let Some(weights) = design.weights() else { return false };
+    let (least, greatest) =
+        weights.iter().fold((f64::MAX, 0.0f64), |(least, greatest), w| (least.min(*w), greatest.max(*w)));
+    greatest / LOST_WEIGHTS > least
+}
+
+/// 2^k times the mean over outputs of scores, each 2^k of its own times what its term gives. Terms are evaluators, or the
+/// same node of each.
+struct Mean<T: ?Sized> {
+    scale: Scale,
+    terms: Vec<(Scale, Box<T>)>,
+}
+
+impl<T: ?Sized> Mean<T> {
+    fn one(&mut self, mut score: impl FnMut(&mut T) -> Result<Score>) -> Result<Score> {
+        let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(score(term)?)));
+        Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
+    }
+
+    /// The scores of several subsets.
+    fn scores(
+        &mut self,
+        scores: &mut [Score],
+        mut trials: impl FnMut(&mut T, &mut [Score]) -> Result<()>,
+    ) -> Result<()> {
+        let mut of_terms = vec![vec![Score::WORST; self.terms.len()]; scores.len()];
+        for (place, (own, term)) in self.terms.iter_mut().enumerate() {
+            trials(term, scores)?;
+            of_terms.iter_mut().zip(&*scores).for_each(|(of_subset, score)| of_subset[place] = own.score(*score));
+        }
+        let all = of_terms.iter().map(|of_subset| self.scale.score(over_outputs(of_subset)));
+        scores.iter_mut().zip(all).for_each(|(score, all)| *score = all);
+        Ok(())
+    }
+
+    /// The mean of losses: of bounds, which is one of the mean, or of standard errors, which no correlation of the losses of
+    /// outputs exceeds. `None` where a term has none.
+    fn loss(&mut self, mut loss: impl FnMut(&mut T) -> Result<Option<f64>>) -> Result<Option<f64>> {
+        let losses = self.terms.iter_mut().map(|(own, term)| Ok(loss(term)?.map(|loss| own.loss(loss))));
+        let losses = losses.collect::<Result<Option<Vec<f64>>>>()?;
+        Ok(losses.map(|losses| self.scale.loss(mean(losses, None))))
+    }
+
+    /// The best of trials, as the only term finds it, or from the scores of all.
+    fn best(
+        &mut self,
+        candidates: &[Feature],
+        best: impl FnOnce(&mut T) -> Result<Option<Winner>>,
+        trials: impl FnMut(&mut T, &mut [Score]) -> Result<()>,
+    ) -> Result<Option<Winner>> {
+        if let [(own, only)] = &mut self.terms[..] {
+            let winner = best(only)?;
+            return Ok(winner.map(|found| Winner { score: self.scale.score(own.score(found.score)), ..found }));
+        }
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.scores(&mut scores, trials)?;
+        Ok(Winner::among(candidates, &scores))
+    }
+
+    /// What is done for each term.
+    fn each(&mut self, mut follow: impl FnMut(&mut T) -> Result<()>) -> Result<()> {
+        self.terms.iter_mut().try_for_each(|(_, term)| follow(term))
+    }
+
+    /// Nodes of all terms.
+    fn node<'e>(
+        &'e mut self,
+        mut node: impl FnMut(&'e mut T) -> Result<Box<dyn Branch + 'e>>,
+    ) -> Result<Box<dyn Branch + 'e>> {
+        let nodes = self.terms.iter_mut().map(|(own, term)| Ok((*own, node(term)?)));
+        Ok(Box::new(Mean { scale: self.scale, terms: nodes.collect::<Result<Vec<_>>>()? }))
+    }
+}
+
+impl Evaluator for Mean<dyn Evaluator + '_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.one(|term| term.score(subset))
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.scores(scores, |term, own| term.score_additions(subset, candidates, own))
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.scores(scores, |term, own| term.score_removals(subset, candidates, own))
+    }
+
+    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.best(
+            candidates,
+            |only| only.best_addition(subset, candidates),
+            |term, own| term.score_additions(subset, candidates, own),
+        )
+    }
+
+    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.best(
+            candidates,
+            |only| only.best_removal(subset, candidates),
+            |term, own| term.score_removals(subset, candidates, own),
+        )
+    }
+
+    fn can_skip(&self, trials: Trials<'_>) -> bool {
+        matches!(&self.terms[..], [(_, only)] if only.can_skip(trials))
+    }
+
+    fn skip(&mut self, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
+        self.each(|term| term.skip(subset, trials))
+    }
+
+    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        self.each(|term| term.add(subset, feature))
+    }
+
+    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+        self.each(|term| term.remove(subset, feature))
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        self.each(|term| term.reset(subset))
+    }
+
+    fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
+        self.loss(|term| term.standard_error(subset))
+    }
+
+    fn lambdas(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
+        if self.terms.len() == 1 {
+            return Ok(None);
+        }
+        let scale = self.scale;
+        let lambda =
+            |(own, term): &mut (Scale, Box<dyn Evaluator + '_>)| Ok(scale.score(own.score(term.score(subset)?)).lambda);
+        self.terms.iter_mut().map(lambda).collect()
+    }
+
+    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        self.node(|term| term.tree(subset, later))
+    }
+
+    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
+        let bound = self.loss(|term| term.bound(subset, later, most).map(Some))?;
+        Ok(bound.unwrap_or(f64::NEG_INFINITY))
+    }
+}
+
+impl Branch for Mean<dyn Branch + '_> {
+    fn score(&mut self) -> Result<Score> {
+        self.one(|term| term.score())
+    }
+
+    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
+        self.scores(scores, |term, own| term.score_additions(places, own))
+    }
+
+    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
+        self.node(|term| term.child(place))
+    }
+
+    fn moves_caches(&self) -> bool {
+        self.terms.iter().any(|(_, term)| term.moves_caches())
+    }
+
+    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
+        let bound = self.loss(|term| term.bound(place, most).map(Some))?;
+        Ok(bound.unwrap_or(f64::NEG_INFINITY))
+    }
+}

@@ -7,6 +7,7 @@ mod bytes;
 mod cell;
 mod dialect;
 mod digest;
+mod fault;
 mod growing;
 #[cfg(feature = "parquet")]
 mod guard;
@@ -22,8 +23,9 @@ pub use crate::disk::{bounded, shortened, system};
 pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, ReadSpec, Survey, Word};
 pub use batches::{Batch, BatchReader, Batches};
 pub use digest::Digest;
+pub use fault::{Fault, FaultKind};
 pub use settle::Hint;
-pub use settle::{DAY_FIRST, Fault, FaultKind, MONTH_FIRST, quoted};
+pub use settle::{DAY_FIRST, MONTH_FIRST, quoted};
 pub use source::ReadColumn;
 pub use source::{Source, Wanted};
 

@@ -117,7 +117,7 @@ fn a_model_of_a_part_that_is_not_held_names_its_crate() {
     for (of, kind, package) in [
         ("ModelData", "neighbours", "vaglio-knn"),
         ("Learner", "knn", "vaglio-knn"),
-        ("Criterion", "loo", "vaglio"),
+        ("Criterion", "loo", "vaglio-validate"),
         ("SearchStrategy", "greedy", "vaglio-search"),
         ("Loss", "squared", "vaglio-core"),
     ] {

@@ -3,7 +3,7 @@ mod sample;
 use super::*;
 use sample::Sample;
 use serde_json::{Value, json};
-use vaglio_dependence as _;
+use {vaglio_dependence as _, vaglio_search as _, vaglio_validate as _};
 
 /// The page with the drawings for wide screens alone.
 fn wide(page: &str) -> String {

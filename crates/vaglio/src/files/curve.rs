@@ -1,9 +1,10 @@
 //! Losses of the models along a path, on training and on test rows.
 
 use super::Prepared;
-use crate::resample::{Held, predictions_along};
+use crate::resample::along::{Held, predictions_along};
+use crate::resample::unscale;
 use ndarray::Array2;
-use vaglio_core::{Design, Loss, Measure, Model, Path, Result, Task, ZeroOne};
+use vaglio_core::{Design, Loss, Measure, Model, Path, PathEntry, Result, Task, ZeroOne};
 use vaglio_report::record::{EntryRecord, SizePoint};
 
 /// Multiply-adds that predicting training rows by every model may take.
@@ -30,7 +31,9 @@ pub(super) fn curve(
     for (problem, is_test) in problems {
         let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
         let scales = prepared.target_scales.as_deref();
-        let held = if is_test { Held::new(problem, scales) } else { Held::trained_on(design, problem, scales) };
+        // The rows that the design was made of: all of them, unless its learner leaves some out.
+        let has_all = !is_test && design.readout().is_some() && design.rows() == problem.rows();
+        let held = Held { made: has_all.then(|| design.columns()), ..Held::new(problem, scales) };
         let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
             let Some(index) = index else { return Ok(()) };
             let of = |loss: &dyn Loss| {
@@ -48,10 +51,20 @@ pub(super) fn curve(
             Ok(())
         };
         match (&path.entries[..], path.chosen) {
-            ([one], Some(0)) => each(Some(0), chosen, held.predicted_by(chosen, one)?)?,
+            ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => predictions_along(design, &path.entries, path.empty, &held, each)?,
         }
     }
     points.retain(|point| point.train_error.is_some() || point.test_error.is_some());
     Ok(points)
+}
+
+/// Predictions of the model of an entry, outputs × rows, in the user's units: from the features that were made already, where
+/// they were.
+fn predicted(held: &Held<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
+    let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
+    let series = held.problem.series().map(|series| &series[..]);
+    let mut predictions = model.predict_with(readout, &made.select(&entry.subset), series)?;
+    unscale(&mut predictions, held.scales);
+    Ok(predictions)
 }

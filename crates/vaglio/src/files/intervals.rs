@@ -2,8 +2,9 @@
 
 use super::Prepared;
 use crate::pipeline::Evaluate;
-use crate::pipeline::saved::{FoldModel, SavedIntervals, bounds, check_rows};
-use crate::resample::{Held, Outer};
+use crate::pipeline::saved::intervals::{FoldModel, SavedIntervals, bounds};
+use crate::resample::Outer;
+use crate::resample::along::Held;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{Error, Problem, Result, Task};
@@ -26,7 +27,7 @@ pub(super) fn check(evaluate: Option<&Evaluate>, problem: &Problem) -> Result<()
         return Err(Error::setting("evaluate.intervals", message));
     }
     let counts = |weights: &[f64]| weights.iter().filter(|weight| **weight > 0.0).count();
-    check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
+    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
 }
 
 impl SavedIntervals {
@@ -37,7 +38,7 @@ impl SavedIntervals {
     pub(super) fn new(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> Result<(Self, Intervals)> {
         let first: Vec<Outer> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
         let residuals: Vec<Vec<Vec<f64>>> = first.iter().map(residuals).collect();
-        check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
+        SavedIntervals::check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
         let figures = figures(level, &first, &residuals, prepared)?;
         let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
             let Outer { scales: target_scales, maps, columns, model, .. } = fold;

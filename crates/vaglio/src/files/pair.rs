@@ -37,10 +37,14 @@ pub(super) fn paired(outer: &[Outer], loss: &dyn Loss) -> Paired {
 fn by_row(outer: &[Outer], loss: &dyn Loss) -> Option<Vec<(f64, f64)>> {
     let mut rows: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
     for fold in outer {
-        for unit in fold.units(loss)? {
-            let (sum, count, weight) = rows.entry(unit.row).or_insert((0.0, 0.0, unit.weight));
-            (*sum, *count, *weight) = (*sum + unit.loss, *count + 1.0, unit.weight);
+        // Where maps dropped rows, places are not known.
+        if fold.rows.len() != fold.targets.ncols() {
+            return None;
         }
+        fold.compared(&fold.predictions).each_unit(loss, |unit| {
+            let (sum, count, weight) = rows.entry(fold.rows[unit.row]).or_insert((0.0, 0.0, unit.weight));
+            (*sum, *count, *weight) = (*sum + unit.loss, *count + 1.0, unit.weight);
+        });
     }
     Some(rows.into_values().map(|(sum, count, weight)| (sum / count, weight)).collect())
 }

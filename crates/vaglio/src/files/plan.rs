@@ -6,7 +6,7 @@ mod pace;
 use super::memory::Memory;
 use super::{Prepared, prepare_sample};
 use crate::pipeline::ValidPipeline;
-use crate::tune::Tuning;
+use crate::tune::{Scored, Tune, all_at_once};
 use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
 use std::path::Path;
@@ -37,7 +37,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
     let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas))?;
     let (outline, estimate) = (walk.outline, &walk.estimate);
-    let tuned = settings.tune.as_ref().map_or(0.0, |tune| tune.flops(&*settings.criterion, &design, estimate.flops));
+    let tuned =
+        settings.tune.as_ref().map_or(0.0, |tune| tuning_flops(tune, &*settings.criterion, &design, estimate.flops));
     let budget = settings.tune.as_ref().map_or(0, |tune| tune.budget);
     let train = &prepared.train;
 
@@ -229,4 +230,13 @@ fn about(rows: f64, times: f64) -> String {
 
 fn count(value: f64) -> String {
     if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
+}
+
+/// Flops of tuning on a design, where one search takes `search`.
+fn tuning_flops(tune: &Tune, criterion: &dyn Criterion, design: &Design, search: f64) -> f64 {
+    let one = match tune.score {
+        Scored::All => criterion.estimate(design, &all_at_once(design.candidates().len())).flops,
+        Scored::Search => search,
+    };
+    tune.budget as f64 * one
 }

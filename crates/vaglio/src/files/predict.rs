@@ -38,7 +38,11 @@ impl SavedModel {
     }
 
     /// Predictions of a table, with intervals if they are wanted and there are any.
-    pub(super) fn predicted(&self, mut table: Table, with_intervals: bool) -> Result<(Predictions, Predicted)> {
+    pub(super) fn predicted(
+        &self,
+        mut table: Table,
+        with_intervals: bool,
+    ) -> Result<(Predictions, Predicted, Option<Vec<f64>>)> {
         let names = [&self.series, &self.time];
         for name in names.into_iter().flatten() {
             if table.get(name).is_none() {
@@ -54,7 +58,7 @@ impl SavedModel {
         }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
-        let predicted = self.chain().predict(table)?;
+        let (predicted, counts) = self.chain().predict(table)?;
         if !keys.is_empty() {
             keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }
@@ -81,6 +85,6 @@ impl SavedModel {
             judged: None,
             raw: false,
         };
-        Ok((predictions, predicted))
+        Ok((predictions, predicted, counts))
     }
 }

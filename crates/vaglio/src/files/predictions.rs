@@ -4,7 +4,6 @@ use super::targets::encode;
 use crate::pipeline::IntervalEnds;
 use crate::pipeline::SavedModel;
 use crate::pipeline::saved::Predicted;
-use crate::pipeline::saved::classes;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::path::Path;
@@ -93,13 +92,13 @@ impl SavedModel {
         if self.takes_nothing(beside) {
             table.take_columns();
         }
-        let (mut predictions, predicted) =
+        let (mut predictions, predicted, counts) =
             self.predicted(table, beside.intervals).map_err(|error| in_file(survey.located(error)))?;
         self.add_probabilities(&mut predictions, beside);
         predictions.raw = beside.raw;
         if beside.evaluate {
             let (targets, survey) = self.observed_in(&source).map_err(in_file)?;
-            let judged = self.judged(targets, &survey, &predicted, predictions.intervals.as_ref());
+            let judged = self.judged(targets, &survey, &predicted, counts, predictions.intervals.as_ref());
             predictions.judged = Some(judged.map_err(in_file)?);
         }
         if !beside.keep.is_empty() {
@@ -231,6 +230,7 @@ impl SavedModel {
         mut table: Table,
         survey: &Survey,
         predicted: &Predicted,
+        counts: Option<Vec<f64>>,
         intervals: Option<&IntervalEnds>,
     ) -> Result<Judged> {
         let observed = self.observed()?;
@@ -244,9 +244,9 @@ impl SavedModel {
             cells.numbers().map(|all| predicted.rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>())
         };
         let weights = weights.as_ref().and_then(weight);
-        let counting = match (weights, &predicted.counts) {
+        let counting = match (weights, counts) {
             (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
-            (weights, counts) => weights.or(counts.clone()),
+            (weights, counts) => weights.or(counts),
         };
         let counting: Option<&[f64]> = counting.as_deref();
         if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
@@ -323,5 +323,16 @@ impl Predictions {
             }
         }
         Some(text)
+    }
+}
+
+/// The labels of the classes of a task, in the order of their probabilities.
+fn classes(task: &Task) -> Vec<String> {
+    match task {
+        Task::Regression => Vec::new(),
+        Task::Binary { negative, positive } => {
+            vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
+        }
+        Task::Multiclass { labels } => labels.clone(),
     }
 }

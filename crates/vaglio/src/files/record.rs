@@ -7,7 +7,7 @@ use super::figures::Evaluated;
 use super::importance::{Worth, worth};
 use crate::all_rows::FitFrom;
 use crate::pipeline::{ValidPipeline, scaled};
-use crate::resample::Held;
+use crate::resample::along::Held;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;

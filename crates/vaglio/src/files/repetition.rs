@@ -1,9 +1,16 @@
 //! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
 
 use super::pair::paired;
-use crate::resample::{Outer, Pooled, Sample, Taken, Tally, Watcher, Whole, cut, in_turn, said_of};
+use crate::resample::choice::cut;
+use crate::resample::pool::in_turn;
+use crate::resample::sample::SampleSource;
+use crate::resample::walks::said_of;
+use crate::resample::whole::Taken;
+use crate::resample::{Dealing, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
+use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Result};
@@ -112,7 +119,7 @@ pub(super) fn permutations(
         let null = watcher.journal().once(&key, || {
             let order = shuffled_targets(sample, stream(whole.selector.seed, SHUFFLE, number as u64));
             let at = (watcher, watcher.journal().within(&key));
-            let repeated = whole.on(&sample.with_targets_of(&order)?, at);
+            let repeated = whole.on(&with_targets_of(sample, &order)?, at);
             let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
             Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
         });
@@ -204,7 +211,7 @@ pub(super) fn stability(
             return Ok(None);
         }
         let key = format!("stability/{job}");
-        let half = dealing.half(stream(selector.seed, HALVES, (job / 2) as u64))?;
+        let half = first_half(&dealing, stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
         let walked = || -> Result<Option<Vec<String>>> {
             let fitted = sample.select(&rows)?.fitted()?;
@@ -250,7 +257,33 @@ fn unimodal(threshold: f64, pairs: f64, theta: f64) -> Option<f64> {
     })
 }
 
+/// The same rows with the targets of others: row j has that of row `order[j]`.
+fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
+    let targets = sample.targets().select(Axis(1), order).as_standard_layout().into_owned();
+    let source = match &sample.source {
+        SampleSource::Plain(problem) => SampleSource::Plain(Box::new(problem.with_targets(targets)?)),
+        SampleSource::Mapped(rows, recipe) => {
+            SampleSource::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
+        }
+    };
+    Ok(Sample { source, ordered: sample.ordered })
+}
+
+/// The first half of the units, shuffled by the seed: whether each row is in it. Blocks are halved in pieces of a tenth of the
+/// rows.
+fn first_half(dealing: &Dealing, seed: u64) -> Result<Vec<bool>> {
+    match dealing {
+        Dealing::Blocks(rows) => {
+            let pieces = dealing.folds((*rows).min(10), seed)?;
+            let order = shuffled(pieces.iter().max().map_or(0, |most| most + 1), seed);
+            Ok(pieces.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
+        }
+        Dealing::Units { .. } => Ok(dealing.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -284,5 +317,11 @@ mod tests {
         assert!((unimodal(0.6, 50.0, 0.1).unwrap() - 1.0 / 0.38).abs() < 1e-12);
         assert_eq!(unimodal(0.6, 50.0, 0.6), None);
         assert_eq!(unimodal(0.52, 50.0, 0.3), None);
+    }
+
+    #[test]
+    fn halves_are_halves() {
+        let half = first_half(&Dealing::of_labels(&[], 11, None), 3).unwrap();
+        assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
     }
 }

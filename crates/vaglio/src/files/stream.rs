@@ -121,11 +121,11 @@ impl SavedModel {
             None => None,
         };
         let values = joined(seen.iter().map(|(values, _)| values))?;
-        let predicted = Predicted { rows: (0..values.ncols()).collect(), values, counts: None };
+        let predicted = Predicted { rows: (0..values.ncols()).collect(), values };
         let observed = self.observed()?;
         let is_target = |name: &str| observed.targets.iter().any(|target| target == name);
         let (table, survey) = reader.gathered(|name| if is_target(name) { Hint::Target } else { Hint::Auto })?;
-        let judged = self.judged(table, &survey, &predicted, intervals.as_ref())?;
+        let judged = self.judged(table, &survey, &predicted, None, intervals.as_ref())?;
         Ok(Predictions {
             outputs: self.outputs.clone(),
             values: predicted.values,

@@ -1,6 +1,7 @@
 //! Scores of a walk, recomputed by plain retraining.
 
-use crate::resample::{Watcher, in_turn};
+use crate::resample::Watcher;
+use crate::resample::pool::in_turn;
 use crate::selector::{Selection, ValidSelector};
 use vaglio_core::{Design, EntryFit, Error, Feature, Result};
 use vaglio_report::record::Verified;

@@ -64,7 +64,7 @@ impl<E, I> FittedPipeline<E, I> {
             true => std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect(),
             false => zeros.collect(),
         };
-        let intercept = saved.chain().predict(Table::new(zeros)?)?.values.column(0).to_vec();
+        let intercept = saved.chain().predict(Table::new(zeros)?)?.0.values.column(0).to_vec();
         Ok(OriginalScale { coefficients: Array2::from_shape_fn((columns.len(), outputs), of), columns, intercept })
     }
 }

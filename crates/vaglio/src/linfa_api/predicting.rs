@@ -47,7 +47,7 @@ impl<E, I> FittedPipeline<E, I> {
     }
 
     fn predicted<F: Float, D: Data<Elem = F>>(&self, given: Named<'_, D>) -> Result<Array2<f64>> {
-        let Predicted { values, rows, .. } = self.saved.chain().predict(self.sources(given)?)?;
+        let (Predicted { values, rows }, _) = self.saved.chain().predict(self.sources(given)?)?;
         unless_dropped(rows.len(), given.0.nrows())?;
         Ok(values)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Held<'p> {
     /// How the training targets were scaled, if they were.
     pub scales: Option<&'p [TargetScale]>,
     /// The features that the learner has made of them, where they are those that it was trained on.
-    made: Option<&'p Columns>,
+    pub made: Option<&'p Columns>,
 }
 
 impl<'p> Held<'p> {
@@ -32,29 +32,12 @@ impl<'p> Held<'p> {
         Held { problem, scales, made: None }
     }
 
-    /// The rows that a design was made of: all of them, unless its learner leaves some out.
-    pub fn trained_on(design: &'p Design, problem: &'p Problem, scales: Option<&'p [TargetScale]>) -> Self {
-        let has_all = design.readout().is_some() && design.rows() == problem.rows();
-        Held { problem, scales, made: has_all.then(|| design.columns()) }
-    }
-
     /// Predictions of a model, outputs × rows, in the user's units.
     ///
     /// # Errors
     /// Those of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.series())?;
-        unscale(&mut predictions, self.scales);
-        Ok(predictions)
-    }
-
-    /// The same of the model of an entry.
-    ///
-    /// # Errors
-    /// Those of [`Model::predict`].
-    pub fn predicted_by(&self, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
-        let (Some(readout), Some(made)) = (model.coefficients(), self.made) else { return self.predicted(model) };
-        let mut predictions = model.predict_with(readout, &made.select(&entry.subset), self.series())?;
         unscale(&mut predictions, self.scales);
         Ok(predictions)
     }

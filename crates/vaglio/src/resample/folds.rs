@@ -86,19 +86,6 @@ impl Dealing {
             }
         }
     }
-
-    /// The first half of the units, shuffled by the seed: whether each row is in it. Blocks are halved in pieces of a tenth
-    /// of the rows.
-    pub fn half(&self, seed: u64) -> Result<Vec<bool>> {
-        match self {
-            Dealing::Blocks(rows) => {
-                let pieces = self.folds((*rows).min(10), seed)?;
-                let order = shuffled(pieces.iter().max().map_or(0, |most| most + 1), seed);
-                Ok(pieces.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
-            }
-            Dealing::Units { .. } => Ok(self.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
-        }
-    }
 }
 
 /// Single rows in turn: shuffled, then class after class.
@@ -189,11 +176,5 @@ mod tests {
     #[test]
     fn rows_in_order_make_blocks() {
         assert_eq!(Dealing::Blocks(7).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
-    }
-
-    #[test]
-    fn halves_are_halves() {
-        let half = Dealing::of_labels(&[], 11, None).half(3).unwrap();
-        assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
     }
 }

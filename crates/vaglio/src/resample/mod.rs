@@ -5,30 +5,28 @@
 //! loses on the rows held out, for every size; trails of one λ pool to a line of a [`Table`], from which size and λ are
 //! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
 
-mod along;
-mod choice;
+pub(crate) mod along;
+pub(crate) mod choice;
 mod folds;
 mod full;
 mod held_out;
 mod missing;
-mod pool;
+pub(crate) mod pool;
 mod refit;
 mod rows;
-mod sample;
+pub(crate) mod sample;
 mod table;
 mod tally;
 mod validated;
-mod walks;
-mod whole;
+pub(crate) mod walks;
+pub(crate) mod whole;
 
-pub(crate) use along::{Held, predictions_along};
 pub use choice::Chosen;
-pub(crate) use choice::{Picked, cross_validation, cut, select, walk_lambdas};
+pub(crate) use choice::{Picked, select};
 pub(crate) use folds::Dealing;
 pub(crate) use held_out::held_out;
-pub(crate) use pool::{Watcher, in_turn};
+pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, numeric, unless_too_large, unscale};
 pub(crate) use sample::{Fitted, Sample};
 pub(crate) use tally::Tally;
-pub(crate) use walks::said_of;
-pub(crate) use whole::{Outer, Pooled, Taken, Whole, outer};
+pub(crate) use whole::{Outer, Pooled, Whole, outer};

@@ -4,7 +4,7 @@ use super::folds::Dealing;
 use super::missing::{Followed, follow};
 use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{Learned, Recipe, Rows, blocks, numeric};
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{FittedMap, InFolds, Problem, Result, TargetScale, Task};
@@ -23,13 +23,14 @@ pub(crate) struct Fitted {
 /// Rows before anything was learned from them.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
-    source: Source,
+    pub source: SampleSource,
     /// Whether rows are in an order of time, and held out in blocks.
-    ordered: bool,
+    pub ordered: bool,
 }
 
+/// What a sample was made of.
 #[derive(Debug, Clone)]
-enum Source {
+pub(crate) enum SampleSource {
     /// Rows that no map changes.
     Plain(Box<Problem>),
     /// Rows before the maps.
@@ -41,7 +42,7 @@ impl Sample {
     pub fn plain(problem: Problem, ordered: bool) -> Self {
         Sample {
             ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
-            source: Source::Plain(Box::new(problem)),
+            source: SampleSource::Plain(Box::new(problem)),
         }
     }
 
@@ -66,7 +67,7 @@ impl Sample {
             let counting: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
             rows = rows.select(&counting);
         }
-        Ok(Sample { source: Source::Mapped(Arc::new(rows), recipe), ordered })
+        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered })
     }
 
     /// Number of rows.
@@ -77,30 +78,30 @@ impl Sample {
     /// What is to be predicted.
     pub fn task(&self) -> &Task {
         match &self.source {
-            Source::Plain(problem) => problem.task(),
-            Source::Mapped(_, recipe) => &recipe.task,
+            SampleSource::Plain(problem) => problem.task(),
+            SampleSource::Mapped(_, recipe) => &recipe.task,
         }
     }
 
     /// Targets, outputs × rows, in the user's units.
     pub fn targets(&self) -> &Array2<f64> {
         match &self.source {
-            Source::Plain(problem) => problem.targets(),
-            Source::Mapped(rows, _) => &rows.targets,
+            SampleSource::Plain(problem) => problem.targets(),
+            SampleSource::Mapped(rows, _) => &rows.targets,
         }
     }
 
     fn series(&self) -> Option<&[u32]> {
         match &self.source {
-            Source::Plain(problem) => problem.series().map(|series| &series[..]),
-            Source::Mapped(rows, _) => rows.table.series(),
+            SampleSource::Plain(problem) => problem.series().map(|series| &series[..]),
+            SampleSource::Mapped(rows, _) => rows.table.series(),
         }
     }
 
     fn groups(&self) -> Option<&[u32]> {
         match &self.source {
-            Source::Plain(problem) => problem.groups().map(|groups| &groups[..]),
-            Source::Mapped(rows, _) => rows.groups.as_deref(),
+            SampleSource::Plain(problem) => problem.groups().map(|groups| &groups[..]),
+            SampleSource::Mapped(rows, _) => rows.groups.as_deref(),
         }
     }
 
@@ -149,31 +150,19 @@ impl Sample {
         let needs_runs = runs.as_ref().is_some_and(|runs| runs.last().is_some_and(|last| *last > 0));
         let runs = runs.filter(|_| needs_runs || self.series().is_some());
         let source = match &self.source {
-            Source::Plain(problem) => {
+            SampleSource::Plain(problem) => {
                 let chosen = problem.view_rows(rows);
-                Source::Plain(Box::new(match runs {
+                SampleSource::Plain(Box::new(match runs {
                     Some(runs) => chosen.with_series(runs)?,
                     None => chosen,
                 }))
             }
-            Source::Mapped(all, recipe) => {
+            SampleSource::Mapped(all, recipe) => {
                 let mut chosen = all.select(rows);
                 if let Some(runs) = runs {
                     chosen.table = chosen.table.with_series(runs)?;
                 }
-                Source::Mapped(Arc::new(chosen), Arc::clone(recipe))
-            }
-        };
-        Ok(Sample { source, ordered: self.ordered })
-    }
-
-    /// The same rows with the targets of others: row j has that of row `order[j]`.
-    pub fn with_targets_of(&self, order: &[usize]) -> Result<Self> {
-        let targets = self.targets().select(Axis(1), order).as_standard_layout().into_owned();
-        let source = match &self.source {
-            Source::Plain(problem) => Source::Plain(Box::new(problem.with_targets(targets)?)),
-            Source::Mapped(rows, recipe) => {
-                Source::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
+                SampleSource::Mapped(Arc::new(chosen), Arc::clone(recipe))
             }
         };
         Ok(Sample { source, ordered: self.ordered })
@@ -185,10 +174,10 @@ impl Sample {
     /// Those of the maps; text columns that no map takes.
     pub fn fitted(&self) -> Result<Fitted> {
         let (rows, recipe) = match &self.source {
-            Source::Plain(problem) => {
+            SampleSource::Plain(problem) => {
                 return Ok(Fitted { problem: Problem::clone(problem), maps: Vec::new(), scales: None });
             }
-            Source::Mapped(rows, recipe) => (rows, recipe),
+            SampleSource::Mapped(rows, recipe) => (rows, recipe),
         };
         let before = rows;
         let mut rows = Rows::clone(before);
@@ -236,8 +225,8 @@ impl Sample {
     /// Those of the maps.
     pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
         match &self.source {
-            Source::Plain(problem) => Ok(Problem::clone(problem)),
-            Source::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), maps, names),
+            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), maps, names),
         }
     }
 }

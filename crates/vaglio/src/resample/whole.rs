@@ -4,7 +4,7 @@ use super::along::Held;
 use super::choice::select;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
-use super::tally::{Compared, Tally, Unit};
+use super::tally::{Compared, Tally};
 use super::walks::said_of;
 use crate::all_rows::FitFrom;
 use crate::selector::{Selection, ValidSelector};
@@ -118,20 +118,10 @@ impl Outer {
         Tally::new(loss, self.compared(predictions))
     }
 
-    fn compared<'a>(&'a self, predictions: &'a Array2<f64>) -> Compared<'a> {
+    /// What is held out, with its predictions.
+    pub fn compared<'a>(&'a self, predictions: &'a Array2<f64>) -> Compared<'a> {
         let (targets, weights) = (self.targets.view(), self.weights.as_deref());
         Compared { targets, predictions: predictions.view(), weights, units: self.units.as_deref() }
-    }
-
-    /// The units held out with their losses, by the place of their first row in the sample; for a loss that is a mean over
-    /// rows. `None` where maps dropped rows.
-    pub fn units(&self, loss: &dyn Loss) -> Option<Vec<Unit>> {
-        if self.rows.len() != self.targets.ncols() {
-            return None;
-        }
-        let mut units = Vec::new();
-        self.compared(&self.predictions).each_unit(loss, |unit| units.push(Unit { row: self.rows[unit.row], ..unit }));
-        Some(units)
     }
 }
 

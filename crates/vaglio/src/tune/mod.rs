@@ -27,10 +27,7 @@ use crate::selector::ValidSelector;
 use ledger::{Evaluated, Ledger};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{
-    Answer, Criterion, Design, Error, Event, Journal, Learner, Monitor, Observer, Outline, Problem, Result, Score,
-    Subset,
-};
+use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Outline, Problem, Result, Score, Subset};
 
 /// Parameters that are tuned together, at most.
 const MOST_PARAMETERS: usize = 100;
@@ -42,9 +39,6 @@ pub(crate) trait Tuning {
     /// # Errors
     /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside this block.
     fn check(&self, learner: &dyn Learner) -> Result<()>;
-
-    /// Flops of tuning on a design, where one search takes `search`.
-    fn flops(&self, criterion: &dyn Criterion, design: &Design, search: f64) -> f64;
 
     /// The selection with the learner tuned on `problem`, and how it was; the selection itself when it was interrupted
     /// before anything was scored.
@@ -96,14 +90,6 @@ impl Tuning for Tune {
             setting::check(&settings, path, bounds, &field)?;
         }
         Ok(())
-    }
-
-    fn flops(&self, criterion: &dyn Criterion, design: &Design, search: f64) -> f64 {
-        let one = match self.score {
-            Scored::All => criterion.estimate(design, &all_at_once(design.candidates().len())).flops,
-            Scored::Search => search,
-        };
-        self.budget as f64 * one
     }
 
     fn tune(
@@ -204,7 +190,7 @@ impl Tuning for Tune {
 }
 
 /// The outline of one score of all columns.
-fn all_at_once(columns: usize) -> Outline {
+pub(crate) fn all_at_once(columns: usize) -> Outline {
     Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
 }
 

@@ -47,8 +47,8 @@ impl<D: Dependence> PairSums<D> {
     /// The scores with each candidate added (`sign` 1) or removed (−1).
     fn trials(&mut self, subset: &[Feature], candidates: &[Feature], sign: f64, scores: &mut [Score]) {
         let (relevance, redundancy) = self.sums(subset);
-        let size = if sign > 0.0 { subset.len() + 1 } else { subset.len() - 1 };
         for (&i, score) in candidates.iter().zip(scores) {
+            let size = if sign > 0.0 { subset.len() + 1 } else { subset.len() - 1 };
             let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];
             *score = self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy);
         }

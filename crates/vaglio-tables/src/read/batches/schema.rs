@@ -1,8 +1,9 @@
 //! A column whose kind is known, some rows at a time.
 
 use super::super::cell::{DateForm, Rules, plain};
+use super::super::fault::{Fault, FaultKind};
 use super::super::growing::{Growing, NumberColumn, RawColumn};
-use super::super::settle::{Fault, FaultKind, Hint, Settled, is_infinite, settle, truth};
+use super::super::settle::{Hint, Settled, is_infinite, settle, truth};
 use crate::{ColumnSurvey, InferredType};
 use vaglio_core::Cells;
 

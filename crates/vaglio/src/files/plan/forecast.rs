@@ -2,7 +2,7 @@
 
 use super::pace::pace;
 use crate::pipeline::Evaluate;
-use crate::resample::{cross_validation, walk_lambdas};
+use crate::resample::choice::{cross_validation, walk_lambdas};
 use crate::selector::ValidSelector;
 use std::fmt;
 use vaglio_core::{CrossValidation, Design, Error, Estimate, Outline, Result};

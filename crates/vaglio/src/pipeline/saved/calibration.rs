@@ -187,17 +187,6 @@ impl Calibration {
     }
 }
 
-/// The labels of the classes of a task, in the order of their probabilities.
-pub(crate) fn classes(task: &Task) -> Vec<String> {
-    match task {
-        Task::Regression => Vec::new(),
-        Task::Binary { negative, positive } => {
-            vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
-        }
-        Task::Multiclass { labels } => labels.clone(),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

@@ -21,8 +21,6 @@ pub(crate) struct Predicted {
     pub values: Array2<f64>,
     /// Where each row stood, increasing; rows that maps dropped have no prediction.
     pub rows: Vec<usize>,
-    /// How much each row counts in figures; `None`: all alike.
-    pub counts: Option<Vec<f64>>,
 }
 
 /// What maps did to one column of numbers.
@@ -112,11 +110,11 @@ impl Chain<'_> {
         Ok((columns, table))
     }
 
-    /// Predicts the rows of a table that has at least the sources.
+    /// Predicts the rows of a table that has at least the sources; with how much each row counts in figures, if not all alike.
     ///
     /// # Errors
     /// Those of [`Chain::inputs_of`]; predictions that overflow.
-    pub fn predict(&self, table: Table) -> Result<Predicted> {
+    pub fn predict(&self, table: Table) -> Result<(Predicted, Option<Vec<f64>>)> {
         let (columns, table) = self.inputs_of(table)?;
         let rows = table.rows();
         let mut values = self.model.predict(&columns, table.series())?;
@@ -130,10 +128,8 @@ impl Chain<'_> {
         let counts = self.model.counts(rows, table.series());
         let mut order: Vec<usize> = (0..rows).collect();
         order.sort_by_key(|&row| table.origin(row));
-        Ok(Predicted {
-            values: values.select(Axis(1), &order),
-            rows: order.iter().map(|&row| table.origin(row)).collect(),
-            counts: counts.map(|counts| order.iter().map(|&row| counts[row]).collect()),
-        })
+        let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
+        let rows = order.iter().map(|&row| table.origin(row)).collect();
+        Ok((Predicted { values: values.select(Axis(1), &order), rows }, counts))
     }
 }

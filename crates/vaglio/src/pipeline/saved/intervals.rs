@@ -60,19 +60,22 @@ fn place(level: f64, n: usize) -> Option<usize> {
     (place <= n).then_some(place)
 }
 
-/// Refuses intervals that cannot be had of so many rows held out.
-pub(crate) fn check_rows(level: f64, rows: usize) -> Result<()> {
-    if place(level, rows).is_some() {
-        return Ok(());
-    }
-    let least = (level / (1.0 - level) - 1e-9).ceil();
-    Err(Error::setting(
-        "evaluate.intervals",
-        format!("{level} needs at least {least} rows that are held out and count, and there are {rows}"),
-    ))
-}
-
 impl SavedIntervals {
+    /// Refuses intervals that cannot be had of so many rows held out.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `evaluate.intervals`, with the rows that are needed.
+    pub fn check_rows(level: f64, rows: usize) -> Result<()> {
+        if place(level, rows).is_some() {
+            return Ok(());
+        }
+        let least = (level / (1.0 - level) - 1e-9).ceil();
+        Err(Error::setting(
+            "evaluate.intervals",
+            format!("{level} needs at least {least} rows that are held out and count, and there are {rows}"),
+        ))
+    }
+
     /// Refuses parts that were not made together.
     pub(crate) fn check(&self, outputs: usize) -> std::result::Result<(), String> {
         let is_sorted = |list: &Vec<f64>| list.iter().all(|r| *r >= 0.0) && list.is_sorted();
@@ -94,7 +97,7 @@ impl SavedIntervals {
     }
 
     /// Columns of a data file that the models of the folds read.
-    pub(crate) fn sources(&self) -> Vec<String> {
+    pub fn sources(&self) -> Vec<String> {
         self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
     }
 
@@ -102,8 +105,8 @@ impl SavedIntervals {
     ///
     /// # Errors
     /// Those of the models.
-    pub(crate) fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
-        let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.values);
+    pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
+        let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.0.values);
         let centers: Vec<Array2<f64>> = self.folds.par_iter().map(predict).collect::<Result<_>>()?;
         let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();
         bounds(self.level, &centers, &residuals)
@@ -238,8 +241,8 @@ mod tests {
         assert_eq!((place(0.95, 19), place(0.95, 18)), (Some(19), None));
         for level in [0.5, 0.8, 0.9, 0.95, 0.99] {
             let least = (1..1000).find(|&n| place(level, n).is_some()).unwrap();
-            assert!(check_rows(level, least).is_ok());
-            let error = check_rows(level, least - 1).unwrap_err().to_string();
+            assert!(SavedIntervals::check_rows(level, least).is_ok());
+            let error = SavedIntervals::check_rows(level, least - 1).unwrap_err().to_string();
             assert!(error.contains(&format!("at least {least} rows")), "{error}");
         }
     }

@@ -2,15 +2,13 @@
 
 mod calibration;
 mod chain;
-mod intervals;
+pub(crate) mod intervals;
 mod origin;
 mod read_options;
 
-pub(crate) use calibration::classes;
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::{Chain, Predicted, scaled};
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
-pub(crate) use intervals::{bounds, check_rows};
 pub use origin::MadeBy;
 pub use read_options::Reading;
 

@@ -1,4 +1,9 @@
 //! What is fitted again on the training rows of each fold.
+//!
+//! Standardizing and filling with means have formulas in folds: a column with missing cells is its values with the mean of all rows in their
+//! place plus the difference of the fold's mean times the mask, so a fold needs moments of twice those columns and no pass of its own. A
+//! column without any value in a fold is filled with a constant, and so never chosen there. Other maps have no formula and are refitted on the
+//! training rows of each fold, which is then scored as a round of its own; the definition asks for the same columns.
 
 use crate::{Columns, MissingMask, Result};
 use std::fmt::Debug;

@@ -1,4 +1,10 @@
 //! Finished work that a later run of the same configuration need not do again.
+//!
+//! A search is a function of the answers that it gets: `Subset` numbers its questions, the journal keeps the answers that took long, and a
+//! later run feeds them back while it makes the changes of the subset for real, so caches are what they were. That needs trials that leave no
+//! trace in what follows, to the last bit; an evaluator says which of its trials do (`Evaluator::can_skip`), and the others are made again,
+//! which also compares. Above searches, what is repeated is kept as pieces (`Journal::once`). What is kept must not depend on threads: a key
+//! that comes out otherwise than it is there ends the run.
 
 use crate::Result;
 use serde::Serialize;

@@ -1,4 +1,9 @@
 //! Powers of two as units of numbers.
+//!
+//! A double holds squares up to 1e308, and states of leave-one-out hold fourth powers. Columns, targets and weights far from 1 are divided by
+//! one power of two each, λ with them, weights by an even power in any case, so X·2^a with λ·4^a, y·2^b, or weights and λ times 2^c change no
+//! bit of a search on doubles. A λ that is no normal double beside the columns is refused, as are targets whose squares are none. A loss
+//! that grows with no power of the targets sees them as the data have them.
 
 use crate::{Coefficients, Column, Score};
 

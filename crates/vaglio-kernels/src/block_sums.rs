@@ -1,5 +1,9 @@
 //! Sums of products over blocks of rows, of which the training rows of folds are made: one read of the columns serves all
 //! folds.
+//!
+//! Sums over the rows that are in the same training sets are added up for each of them and never subtracted, so they lose no digits. Entries
+//! are gathered tile by tile, and a fold whose means lie far from those of all rows reads its own. So do weighted rows, more than 32 blocks,
+//! and blocks of fewer than 512 rows, whose sums would take as much memory as the columns.
 
 mod row_blocks;
 

@@ -1,4 +1,11 @@
 //! Eight doubles that are worked on as one: written plainly, so that the compiler makes vectors of any width of them.
+//!
+//! Every sum has a fixed order, over eight fixed lanes, so that neither threads nor instruction sets change a bit. The products of
+//! moments round a product and a sum once (`Wide::mul_add`) at every level; all other kernels round twice, and none leaves it to the
+//! compiler. The baseline of x86-64 has no instruction for the first and calls the C library, some twenty times slower. Long kernels use
+//! `Eight`, where the width is said, since the compiler makes single doubles of them otherwise. Loops that change each entry by itself are
+//! written plainly, or reach their eights by `opaque`: of eights the compiler makes gathers across them, with which a greedy search of 100
+//! columns took 2.0 s in place of 1.6 (`objdump -d` of the program shows no `vgather`).
 
 use std::ops::{Add, Div, Mul, Sub};
 

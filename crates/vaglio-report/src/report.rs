@@ -52,9 +52,12 @@ pub fn heading(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned())
 }
 
+/// The style sheet of the page, and of drawings.
+pub const STYLE: &str = include_str!("report/style.css");
+
 fn page(view: &View) -> Result<String, minijinja::Error> {
     let page = include_str!("report/page.html");
-    filled(page, include_str!("report/style.css"), Serde(view))
+    filled(page, STYLE, Serde(view))
 }
 
 /// A template of HTML with its values: text escaped, characters that would act on the page included.

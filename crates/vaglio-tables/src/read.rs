@@ -1,4 +1,10 @@
 //! Tables from files: text, Parquet and Arrow, alone or in parts.
+//!
+//! A file is loaded, hashed while it is parsed, and every column read into numbers for as long as its cells are, else as it is written; `settle`
+//! then says what it is, from all cells. What is nearly all numbers has bad cells and is never text. A [`Hint`] carries what is known, and what a
+//! run found is saved with the model, so that other files are read alike, in batches too. A text file stays in memory while it is read, since
+//! text columns that look like numbers at first are parsed again; of a Parquet file only the pages that are decoded are. The default of
+//! `decimal` is `auto`, which takes a comma only where a column is numbers in no other way.
 
 #[cfg(feature = "parquet")]
 mod arrow_files;

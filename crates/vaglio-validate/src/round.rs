@@ -1,4 +1,9 @@
 //! Rounds of held-out rows.
+//!
+//! A round is folds of all rows, of which some may never be held out: a validation set is one round with a fold that is trained on alone,
+//! repeated folds are several rounds whose outcomes are averaged trial by trial. Folds that are trained on rows of their own know the blocks that
+//! these are unions of, so their moments are sums of the products of blocks and forward chaining is scored like k-fold. What rests on
+//! G = I − H of all rows (rows held out, decompositions) does not serve them, so other losses refit each fold.
 
 use vaglio_kernels::Folds;
 

@@ -111,7 +111,7 @@ pub fn classification(bench: &Bench<'_>) -> Result<String> {
                 Line::by_size("random, test", 2, &curves.random),
             ],
         };
-        bench.picture(&name, || picture::draw(&[panel], (370, 240)))?;
+        bench.picture(&name, || picture::draw(&[panel]))?;
     }
     Ok(table.finish()
         + "λ is the median over folds; seconds are those of λ on all columns and the walk to all of them, or to as many as there are training rows. All sizes: \

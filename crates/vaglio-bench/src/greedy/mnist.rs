@@ -107,7 +107,7 @@ pub fn curves(bench: &Bench<'_>) -> Result<String> {
         panel("share of errors on 10000 test rows", DRAWN_FROM, |curve| &curve.errors),
         panel("seconds to this size", 1, |curve| &curve.seconds),
     ];
-    bench.picture("greedy-mnist5-floating", || picture::draw(&panels, (250, 230)))?;
+    bench.picture("greedy-mnist5-floating", || picture::draw(&panels))?;
     let total = |curve: &Curve| curve.seconds.last().copied().unwrap_or(f64::NAN);
     Ok(table.finish()
         + &format!(

@@ -15,6 +15,13 @@
 //! With z = c_p this is c_pᵀG x_i, from the products c_qᵀc_p of the updates with each other. With z = x_b it is g where column b
 //! entered, because c_p = G x_b: from the row x_iᵀx_b of the Gram matrix, which no λ has a part in, and c_qᵀx_b. Where b left,
 //! c_p is a sum of columns and g one of such rows; where neither is known, c_p is multiplied with X.
+//!
+//! A Gram matrix of all columns would cost m·n² flops, more than a search of few columns: products are read for the columns that are likely
+//! to enter next, twice as many as the last read served, and those of a column that leaves are a sum of known ones. Where leverages are
+//! small the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖. A trial
+//! also tells what leaving rows out adds to its candidate, and later bounds keep as much of it as the columns that entered cannot have
+//! taken away (`norm_interval`). A run that goes on from a journal does not know that, so nothing that is cached or recorded may depend on
+//! which candidates were tried beside the winner.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};

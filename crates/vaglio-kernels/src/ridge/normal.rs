@@ -1,4 +1,9 @@
 //! Ridge readouts from the normal equations, refined from the rows.
+//!
+//! Normal equations are solved by a Cholesky factor, and weights corrected by residuals from the rows, one or two reads of the columns,
+//! until what is left is below what reflections leave; an estimate of the condition tells in advance how much a correction leaves, and where
+//! that is not little at once the rows are reduced by reflections. The products are those of the search where it made moments; a run that
+//! recalls its path from the journal makes them again, since other products would change the last digits.
 
 use super::equations::Equations;
 use crate::Data;

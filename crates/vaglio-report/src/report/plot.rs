@@ -9,6 +9,8 @@ use super::number::escape;
 use super::svg::{self, NARROW, WIDTH, marker, px};
 use std::fmt::Write;
 
+/// The height of the wide drawing.
+const HEIGHT: f64 = 340.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 50.0;
 const RIGHT: f64 = 16.0;
@@ -92,9 +94,29 @@ impl Plot {
         Some(self.drawn(false)? + &self.drawn(true)?)
     }
 
+    /// The wide drawing as a part of a larger one, with its upper left corner at a place; and its size.
+    pub fn at_place(&self, (left, top): (f64, f64)) -> Option<(String, (f64, f64))> {
+        let place = format!("<svg x=\"{}\" y=\"{}\" width=\"{WIDTH}\" height=\"{HEIGHT}\"", px(left), px(top));
+        // Without the class that fits it to a page.
+        let drawing = self.drawn(false)?.replacen("<svg class=\"plot wide\"", &place, 1);
+        Some((drawing, (WIDTH, HEIGHT)))
+    }
+
+    /// What it shows and the names of its lines, from a place on, as part of a larger drawing.
+    pub fn names(&self, (left, top): (f64, f64)) -> String {
+        let mut out = String::new();
+        svg::text(&mut out, "name", (left, top), "start", &escape(&self.label));
+        for (k, series) in self.series.iter().enumerate() {
+            let (x, y) = (left + 150.0 * k as f64, top + 20.0);
+            let _ = write!(out, "<path class=\"line {}\" d=\"M{},{}h24\"/>", series.class, px(x), px(y - 4.0));
+            svg::text(&mut out, "tick", (x + 30.0, y), "start", &escape(&series.name));
+        }
+        out
+    }
+
     fn drawn(&self, narrow: bool) -> Option<String> {
         let logarithmic = self.is_logarithmic();
-        let (width, height) = if narrow { (NARROW, 290.0) } else { (WIDTH, 340.0) };
+        let (width, height) = if narrow { (NARROW, 290.0) } else { (WIDTH, HEIGHT) };
         let (low, high) = self.range(logarithmic)?;
         let marks = if logarithmic { log_ticks(low, high) } else { ticks(low, high, if narrow { 5 } else { 6 }) };
         let marks: Vec<f64> =

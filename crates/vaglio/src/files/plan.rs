@@ -1,4 +1,8 @@
 //! What a run would do, before it is run.
+//!
+//! The beginning of large files is read and the rest counted: text by bytes, Parquet and Arrow by what they say. What the sample would refuse is
+//! read whole, since a class may come late. Estimates take `planned_rows`, so engine, memory and time are those of all rows, and the run
+//! decides the same.
 
 pub(super) mod forecast;
 mod pace;

@@ -4,6 +4,12 @@
 //! included, and of the others the problem on which the first is judged. A [`Trail`] is what one walk on training rows
 //! loses on the rows held out, for every size; trails of one λ pool to a line of a [`Table`], from which size and λ are
 //! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
+//!
+//! A figure that the held-out rows had a part in is none, so maps, search, λ and fit are repeated on the training rows of every fold: for the
+//! choice of size and λ, for `nested`, `permutations` and `stability`. λ belongs to the walk by default and not to the subset: on more columns
+//! than rows a λ that the score of every subset chooses falls to where noise is fitted. All models of a path come from one triangle of its
+//! columns. Designs of one fold at several λ share what does not depend on λ, and folds share one read of the columns
+//! (`vaglio_kernels::BlockSums`) or the moments of cells; rows that no map changes are viewed, not copied.
 
 pub(crate) mod along;
 pub(crate) mod choice;

@@ -14,11 +14,14 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock};
 use vaglio_columns::Columns;
 
+/// Columns and targets in other units, with what is computed of them.
+type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
+
 /// What designs that differ only in λ have in common.
 #[derive(Default)]
 pub(crate) struct SharedCaches {
-    /// Columns and targets in other units, with what is computed of them.
-    pub units: ByKey<Units, (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>)>,
+    /// In the units that were asked for.
+    pub units: ByKey<Units, Scaled>,
     /// Columns that maps make when they are refitted on some rows, with what is computed of them.
     pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
     /// One of each type.

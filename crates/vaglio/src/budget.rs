@@ -4,9 +4,7 @@ mod machine;
 mod size;
 
 #[cfg(feature = "files")]
-pub(crate) use machine::peak;
-#[cfg(all(test, feature = "parquet"))]
-pub(crate) use machine::resident;
+pub(crate) use machine::{peak, resident};
 pub use size::ByteSize;
 
 use std::fmt;

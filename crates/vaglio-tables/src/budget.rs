@@ -4,9 +4,7 @@ mod machine;
 mod size;
 
 #[cfg(feature = "text")]
-pub use machine::peak;
-#[cfg(all(test, feature = "parquet"))]
-pub use machine::resident;
+pub use machine::{peak, resident};
 pub use size::ByteSize;
 
 use std::fmt;

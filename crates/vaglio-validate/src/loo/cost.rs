@@ -75,10 +75,12 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
         );
     }
     if is_bounded {
+        // Where columns leave again, every candidate may be asked for.
+        let kept = if steps > largest { active } else { active / 8.0 };
         return (
             "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),
             states * size * rows * (active * (4.0 + 2.0 * outputs) + 8.0 * size),
-            states * 8.0 * rows * (size + active / 8.0 + 6.0 + 3.0 * outputs),
+            states * 8.0 * rows * (size + kept + 6.0 + 3.0 * outputs),
         );
     }
     (

@@ -28,21 +28,13 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     let mut all = vec![Worth::default(); selected.len()];
     let size = selected.len();
     let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
-    // Of unknown work, all subsets are refitted: as if each took one pass for each of its columns.
-    let work = |outline: &Outline| {
-        let known = selector.criterion().estimate(design, outline).flops;
-        let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
-        if known.is_nan() { guessed } else { known }
-    };
     let removals = Outline { start: size, largest: size, trials: size as f64, steps: 1 };
-    // Up to the subset, then one column out and in again; every candidate follows both.
-    let trials = (2 * size * outside.len()) as f64;
-    let exchanges = Outline { start: 0, largest: size, trials, steps: 3 * size };
     // What tells removals apart has size² entries, which every change rewrites.
     let changes = (size as f64).powi(3);
-    if size == 0 || work(&removals) + 4.0 * changes > MOST_WORK {
+    if size == 0 || work(selector, design, &removals) + 4.0 * changes > MOST_WORK {
         return Ok(all);
     }
+    let exchanges = exchanges(size, outside.len());
     let mut subset = Subset::open(&**selector.criterion(), design, &removals)?;
     subset.reset(selected)?;
     let mut scores = vec![Score::WORST; size];
@@ -50,7 +42,7 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
     for (worth, score) in all.iter_mut().zip(&scores) {
         worth.without = Some(score.loss);
     }
-    let flops = work(&exchanges) + 16.0 * changes;
+    let flops = work(selector, design, &exchanges) + 16.0 * changes;
     if outside.is_empty() || flops > MOST_BOUNDED {
         return Ok(all);
     }
@@ -73,6 +65,27 @@ pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Featu
         subset.add(feature)?;
     }
     Ok(all)
+}
+
+/// Flops of a search; of unknown work all subsets are refitted, as if each took one pass for each of its columns.
+fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
+    let known = selector.criterion().estimate(design, outline).flops;
+    let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
+    if known.is_nan() { guessed } else { known }
+}
+
+/// Up to a subset of `size` columns, then each of them out and in again, and every one of those outside follows both.
+fn exchanges(size: usize, outside: usize) -> Outline {
+    Outline { start: 0, largest: size, trials: (2 * size * outside) as f64, steps: 3 * size }
+}
+
+/// Bytes that the exchanges of a subset of `size` columns take; 0 where they are left out.
+pub(super) fn bytes(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+    let outline = exchanges(size, design.candidates().len().saturating_sub(size));
+    match size > 0 && work(selector, design, &outline) + 16.0 * (size as f64).powi(3) <= MOST_WORK {
+        true => selector.criterion().estimate(design, &outline).bytes,
+        false => 0.0,
+    }
 }
 
 #[cfg(test)]

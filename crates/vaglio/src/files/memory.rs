@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::plan::forecast::Walks;
+use super::importance::bytes;
 use crate::pipeline::Evaluate;
 use crate::selector::ValidSelector;
 use std::fmt;
@@ -12,10 +13,14 @@ use vaglio_tables::budget::{Budget, shown};
 /// Bytes at the peak of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Memory {
+    /// The program, and what reading leaves behind, as far as this is known; it is no part of what a limit is compared with.
+    pub program: f64,
     /// Columns, those that a learner's map makes included, and test rows.
     pub data: f64,
     /// What the criterion's engine keeps, if that is known. What the search gives back, the system may not.
     pub search: Option<f64>,
+    /// What the engine keeps beyond that, when it tries every column in the place of each selected one.
+    pub exchanges: f64,
     /// The chosen columns and the targets, while the final fit reduces them to a triangle.
     pub fit: f64,
 }
@@ -30,6 +35,8 @@ impl Memory {
         let rows = design.planned_rows() as f64;
         let largest = outline.largest as f64;
         Memory {
+            program: 0.0,
+            exchanges: 0.0,
             data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
             fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + 64.0 * largest.powi(2),
@@ -54,7 +61,14 @@ impl Memory {
         Ok(Memory::of(prepared, &design, &outline, &estimate))
     }
 
-    fn peak(&self) -> f64 {
+    /// The same beside a program of so many bytes, with the columns of a result of `size` exchanged.
+    pub fn with(self, program: f64, selector: &ValidSelector, design: &Design, size: usize) -> Self {
+        let beyond = |search: f64| (bytes(selector, design, size) - search).max(0.0);
+        Memory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
+    }
+
+    /// Bytes that are known to be asked for.
+    fn asked(&self) -> f64 {
         self.data + self.search.unwrap_or(0.0) + self.fit
     }
 
@@ -73,13 +87,21 @@ impl Memory {
     pub fn check(&self, budget: Budget) -> Result<()> {
         let what = format!("this run ({})", self.parts());
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-        budget.in_all(self.peak(), what, remedy)
+        budget.in_all(self.asked(), what, remedy)
     }
 }
 
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = if self.search.is_some() { "at its peak" } else { "at least" };
-        write!(f, "{} {at}: {}", shown(self.peak()), self.parts())
+        let peak = self.program + self.asked() + self.exchanges;
+        write!(f, "{} {at}: {}", shown(peak), self.parts())?;
+        if self.exchanges > 0.0 {
+            write!(f, "; {} more for exchanges of the result", shown(self.exchanges))?;
+        }
+        if self.program > 0.0 {
+            write!(f, "; {} for the program", shown(self.program))?;
+        }
+        Ok(())
     }
 }

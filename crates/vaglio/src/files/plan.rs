@@ -9,6 +9,7 @@ mod pace;
 
 use super::memory::Memory;
 use super::{Prepared, prepare_sample};
+use crate::budget::resident;
 use crate::pipeline::ValidPipeline;
 use crate::tune::{Scored, Tune, all_at_once};
 use forecast::{Span, Walk, Walks};
@@ -35,6 +36,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let planned = (design.rows() as f64 * times).round() as usize;
     let design = if times > 1.0 { design.sampled_from(planned) } else { design };
     let made = begun.elapsed().as_secs_f64() * times;
+    let sample =
+        prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
+    let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
     let settings = &pipeline.0;
     let walks = Walks::of(&selector, &design, prepared.sample.dealing().most(), settings.evaluate.as_ref());
@@ -134,7 +138,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
-    let memory = Memory::of(&prepared, &design, &outline, estimate);
+    let result = outline.largest.min(RESULT);
+    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, &selector, &design, result);
     memory.check(pipeline.budget())?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
     line("memory", format!("{memory}{limit}"));
@@ -221,7 +226,26 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
     let exchanges = walk.outline.trials.min(result * design.features() as f64) * (1.0 + 0.2 * result);
     let of_trial = walk.seconds.high / walk.outline.trials.max(1.0);
     let worth = Span { low: 0.0, high: exchanges * of_trial * design.lambdas().len() as f64 / own };
-    walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
+    let left_out = Span::exactly(left_out(walks, design, result)).give_or_take(SURE);
+    walk.seconds
+        .and(trails)
+        .times(walks.rounds())
+        .and(worth)
+        .give_or_take(SURE)
+        .and(left_out)
+        .shared(threads)
+        .and(curve)
+}
+
+/// Seconds to predict every row by all others for probabilities of classes, where columns that are standardized in each fold
+/// make that as many fits.
+fn left_out(walks: Walks, design: &Design, size: f64) -> f64 {
+    let has_folds = walks.folds > 0 || walks.outer > 0;
+    if has_folds || design.classes().is_none() || !design.is_standardized_in_folds() {
+        return 0.0;
+    }
+    let rows = design.planned_rows() as f64;
+    rows * rows * (2.0 * size * size + 4.0 * size + 16.0) / REDUCING
 }
 
 /// A number of rows, of which a sample was read.

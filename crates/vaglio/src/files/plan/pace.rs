@@ -9,6 +9,10 @@ use vaglio_core::{Criterion, Design, Feature, InFolds, Learner, Outline, Problem
 /// A part that takes as long as this, in seconds, tells the pace of the whole; what other work there is seldom cuts into
 /// one that is so short.
 const ENOUGH: f64 = 0.01;
+/// Of which the whole is more than so many times the work, larger parts are tried until one takes as long as this: the share of
+/// what grows with the columns, and of what grows with their square, is another in a part that is small beside the whole.
+const MANY_TIMES: f64 = 30.0;
+const MORE: f64 = 0.04;
 /// Where a part has another engine than the whole, larger ones are tried until one takes as long as this.
 const TOO_LONG: f64 = 0.3;
 /// Rows and columns of the smallest part, and entries of the largest.
@@ -17,16 +21,19 @@ const COLUMNS: usize = 16;
 const ENTRIES: usize = 1 << 22;
 /// Columns that a part adds, or removes, one by one.
 const STEPS: usize = 3;
-/// The same part is walked so many times, and the fastest counts: what else the machine does can only take longer.
+/// The same part is walked so many times, or until that took so many seconds, and the fastest counts: what else the machine
+/// does can only take longer.
 const REPEATS: usize = 8;
-/// Flops a second where nothing can be tried.
+const REPEATED: f64 = 0.4;
+/// Flops a second where nothing can be tried, and those of products of columns, of which moments are made.
 const USUAL: f64 = 1.5e9;
+const PRODUCTS: f64 = 8e9;
 
 /// Flops a second of one thread, for the engine that a search of this outline takes.
 pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
     let criterion = &**selector.criterion();
     let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return USUAL };
-    let engine = criterion.estimate(design, outline).engine;
+    let whole = criterion.estimate(design, outline);
     pool.install(|| {
         let (mut rows, mut columns) = (ROWS.min(design.rows()), COLUMNS.min(design.candidates().len()));
         let mut found = USUAL;
@@ -38,20 +45,32 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
             let is_whole = rows == design.rows() && columns == design.candidates().len();
             // Rows first: with few of them, a trial is all overhead.
             let more_rows = (4 * rows).min(design.rows());
-            let more_columns =
-                if rows == design.rows() { (4 * columns).min(design.candidates().len()) } else { columns };
-            let is_alike = estimate.engine == engine;
-            let is_long = first > if is_alike { ENOUGH } else { TOO_LONG };
-            let ends = is_whole || is_long || more_rows * more_columns > ENTRIES;
-            let again = if ends && is_alike { REPEATS } else { 1 };
-            let others = (1..again).filter_map(|_| seconds(criterion, &part, &outline).ok());
-            let best = others.fold(first, f64::min);
+            let more_columns = match rows == design.rows() {
+                true => (4 * columns).min(design.candidates().len()).min((ENTRIES / rows).max(columns)),
+                false => columns,
+            };
+            let is_alike = estimate.engine == whole.engine;
+            let is_long = first
+                > match is_alike {
+                    true if whole.flops <= MANY_TIMES * estimate.flops => ENOUGH,
+                    true => MORE,
+                    false => TOO_LONG,
+                };
+            let is_largest = (more_rows, more_columns) == (rows, columns) || more_rows * more_columns > ENTRIES;
+            let ends = is_whole || is_long || is_largest;
+            let (mut best, mut all) = (first, first);
+            for _ in 1..if ends && is_alike { REPEATS } else { 1 } {
+                let Some(again) = seconds(criterion, &part, &outline).ok().filter(|_| all < REPEATED) else { break };
+                (best, all) = (best.min(again), all + again);
+            }
             // Another engine says nothing of this one.
             if is_alike {
                 found = estimate.flops / best.max(1e-9);
             }
             if ends {
-                return found;
+                // Small parts are all overhead: where larger ones have another engine, what is usual is nearer.
+                let usual = if whole.engine == "moments" { PRODUCTS } else { USUAL };
+                return if is_alike { found } else { found.max(usual) };
             }
             (rows, columns) = (more_rows, more_columns);
         }

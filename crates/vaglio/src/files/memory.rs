@@ -1,8 +1,8 @@
 //! The memory that a run takes, as far as that is known before its search.
 
 use super::Prepared;
-use super::plan::forecast::Walks;
 use super::importance::bytes;
+use super::plan::forecast::Walks;
 use crate::pipeline::Evaluate;
 use crate::selector::ValidSelector;
 use std::fmt;

@@ -241,7 +241,7 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
 /// make that as many fits.
 fn left_out(walks: Walks, design: &Design, size: f64) -> f64 {
     let has_folds = walks.folds > 0 || walks.outer > 0;
-    if has_folds || design.classes().is_none() || !design.is_standardized_in_folds() {
+    if has_folds || design.classes().is_none() || !design.in_folds().is_standardized() {
         return 0.0;
     }
     let rows = design.planned_rows() as f64;

@@ -26,7 +26,7 @@
 //! }
 //! ```
 //! [`Criterion::evaluate`] is the definition. That alone works with every search; add [`Criterion::accelerate`] when there
-//! is a shortcut. `plugins/vaglio-mrmr` is a complete example.
+//! is a shortcut. `plugins/vaglio-dependence` has complete examples.
 
 extern crate self as vaglio_core;
 

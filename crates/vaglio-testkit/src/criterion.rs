@@ -4,7 +4,7 @@
 //! smaller than a millionth of the empty subset's counts as that large.
 
 use crate::broken::{Law, Near};
-use crate::trial::{Trial, evaluate, free, open, trail, trials, walked};
+use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked};
 use crate::{Broken, InPool, Random, data, resumption, variation};
 use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
@@ -68,8 +68,8 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
         if let Some(error) = law.ran(on, || evaluator.standard_error())? {
             law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
         }
-        trials(law, &mut evaluator, Trial::Addition, &all[size..])?;
-        trials(law, &mut evaluator, Trial::Removal, subset)?;
+        trials(law, &mut evaluator, SubsetChange::Addition, &all[size..])?;
+        trials(law, &mut evaluator, SubsetChange::Removal, subset)?;
         if let Some(&next) = all.get(size) {
             law.ran(on, || evaluator.add(next))?;
         }
@@ -94,18 +94,24 @@ pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> 
 
 /// The trial of an addition equals `add` then `score` equals the definition, and a trial changes nothing.
 pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    one_step(Law("additions"), criterion, design, tolerance, Trial::Addition)
+    one_step(Law("additions"), criterion, design, tolerance, SubsetChange::Addition)
 }
 
 /// The trial of a removal equals `remove` then `score` equals the definition, and a trial changes nothing.
 pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    one_step(Law("removals"), criterion, design, tolerance, Trial::Removal)
+    one_step(Law("removals"), criterion, design, tolerance, SubsetChange::Removal)
 }
 
-fn one_step(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, trial: Trial) -> Result<(), Broken> {
+fn one_step(
+    law: Law,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+    trial: SubsetChange,
+) -> Result<(), Broken> {
     let near = Near::scores(criterion, design, tolerance);
     let trail = trail(law, design, 5, 13)?;
-    let sizes = if trial == Trial::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
+    let sizes = if trial == SubsetChange::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
         let mut walked = walked(law, criterion, design, subset)?;
         let candidates = trial.candidates(design, subset);
@@ -141,8 +147,8 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Res
         law.equal(on, subset, reset.selected())?;
         law.same(near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
         let candidates = free(design, subset);
-        let expected = trials(law, &mut walked, Trial::Addition, &candidates)?;
-        let found = trials(law, &mut reset, Trial::Addition, &candidates)?;
+        let expected = trials(law, &mut walked, SubsetChange::Addition, &candidates)?;
+        let found = trials(law, &mut reset, SubsetChange::Addition, &candidates)?;
         for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
             law.same(near, || format!("{}, then the trial of {candidate}", on()), expected, found)?;
         }
@@ -155,10 +161,10 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
     let law = Law("candidate_order");
     let trail = trail(law, design, 4, 15)?;
     for (subset, trial) in [
-        (&trail[..0], Trial::Addition),
-        (&trail[..2], Trial::Addition),
-        (&trail[..3], Trial::Removal),
-        (&trail[..], Trial::Removal),
+        (&trail[..0], SubsetChange::Addition),
+        (&trail[..2], SubsetChange::Addition),
+        (&trail[..3], SubsetChange::Removal),
+        (&trail[..], SubsetChange::Removal),
     ] {
         let candidates = trial.candidates(design, subset);
         if candidates.len() < 2 {
@@ -184,19 +190,25 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
 /// `best_addition` is what [`Winner::among`] makes of `score_additions`: the same column and ties in any order of
 /// candidates, the score to the tolerance.
 pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    best(Law("best_addition"), Trial::Addition, criterion, design, tolerance)
+    best(Law("best_addition"), SubsetChange::Addition, criterion, design, tolerance)
 }
 
 /// `best_removal` is what [`Winner::among`] makes of `score_removals`, likewise.
 pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    best(Law("best_removal"), Trial::Removal, criterion, design, tolerance)
+    best(Law("best_removal"), SubsetChange::Removal, criterion, design, tolerance)
 }
 
-fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+fn best(
+    law: Law,
+    trial: SubsetChange,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), Broken> {
     let near = Near::scores(criterion, design, tolerance);
     let steps = trail(law, design, 4, 17)?.len().min(free(design, &[]).len() - 1);
     let (mut scored, mut asked) = (open(law, criterion, design)?, open(law, criterion, design)?);
-    if trial == Trial::Removal {
+    if trial == SubsetChange::Removal {
         let all = free(design, &[]);
         law.ran(|| "all columns".into(), || scored.reset(&all).and_then(|()| asked.reset(&all)))?;
     }
@@ -209,8 +221,8 @@ fn best(law: Law, trial: Trial, criterion: &dyn Criterion, design: &Design, tole
         let expected = Winner::among(&candidates, &trials(law, &mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
             let found = law.ran(on, || match trial {
-                Trial::Addition => asked.best_addition(order),
-                Trial::Removal => asked.best_removal(order),
+                SubsetChange::Addition => asked.best_addition(order),
+                SubsetChange::Removal => asked.best_removal(order),
             })?;
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
             law.equal(on, &who(&expected), &who(&found))?;
@@ -263,7 +275,7 @@ fn node(
     law.ran(on, || node.score_additions(&places, &mut scores))?;
     let bound = law.ran(on, || Ok(node.bound(0, later.len())?.max(node.bound(0, 1)?)))?;
     for (&place, found) in places.iter().zip(scores) {
-        let expected = evaluate(law, criterion, design, &Trial::Addition.of(subset, later[place]))?;
+        let expected = evaluate(law, criterion, design, &SubsetChange::Addition.of(subset, later[place]))?;
         law.same(near, || format!("{}, the addition of {}", on(), later[place]), expected, found)?;
         law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
     }
@@ -298,7 +310,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
     for step in 1..=steps {
         let outside = free(design, &subset);
         let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
-        let (trial, from) = if grow { (Trial::Addition, &outside) } else { (Trial::Removal, &subset) };
+        let (trial, from) = if grow { (SubsetChange::Addition, &outside) } else { (SubsetChange::Removal, &subset) };
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = trials(law, &mut evaluator, trial, &[feature])?;
@@ -322,11 +334,11 @@ pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) 
         let mut scores = Vec::new();
         for &feature in &trail {
             let candidates = free(design, evaluator.selected());
-            scores.extend(trials(law, &mut evaluator, Trial::Addition, &candidates)?);
+            scores.extend(trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?);
             law.ran(|| format!("the addition of {feature}"), || evaluator.add(feature))?;
             scores.push(law.ran(|| format!("the addition of {feature}"), || evaluator.score())?);
         }
-        scores.extend(trials(law, &mut evaluator, Trial::Removal, &trail)?);
+        scores.extend(trials(law, &mut evaluator, SubsetChange::Removal, &trail)?);
         Ok(scores)
     };
     let mut first: Option<Vec<Score>> = None;

@@ -6,33 +6,33 @@ use vaglio_core::{Criterion, Design, Feature, Outline, Score, Subset};
 
 /// What is tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Trial {
+pub(crate) enum SubsetChange {
     Addition,
     Removal,
 }
 
-impl Trial {
+impl SubsetChange {
     /// What can be tried on a subset: every column outside it, or inside.
     pub(crate) fn candidates(self, design: &Design, subset: &[Feature]) -> Vec<Feature> {
         match self {
-            Trial::Addition => free(design, subset),
-            Trial::Removal => subset.to_vec(),
+            SubsetChange::Addition => free(design, subset),
+            SubsetChange::Removal => subset.to_vec(),
         }
     }
 
     /// The subset after it.
     pub(crate) fn of(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
         match self {
-            Trial::Addition => subset.iter().copied().chain([feature]).collect(),
-            Trial::Removal => subset.iter().copied().filter(|&f| f != feature).collect(),
+            SubsetChange::Addition => subset.iter().copied().chain([feature]).collect(),
+            SubsetChange::Removal => subset.iter().copied().filter(|&f| f != feature).collect(),
         }
     }
 
     /// Makes it so.
     pub(crate) fn commit(self, subset: &mut Subset<'_>, feature: Feature) -> vaglio_core::Result<()> {
         match self {
-            Trial::Addition => subset.add(feature),
-            Trial::Removal => subset.remove(feature),
+            SubsetChange::Addition => subset.add(feature),
+            SubsetChange::Removal => subset.remove(feature),
         }
     }
 }
@@ -41,15 +41,15 @@ impl Trial {
 pub(crate) fn trials(
     law: Law,
     subset: &mut Subset<'_>,
-    trial: Trial,
+    trial: SubsetChange,
     candidates: &[Feature],
 ) -> Result<Vec<Score>, Broken> {
     let before = subset.selected().to_vec();
     let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
     let mut scores = vec![Score::of(f64::NAN); candidates.len()];
     law.ran(on, || match trial {
-        Trial::Addition => subset.score_additions(candidates, &mut scores),
-        Trial::Removal => subset.score_removals(candidates, &mut scores),
+        SubsetChange::Addition => subset.score_additions(candidates, &mut scores),
+        SubsetChange::Removal => subset.score_removals(candidates, &mut scores),
     })?;
     for (candidate, score) in candidates.iter().zip(&scores) {
         law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;

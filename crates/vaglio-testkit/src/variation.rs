@@ -1,7 +1,7 @@
 //! Laws of a criterion between a design and a changed copy of it; the design has a ridge readout.
 
 use crate::broken::{Law, Near};
-use crate::trial::{Trial, evaluate, free, open, trail, trials, whole};
+use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, whole};
 use crate::{Broken, Random, data, rebuild};
 use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Winner};
 
@@ -21,7 +21,7 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
     for _ in 0..steps {
         let subset = evaluator.selected().to_vec();
         let candidates = free(&twice, &subset);
-        let scores = trials(law, &mut evaluator, Trial::Addition, &candidates)?;
+        let scores = trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?;
         let score = |f: Feature| candidates.iter().position(|&c| c == f).map(|at| scores[at]);
         let on = |f: Feature, g: Feature| format!("the addition of {f} and its copy {g} to subset {subset:?}");
         for pair in sets.iter().flat_map(|set| set.windows(2)) {
@@ -200,9 +200,9 @@ fn same_scores(
         let mut evaluator = open(law, criterion, second)?;
         law.ran(on, || evaluator.reset(&there(subset)))?;
         let candidates = free(first, subset);
-        let scores = trials(law, &mut evaluator, Trial::Addition, &there(&candidates))?;
+        let scores = trials(law, &mut evaluator, SubsetChange::Addition, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
-            let expected = evaluate(law, criterion, first, &Trial::Addition.of(subset, candidate))?;
+            let expected = evaluate(law, criterion, first, &SubsetChange::Addition.of(subset, candidate))?;
             law.same(near, || format!("the addition of {candidate} to subset {subset:?}"), expected, found)?;
         }
     }

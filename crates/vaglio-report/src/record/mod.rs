@@ -23,7 +23,7 @@ pub use loss_name::LossName;
 pub use steps::recorded;
 pub use steps::{EntryRecord, StepRecord};
 pub use table::proven;
-pub use tuning::{Bounds, Method, Scale, Scored, Trial, Tune, Tuned};
+pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 pub use warning::{Warning, WarningKind};
 
 use crate::infinity;

@@ -115,7 +115,7 @@ impl fmt::Display for Tune {
 /// One evaluation of the criterion while tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trial {
+pub struct ScoredSettings {
     /// The value of every parameter, in the order of their paths.
     pub values: Vec<f64>,
     /// The score; +∞ where the settings were refused.
@@ -130,7 +130,7 @@ pub struct Tuned {
     /// The settings of the search.
     pub tune: Tune,
     /// Everything that was scored, in order.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<ScoredSettings>,
     /// The position of the lowest score among the trials.
     pub best: usize,
 }

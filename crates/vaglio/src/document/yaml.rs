@@ -167,7 +167,7 @@ mod tests {
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
-    enum Engine {
+    enum EngineWord {
         Auto,
         Grid { points: usize },
         Values(Vec<f64>),
@@ -183,8 +183,8 @@ mod tests {
         texts: Vec<String>,
         named: BTreeMap<String, String>,
         option: Option<String>,
-        engine: Engine,
-        engines: Vec<Engine>,
+        engine: EngineWord,
+        engines: Vec<EngineWord>,
     }
 
     /// Whether a plain scalar is a float to readers of YAML 1.1 as well: a point, and an exponent with its sign.
@@ -289,8 +289,8 @@ mod tests {
             named: texts.iter().map(|t| (t.clone(), t.clone())).collect(),
             texts,
             option: None,
-            engine: Engine::Grid { points: 3 },
-            engines: vec![Engine::Values(vec![]), Engine::Auto, Engine::Values(vec![2.0])],
+            engine: EngineWord::Grid { points: 3 },
+            engines: vec![EngineWord::Values(vec![]), EngineWord::Auto, EngineWord::Values(vec![2.0])],
         });
         let text = to_yaml(&BTreeMap::from([("x", 1.0), ("y", 1e300), ("z", 1e-6)])).unwrap();
         let document = Document::parse(&text, "w.yaml").unwrap();
@@ -312,7 +312,7 @@ mod tests {
             let named = texts.iter().map(|t| (t.clone(), t.clone())).collect();
             round_trip(&Written {
                 whole, signed, number: 0.5, numbers, text, texts, named,
-                option: Some(String::new()), engine: Engine::Auto, engines: vec![],
+                option: Some(String::new()), engine: EngineWord::Auto, engines: vec![],
             });
         }
     }

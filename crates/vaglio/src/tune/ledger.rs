@@ -1,6 +1,6 @@
 //! What was scored: once for every setting, within the budget.
 
-use super::{Bounds, Trial};
+use super::{Bounds, ScoredSettings};
 use argmin::core::CostFunction;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(super) struct Ledger<'a, F> {
 
 struct Book<F> {
     evaluate: F,
-    trials: Vec<Trial>,
+    trials: Vec<ScoredSettings>,
     /// The lowest score so far with its point, the first among equals.
     lowest: Option<(f64, Vec<f64>)>,
     scores: HashMap<Vec<u64>, f64>,
@@ -78,7 +78,7 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
         if book.lowest.as_ref().is_none_or(|(lowest, _)| score < *lowest) {
             book.lowest = Some((score, point.to_vec()));
         }
-        book.trials.push(Trial { values, score });
+        book.trials.push(ScoredSettings { values, score });
         book.scores.insert(key, score);
         Some(score)
     }
@@ -96,7 +96,7 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
     }
 
     /// Everything that was scored, in order, and the first failure.
-    pub fn into_trials(self) -> (Vec<Trial>, Option<Error>) {
+    pub fn into_trials(self) -> (Vec<ScoredSettings>, Option<Error>) {
         let book = self.book.into_inner();
         (book.trials, book.failure)
     }

@@ -21,7 +21,7 @@ mod ledger;
 mod setting;
 mod solve;
 
-pub use vaglio_report::record::{Bounds, Method, Scale, Scored, Trial, Tune, Tuned};
+pub use vaglio_report::record::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 
 use crate::selector::ValidSelector;
 use ledger::{Evaluated, Ledger};

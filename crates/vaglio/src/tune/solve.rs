@@ -92,21 +92,26 @@ fn closed<F: FnMut(&[f64]) -> Evaluated>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bounds, Trial};
+    use super::super::{Bounds, ScoredSettings};
     use super::*;
 
     type Solver = fn(&Ledger<'_, &dyn Fn(&[f64]) -> Evaluated>, &[f64]) -> Result<()>;
 
     const SOLVERS: [Solver; 2] = [|l, s| nelder_mead(l, s), |l, s| particle_swarm(l, s, 3)];
 
-    fn trials(solver: Solver, bounds: &[Bounds], budget: usize, f: &dyn Fn(&[f64]) -> Evaluated) -> Vec<Trial> {
+    fn trials(
+        solver: Solver,
+        bounds: &[Bounds],
+        budget: usize,
+        f: &dyn Fn(&[f64]) -> Evaluated,
+    ) -> Vec<ScoredSettings> {
         let paths = vec!["learner.x"; bounds.len()];
         let ledger = Ledger::new(&paths, bounds, budget, f);
         solver(&ledger, &vec![0.5; bounds.len()]).unwrap();
         ledger.into_trials().0
     }
 
-    fn best(trials: &[Trial]) -> &Trial {
+    fn best(trials: &[ScoredSettings]) -> &ScoredSettings {
         trials.iter().reduce(|a, b| if b.score < a.score { b } else { a }).unwrap()
     }
 

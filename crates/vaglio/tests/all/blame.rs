@@ -124,7 +124,7 @@ fn a_plan_says_what_is_unknown_and_counts_no_fit_that_is_made() {
     let blind = text("blame_blind", "rls");
     assert_eq!(line(&blind, "work"), "work        unknown: the criterion `blame_blind` says nothing of it");
     assert_eq!(line(&blind, "time"), "time        unknown, as the work is");
-    assert!(line(&blind, "memory").ends_with("; what the search takes is unknown"), "{blind}");
+    assert!(line(&blind, "memory").contains("; what the search takes is unknown"), "{blind}");
     for criterion in ["loo", "{kind: kfold, folds: 3}"] {
         let refitted = text(criterion, "{kind: blame_brittle}");
         assert!(line(&refitted, "folds").ends_with("; each is refitted"), "{refitted}");

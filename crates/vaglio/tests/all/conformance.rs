@@ -67,12 +67,17 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
     Ok(())
 }
 
+/// Every criterion but `hsic`, whose scores of subsets of different sizes do not compare, so that a walk may end at once.
+fn comparing_sizes(settings: &[Value]) -> Result<Vec<(&'static str, Box<dyn Criterion>)>, Broken> {
+    Ok(registry::every_criterion(settings)?.into_iter().filter(|(kind, _)| *kind != "hsic").collect())
+}
+
 /// All laws of searches but that of ties: of copies a stage hands on those that it took.
 #[test]
 fn searches_in_turn_keep_the_laws() -> Kept {
     let stages = json!({"kind": "chain", "stages": [{"kind": "rank", "max_features": 4}, {"kind": "floating"}]});
     let chain: Box<dyn SearchStrategy> = serde_json::from_value(stages).unwrap();
-    for (kind, criterion) in registry::every_criterion(&[])? {
+    for (kind, criterion) in comparing_sizes(&[])? {
         for (name, design) in data::standard_designs() {
             if design.features() > 10 || criterion.check(&design).is_err() || chain.check(&*criterion, &design).is_err()
             {
@@ -103,7 +108,7 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
         let repeated = json!({"kind": "random", "max_features": 4, "repeats": 3, "seed": 8});
         let others: Vec<Value> = polished.into_iter().chain([repeated]).collect();
         for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &others)] {
-            for (criterion_kind, criterion) in registry::every_criterion(criteria)? {
+            for (criterion_kind, criterion) in comparing_sizes(criteria)? {
                 for (kind, strategy) in registry::every_search(searches)? {
                     check_search_on_standard_data(&*strategy, &*criterion, 1e-9)
                         .map_err(|b| b.within(kind).within(criterion_kind))?;

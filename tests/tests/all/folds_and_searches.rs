@@ -257,7 +257,7 @@ fn settings_that_contradict_are_refused_in_words() {
         ("criterion: {kind: kfold, by: groups}", "name their column in `data.groups`"),
         ("criterion: {kind: kfold, stratified: true}", "use `shuffle: true`"),
         ("criterion: {kind: kfold, engine: moments, loss: absolute}", "use `rows_held_out` or `auto`"),
-        ("criterion: {kind: kfold, engine: fast}", "there are: auto, moments, "),
+        ("criterion: {kind: kfold, engine: fast}", "there are: auto, moments, primal, dual, rows_held_out"),
         ("search: {kind: backward, min_features: 9}", "min_features"),
         ("search: {kind: exhaustive, tolerance: 0.1}", "leave it out"),
         ("search: {kind: lars, forced: [x0]}", "the geometry alone decides what enters a least-angle path"),

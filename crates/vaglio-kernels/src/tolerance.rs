@@ -139,3 +139,26 @@ pub(crate) const QUADRATIC_RIDGE: f64 = 1e-14;
 pub const OUTWEIGHED: f64 = 1e-9;
 /// What rounding may add to the minimum of a quadratic form, relative to its value without columns.
 pub const MINIMUM_ROUNDING: f64 = 1e-12;
+
+// Criteria, maps and checks above the kernels.
+
+/// A standardized number this near to the edge of a bin is on it.
+pub const BIN_EDGE: f64 = 1e-9;
+/// The part of the largest entry to which the conditions of an optimum of the quadratic program hold.
+pub const OPTIMUM: f64 = 1e-12;
+/// The part of Q_ii + Q_jj at which Q_ii + Q_jj − 2Q_ij makes two columns of a quadratic program equal.
+pub const EQUAL_SIMILARITY: f64 = 1e-9;
+/// What rounding may take from a training error, as a part of the squares of the targets.
+pub const TRAINING_ROUNDING: f64 = 1e-9;
+/// The part of the error of the empty subset below which rounding hides the error of a fit.
+pub const HIDDEN_ERROR: f64 = 1e-12;
+/// How many times the digits of a fit may be lost before it is computed from the rows.
+pub const LOST_DIGITS: f64 = 1e4;
+/// The part of the largest eigenvalue below which a component of a kernel matrix is rounding.
+pub const COMPONENT_ROUNDING: f64 = 1e-12;
+/// A sum of entropies below this is rounding.
+pub const ENTROPY_ROUNDING: f64 = 1e-12;
+/// The relative error of a score against plain retraining from which up a verified run ends.
+pub const VERIFIED_ERROR: f64 = 1e-6;
+/// Verified scores below this part of that of the empty subset are compared on its scale: they are what rounding leaves.
+pub const VERIFIED_SCALE: f64 = 1e-10;

@@ -3,7 +3,8 @@
 use super::balance::{self, Weighting};
 use super::kernel::{scorer, weighing};
 use super::round::{Round, is_held_out};
-use super::settle::{Scored, TrialLoss};
+use super::settle::Scored;
+use super::trial_loss::{Residuals, TrialLoss};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
@@ -12,9 +13,6 @@ use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refi
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
-
-/// Residuals held out, scaled by √r_j: outputs × rows as given.
-pub(super) type Residuals = Vec<Vec<f64>>;
 
 /// What fits of all subsets share: rows, the folds that are held out, and the loss.
 pub(super) struct RoundFits<'d> {

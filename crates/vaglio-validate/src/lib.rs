@@ -18,6 +18,7 @@ mod rounds;
 mod session;
 mod settle;
 pub mod splits;
+mod trial_loss;
 
 pub use kernel::chosen_data;
 pub use kfold::{By, Engine, KFold};

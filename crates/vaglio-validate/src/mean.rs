@@ -12,7 +12,7 @@
 
 use super::penalty;
 use super::plan::EngineId;
-use super::settle::TrialLoss;
+use super::trial_loss::TrialLoss;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, Score, Shortcut, Trials,

@@ -1,8 +1,9 @@
 //! Fits in every round of held-out rows; a loss is the mean over them.
 
-use super::fits::{Fit, Residuals, RoundFits};
+use super::fits::{Fit, RoundFits};
 use super::mean::mean;
 use super::settle::Scored;
+use super::trial_loss::Residuals;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result, StopSign};
 

@@ -2,6 +2,7 @@
 
 use vaglio_core::{Design, Error, Feature, Result, setting};
 use vaglio_kernels::hsic::{shares, standardized};
+use vaglio_kernels::tolerance::BIN_EDGE;
 
 /// How the entries of a column, or of a numeric target, are put into bins.
 #[setting]
@@ -15,9 +16,6 @@ pub enum Bins {
     /// So many of equal weight; equal entries stay together, where their middle falls.
     Frequency(usize),
 }
-
-/// A rounded number this near to an edge is on it.
-const ON_EDGE: f64 = 1e-9;
 
 impl Bins {
     /// Refuses fewer than 2 bins, or more than 256.
@@ -45,8 +43,8 @@ impl Bins {
 fn by_deviation(values: &[f64], weights: &[f64]) -> Vec<u32> {
     let Some(units) = standardized(values, &shares(values.len(), Some(weights))) else { return vec![0; values.len()] };
     let bin = |u: &f64| match *u {
-        u if u <= ON_EDGE - 1.0 => 0,
-        u if u >= 1.0 - ON_EDGE => 2,
+        u if u <= BIN_EDGE - 1.0 => 0,
+        u if u >= 1.0 - BIN_EDGE => 2,
         _ => 1,
     };
     units.iter().map(bin).collect()
@@ -66,7 +64,7 @@ fn by_frequency(values: &[f64], weights: &[f64], count: usize) -> Vec<u32> {
     let (total, mut below, mut bins) = (weights.iter().sum::<f64>(), 0.0, vec![0; values.len()]);
     for equal in order.chunk_by(|&j, &k| values[j] == values[k]) {
         let own: f64 = equal.iter().map(|&j| weights[j]).sum();
-        let place = (below + own / 2.0) / total * count as f64 + ON_EDGE;
+        let place = (below + own / 2.0) / total * count as f64 + BIN_EDGE;
         equal.iter().for_each(|&j| bins[j] = (place as u32).min(count as u32 - 1));
         below += own;
     }

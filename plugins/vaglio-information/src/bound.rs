@@ -4,11 +4,10 @@ use crate::data::CenteredData;
 use ndarray::{Array1, Array2};
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
+use vaglio_kernels::tolerance::TRAINING_ROUNDING;
 
 /// Columns of which the bound is computed, at most.
 const MOST: usize = 64;
-/// What rounding may take from an error, as a part of the squares of the targets.
-const ROUNDED: f64 = 1e-9;
 
 /// For each λ a lower bound of Σ ‖e‖² over outputs, of every subset of some columns; `None` of too many. Cost O(s³).
 ///
@@ -24,7 +23,7 @@ pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) 
     let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][members[i.max(k)]]);
     let (values, vectors) = linalg::eigh(a.view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
-    let has_rank = values.iter().all(|value| *value > ROUNDED * largest);
+    let has_rank = values.iter().all(|value| *value > TRAINING_ROUNDING * largest);
     let explained = |along: &Vec<f64>, lambda: f64| -> f64 {
         let b: Array1<f64> = members.iter().map(|&feature| along[feature]).collect();
         vectors.t().dot(&b).iter().zip(&values).map(|(z, value)| z * z / (value.max(0.0) + lambda)).sum()
@@ -34,7 +33,7 @@ pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) 
             let least = if has_rank { square - explained(along, 0.0) } else { 0.0 };
             let penalized = (square - explained(along, lambda)).max(0.0);
             let shrunk = if square > 0.0 { penalized * penalized / square } else { 0.0 };
-            (least.max(shrunk) - ROUNDED * square).max(0.0)
+            (least.max(shrunk) - TRAINING_ROUNDING * square).max(0.0)
         };
         data.along.iter().zip(&data.target_squares).map(of_output).sum()
     };

@@ -6,9 +6,7 @@ use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
 use vaglio_kernels::linalg;
 use vaglio_kernels::sums::center;
-
-/// The share of the empty subset's error below which rounding hides the error of a fit.
-const HIDDEN: f64 = 1e-12;
+use vaglio_kernels::tolerance::HIDDEN_ERROR;
 
 /// A criterion on a design, by its definition.
 pub(crate) struct Definition<'d> {
@@ -39,7 +37,7 @@ impl<'d> Definition<'d> {
         match criterion.measure {
             Measure::Training | Measure::Gcv => {}
             Measure::Aic | Measure::Aicc | Measure::Bic => {
-                definition.scale.least = (HIDDEN * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
+                definition.scale.least = (HIDDEN_ERROR * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
             }
             Measure::Cp if criterion.variance.is_some() => {}
             Measure::Cp => {

@@ -11,9 +11,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
+use vaglio_kernels::tolerance::LOST_DIGITS;
 
-/// How many times the digits of a fit may be lost before it is made again from the rows.
-const LOST: f64 = 1e4;
 /// Changes after which a state is built anew, beside two for each column.
 const LONG: usize = 32;
 
@@ -100,7 +99,7 @@ impl State {
             let w = self.solved(&b);
             let square = data.target_squares[output];
             let error = square - dot(&w, &b) - self.lambda * dot(&w, &w);
-            match self.inflation * square <= LOST * error {
+            match self.inflation * square <= LOST_DIGITS * error {
                 true => (w, error),
                 false => self.refined(data, output, w),
             }
@@ -133,7 +132,7 @@ impl State {
     pub fn current(&self) -> SubsetFit {
         let squares = self.errors.iter().sum();
         let freedom = self.selected.len() as f64 - self.lambda * self.trace;
-        SubsetFit { squares, freedom, is_reliable: self.inflation <= LOST }
+        SubsetFit { squares, freedom, is_reliable: self.inflation <= LOST_DIGITS }
     }
 
     /// With each of some columns, none of them selected. Cost O(s · outputs) each, and O(s²) the first time.
@@ -182,8 +181,8 @@ impl State {
     /// difference of.
     fn trial(&self, squares: f64, size: usize, trace: f64, inflation: f64) -> SubsetFit {
         let before: f64 = self.errors.iter().sum();
-        let is_reliable = inflation * before.max(squares) <= LOST * squares
-            && inflation * inflation * self.total <= LOST * LOST * squares;
+        let is_reliable = inflation * before.max(squares) <= LOST_DIGITS * squares
+            && inflation * inflation * self.total <= LOST_DIGITS * LOST_DIGITS * squares;
         SubsetFit { squares, freedom: size as f64 - self.lambda * trace, is_reliable }
     }
 
@@ -249,7 +248,7 @@ impl State {
     /// Follows a removal. Cost O(n·s).
     pub fn remove(&mut self, data: &CenteredData, feature: Feature) {
         let Some(place) = self.place(feature) else { return };
-        let is_lost = self.inflation * self.cancelled(place) > LOST;
+        let is_lost = self.inflation * self.cancelled(place) > LOST_DIGITS;
         let p = self.inverse.remove(place);
         let own = p[place];
         self.selected.remove(place);
@@ -284,7 +283,7 @@ impl State {
         self.changes += 1;
         self.fit(data);
         let is_long = self.changes > 2 * self.selected.len() + LONG;
-        if is_long || self.inflation.is_nan() || self.inflation > LOST {
+        if is_long || self.inflation.is_nan() || self.inflation > LOST_DIGITS {
             *self = State::new(data, self.lambda, &self.selected);
         }
     }

@@ -9,10 +9,8 @@ use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, Result, Trained};
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tile::Tile;
+use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
 use vaglio_kernels::{Column, Level};
-
-/// The part of the largest eigenvalue below which one is rounding.
-const SMALLEST: f64 = 1e-12;
 
 /// Components of the problem's columns.
 #[derive(Debug)]
@@ -58,7 +56,7 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
         };
         vector.iter().map(|v| v * scale.copysign(peak)).collect()
     };
-    let components = (0..count).rev().filter(|&k| values[k] > SMALLEST * largest).map(component).collect();
+    let components = (0..count).rev().filter(|&k| values[k] > COMPONENT_ROUNDING * largest).map(component).collect();
     Ok(ComponentMap { inputs, kernel, landmarks, components })
 }
 

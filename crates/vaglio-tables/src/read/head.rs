@@ -19,7 +19,8 @@ pub(super) enum Head {
     /// Whole lines of text, of which the file has so many times as many.
     Text(Vec<u8>, f64),
     /// Rows that are of known types.
-    Stored(#[cfg_attr(not(feature = "parquet"), allow(dead_code))] FileKind),
+    #[cfg(feature = "parquet")]
+    Stored(FileKind),
 }
 
 /// Bytes by which each of these files is judged; `None` where they are few enough to be read.
@@ -52,7 +53,10 @@ pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
             Some(Head::Text(bytes, times.max(1.0)))
         }
         (FileKind::Text, _) | (_, Some(_)) => None,
+        #[cfg(feature = "parquet")]
         (kind, None) => Some(Head::Stored(kind)),
+        #[cfg(not(feature = "parquet"))]
+        (_, None) => None,
     }
 }
 

@@ -4,7 +4,7 @@ use super::{By, KFold};
 use crate::balance;
 use crate::fits::failed_or_stopped;
 use crate::session::Session;
-use crate::splits::dealt::renumbered;
+use crate::splits::assign::renumbered;
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};

@@ -1,7 +1,7 @@
 //! What the engines of k-fold cross-validation have in common: trials of every change of a subset, for each λ.
 
-use crate::fits::Residuals;
-use crate::settle::TrialLoss;
+use crate::trial_loss::Residuals;
+use crate::trial_loss::TrialLoss;
 use vaglio_core::{Feature, Result};
 
 /// The states of a subset, each made when it is first needed, and the trials of its changes. Columns are not constant.

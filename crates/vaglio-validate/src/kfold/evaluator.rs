@@ -4,7 +4,8 @@ use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
 use crate::fits::RoundFits;
 use crate::mean::{mean, over_rounds};
 use crate::rounds::Rounds;
-use crate::settle::{Remade, Scored, TrialLoss, in_order_of_bounds, settle};
+use crate::settle::{Remade, Scored, in_order_of_bounds, settle};
+use crate::trial_loss::TrialLoss;
 use rayon::prelude::*;
 use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, Trials, Winner, larger, smaller};
 

@@ -1,7 +1,7 @@
 //! Which rows are held out together.
 
 use super::{By, KFold};
-use crate::splits::dealt::{self, renumbered};
+use crate::splits::assign::{self, renumbered};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
 use vaglio_search::shuffle::shuffled;
 
@@ -58,11 +58,11 @@ impl KFold {
                         "the data have no groups; name their column in `data.groups`, or give them by `Rows::groups`",
                     )
                 };
-                dealt::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
+                assign::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
             }
             (None, None) => {
                 let classes = classes.filter(|_| self.stratified);
-                dealt::rows(design.rows(), classes, self.folds.unwrap_or(FOLDS), order)
+                assign::rows(design.rows(), classes, self.folds.unwrap_or(FOLDS), order)
             }
         }
     }

@@ -1,9 +1,10 @@
 //! The engine of rows held out, for any loss. The book, *Cross-validation without refitting*, "Rows held out".
 
 use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
-use crate::fits::{Residuals, RoundFits, WeighedFolds};
+use crate::fits::{RoundFits, WeighedFolds};
 use crate::kernel::scorer;
-use crate::settle::TrialLoss;
+use crate::trial_loss::Residuals;
+use crate::trial_loss::TrialLoss;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Feature, Result};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};

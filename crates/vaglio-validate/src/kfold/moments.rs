@@ -4,7 +4,7 @@ use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
 use super::{KFold, cells};
 use crate::fits::{failed, failed_or_stopped};
 use crate::session::Session;
-use crate::settle::TrialLoss;
+use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};

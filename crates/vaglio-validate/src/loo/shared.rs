@@ -1,9 +1,11 @@
 //! What the evaluator and the nodes of a tree share.
 
 use crate::balance::{self, Weighting};
-use crate::fits::{FOLDS_A_PART, Residuals, RoundFits};
+use crate::fits::{FOLDS_A_PART, RoundFits};
 use crate::round::Round;
-use crate::settle::{Remade, Settled, TrialLoss, settle};
+use crate::settle::{Remade, Settled, settle};
+use crate::trial_loss::Residuals;
+use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Recorder, Result, Score};
 use vaglio_kernels::loo::{Basis, Change, residuals_after};

@@ -1,6 +1,6 @@
 //! Later rows from earlier ones.
 
-use super::dealt::renumbered;
+use super::assign::renumbered;
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted

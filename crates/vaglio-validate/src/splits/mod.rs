@@ -1,6 +1,6 @@
 //! Rows that are held out otherwise than once each: `splits` of [`crate::KFold`].
 
-pub(crate) mod dealt;
+pub(crate) mod assign;
 mod forward;
 mod given;
 mod monte_carlo;

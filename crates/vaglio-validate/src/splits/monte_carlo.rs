@@ -1,6 +1,6 @@
 //! A random part of the rows, many times.
 
-use super::dealt::{members, renumbered};
+use super::assign::{members, renumbered};
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 use vaglio_search::shuffle::{shuffled, stream};
 

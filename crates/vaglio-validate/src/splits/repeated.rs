@@ -1,6 +1,6 @@
 //! Shuffled folds, several times.
 
-use super::dealt;
+use super::assign;
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 use vaglio_search::shuffle::{shuffled, stream};
 
@@ -43,10 +43,10 @@ impl Resampling for Repeated {
             let seed = if repeat == 0 { design.seed() } else { stream(design.seed(), REPEAT, repeat as u64) };
             let order = |count: usize| shuffled(count, seed);
             let folds = match design.groups() {
-                Some(groups) => dealt::groups(groups, Some(self.folds), order)?,
-                None => dealt::rows(design.rows(), classes, self.folds, order)?,
+                Some(groups) => assign::groups(groups, Some(self.folds), order)?,
+                None => assign::rows(design.rows(), classes, self.folds, order)?,
             };
-            splits.extend(dealt::members(&folds).into_iter().map(Split::holding_out));
+            splits.extend(assign::members(&folds).into_iter().map(Split::holding_out));
         }
         Ok(splits)
     }

@@ -41,7 +41,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
     let settings = &pipeline.0;
-    let walks = Walks::of(&selector, &design, prepared.sample.dealing().most(), settings.evaluate.as_ref());
+    let walks = Walks::of(&selector, &design, prepared.sample.fold_assignment().most(), settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
     let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas))?;
     let (outline, estimate) = (walk.outline, &walk.estimate);

@@ -6,7 +6,7 @@ use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
 use crate::resample::whole::Taken;
-use crate::resample::{Dealing, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
+use crate::resample::{FoldAssignment, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
@@ -204,14 +204,14 @@ pub(super) fn stability(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Stability>> {
     watcher.stage("stability", 2 * pairs);
-    let dealing = sample.dealing();
+    let fold_assignment = sample.fold_assignment();
     let size = selection.chosen.size.max(1);
     let sets = in_turn(2 * pairs, |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
         let key = format!("stability/{job}");
-        let half = first_half(&dealing, stream(selector.seed, HALVES, (job / 2) as u64))?;
+        let half = first_half(&fold_assignment, stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
         let walked = || -> Result<Option<Vec<String>>> {
             let fitted = sample.select(&rows)?.fitted()?;
@@ -271,14 +271,14 @@ fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
 
 /// The first half of the units, shuffled by the seed: whether each row is in it. Blocks are halved in pieces of a tenth of the
 /// rows.
-fn first_half(dealing: &Dealing, seed: u64) -> Result<Vec<bool>> {
-    match dealing {
-        Dealing::Blocks(rows) => {
-            let pieces = dealing.folds((*rows).min(10), seed)?;
+fn first_half(fold_assignment: &FoldAssignment, seed: u64) -> Result<Vec<bool>> {
+    match fold_assignment {
+        FoldAssignment::Blocks(rows) => {
+            let pieces = fold_assignment.folds((*rows).min(10), seed)?;
             let order = shuffled(pieces.iter().max().map_or(0, |most| most + 1), seed);
             Ok(pieces.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
         }
-        Dealing::Units { .. } => Ok(dealing.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
+        FoldAssignment::Units { .. } => Ok(fold_assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
     }
 }
 
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn halves_are_halves() {
-        let half = first_half(&Dealing::of_labels(&[], 11, None), 3).unwrap();
+        let half = first_half(&FoldAssignment::of_labels(&[], 11, None), 3).unwrap();
         assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
     }
 }

@@ -4,14 +4,11 @@ use crate::resample::Watcher;
 use crate::resample::pool::in_turn;
 use crate::selector::{Selection, ValidSelector};
 use vaglio_core::{Design, EntryFit, Error, Feature, Result};
+use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_report::record::Verified;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const PURPOSE: u64 = 9;
-/// The error from which up a run ends.
-const MOST: f64 = 1e-6;
-/// Scores below this part of that of the empty subset are compared on its scale: they are what rounding leaves.
-const NOTHING: f64 = 1e-10;
 
 /// A score to be recomputed.
 struct Told {
@@ -56,7 +53,7 @@ pub(super) fn verified(
     let worst = (0..errors.len()).max_by(|&a, &b| errors[a].0.total_cmp(&errors[b].0));
     let Some(worst) = worst else { return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 })) };
     let (error, defined) = errors[worst];
-    if error > MOST {
+    if error > VERIFIED_ERROR {
         let Told { number, loss, .. } = told[worst];
         let what = if path.steps.is_empty() { "the subset of size" } else { "step" };
         return Err(Error::Numerical(format!(
@@ -95,7 +92,7 @@ fn relative(loss: f64, defined: f64, empty: f64) -> f64 {
     if loss == defined {
         return 0.0;
     }
-    let scale = if empty.is_finite() { defined.abs().max(NOTHING * empty.abs()) } else { defined.abs() };
+    let scale = if empty.is_finite() { defined.abs().max(VERIFIED_SCALE * empty.abs()) } else { defined.abs() };
     let error = (loss - defined).abs() / scale;
     if error.is_nan() { f64::INFINITY } else { error }
 }
@@ -111,7 +108,7 @@ mod tests {
         assert_eq!(relative(1.5, 1.0, 2.0), 0.5);
         assert!((relative(2e-30, 1e-30, 1.0) - 1e-20).abs() < 1e-30);
         for (loss, defined) in [(f64::NAN, 1.0), (f64::INFINITY, 1.0), (1.0, f64::INFINITY)] {
-            assert!(relative(loss, defined, 1.0) > MOST, "{loss} {defined}");
+            assert!(relative(loss, defined, 1.0) > VERIFIED_ERROR, "{loss} {defined}");
         }
     }
 }

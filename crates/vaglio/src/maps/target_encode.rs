@@ -2,7 +2,7 @@
 
 use super::LearnedOn;
 use super::columns;
-use crate::resample::Dealing;
+use crate::resample::FoldAssignment;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -129,13 +129,13 @@ impl TargetEncode {
         let several = |series: &&[u32]| series.iter().any(|label| *label != series[0]);
         let series = rows.table.series().filter(several);
         let labels: Vec<&[u32]> = rows.groups.into_iter().chain(series).collect();
-        let dealing = Dealing::of_labels(&labels, rows.table.rows(), None);
-        let (most, folds) = (dealing.most(), self.folds.min(dealing.most()));
+        let fold_assignment = FoldAssignment::of_labels(&labels, rows.table.rows(), None);
+        let (most, folds) = (fold_assignment.most(), self.folds.min(fold_assignment.most()));
         if folds < 2 {
             let what = if labels.is_empty() { "rows" } else { "groups of rows" };
             return Err(Error::setting("folds", format!("{most} {what} cannot be dealt into folds")));
         }
-        dealing.folds(folds, self.seed.unwrap_or(rows.seed))
+        fold_assignment.folds(folds, self.seed.unwrap_or(rows.seed))
     }
 }
 

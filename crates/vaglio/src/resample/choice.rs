@@ -94,8 +94,8 @@ pub(crate) fn select(
     let Some((how, is_written)) = cross_validation(selector) else {
         return plain(selector, design, start, monitor, warnings);
     };
-    let dealing = sample.dealing();
-    let how = if is_written { how } else { CrossValidation { folds: how.folds.min(dealing.most()), ..how } };
+    let fold_assignment = sample.fold_assignment();
+    let how = if is_written { how } else { CrossValidation { folds: how.folds.min(fold_assignment.most()), ..how } };
     let lambdas = walk_lambdas(design, true);
     let of_row = deals(selector, sample, how);
     let parts = of_row.as_deref().unwrap_or_default();

@@ -6,7 +6,7 @@ use vaglio_search::shuffle::shuffled;
 
 /// How rows may be parted.
 #[derive(Debug, Clone)]
-pub(crate) enum Dealing {
+pub(crate) enum FoldAssignment {
     /// Rows in an order of time: contiguous blocks.
     Blocks(usize),
     /// The unit of each row, counted from 0: rows of one stay together.
@@ -20,7 +20,7 @@ pub(crate) enum Dealing {
     },
 }
 
-impl Dealing {
+impl FoldAssignment {
     /// Units from labels of rows, those of rows that share any label being one.
     pub fn of_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
         let what = if labels.is_empty() { "rows" } else { "groups of rows" };
@@ -47,14 +47,14 @@ impl Dealing {
                 *numbers.entry(root(&mut parent, row)).or_insert(next)
             })
             .collect();
-        Dealing::Units { of_row, count: numbers.len(), classes, what }
+        FoldAssignment::Units { of_row, count: numbers.len(), classes, what }
     }
 
     /// How many folds there can be at most.
     pub fn most(&self) -> usize {
         match self {
-            Dealing::Blocks(rows) => *rows,
-            Dealing::Units { count, .. } => *count,
+            FoldAssignment::Blocks(rows) => *rows,
+            FoldAssignment::Units { count, .. } => *count,
         }
     }
 
@@ -67,16 +67,16 @@ impl Dealing {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
         }
         if folds > self.most() {
-            let what = if let Dealing::Units { what, .. } = self { what } else { "rows" };
+            let what = if let FoldAssignment::Units { what, .. } = self { what } else { "rows" };
             return Err(Error::setting("folds", format!("{folds} are asked for, of {} {what}", self.most())));
         }
         match self {
-            Dealing::Blocks(rows) => {
+            FoldAssignment::Blocks(rows) => {
                 let (size, larger) = (rows / folds, rows % folds);
                 let one = |fold: usize| std::iter::repeat_n(fold, size + usize::from(fold < larger));
                 Ok((0..folds).flat_map(one).collect())
             }
-            Dealing::Units { of_row, count, classes, .. } => {
+            FoldAssignment::Units { of_row, count, classes, .. } => {
                 let classes = classes.as_deref();
                 let of_unit = match *count == of_row.len() {
                     true => dealt(of_row.len(), classes, folds, seed),
@@ -142,39 +142,39 @@ mod tests {
     #[test]
     fn rows_are_spread_evenly_class_by_class() {
         let classes: Vec<usize> = (0..23).map(|row| usize::from(row % 4 == 0)).collect();
-        let dealing = Dealing::of_labels(&[], 23, Some(classes.clone()));
-        let folds = dealing.folds(5, 7).unwrap();
+        let fold_assignment = FoldAssignment::of_labels(&[], 23, Some(classes.clone()));
+        let folds = fold_assignment.folds(5, 7).unwrap();
         for class in 0..2 {
             let counts = counts(&folds, |row| classes[row] == class);
             assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
         }
-        assert_eq!(folds, dealing.folds(5, 7).unwrap());
-        assert_ne!(folds, dealing.folds(5, 8).unwrap());
+        assert_eq!(folds, fold_assignment.folds(5, 7).unwrap());
+        assert_ne!(folds, fold_assignment.folds(5, 8).unwrap());
     }
 
     #[test]
     fn groups_stay_whole_and_each_has_a_fold_when_there_are_as_many() {
         let groups: Vec<u32> = (0..40).map(|row| [7, 3, 9, 1][row * row % 4]).collect();
-        let dealing = Dealing::of_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
-        let Dealing::Units { count, .. } = &dealing else { panic!() };
-        let folds = dealing.folds(*count, 3).unwrap();
+        let fold_assignment = FoldAssignment::of_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
+        let FoldAssignment::Units { count, .. } = &fold_assignment else { panic!() };
+        let folds = fold_assignment.folds(*count, 3).unwrap();
         assert!(counts(&folds, |_| true).iter().all(|count| *count > 0));
         for (a, b) in (0..40).flat_map(|a| (0..a).map(move |b| (a, b))) {
             assert_eq!(groups[a] == groups[b], folds[a] == folds[b]);
         }
-        assert!(dealing.folds(count + 1, 3).is_err());
+        assert!(fold_assignment.folds(count + 1, 3).is_err());
     }
 
     #[test]
     fn rows_of_a_group_and_of_a_series_stay_together() {
         let (groups, series) = ([1, 1, 2, 2, 3, 3], [5, 6, 6, 7, 8, 9]);
-        let dealing = Dealing::of_labels(&[&groups, &series], 6, None);
-        let Dealing::Units { of_row, count, .. } = dealing else { panic!() };
+        let fold_assignment = FoldAssignment::of_labels(&[&groups, &series], 6, None);
+        let FoldAssignment::Units { of_row, count, .. } = fold_assignment else { panic!() };
         assert_eq!((of_row, count), (vec![0, 0, 0, 0, 1, 1], 2));
     }
 
     #[test]
     fn rows_in_order_make_blocks() {
-        assert_eq!(Dealing::Blocks(7).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(FoldAssignment::Blocks(7).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) mod whole;
 
 pub use choice::Chosen;
 pub(crate) use choice::{Picked, select};
-pub(crate) use folds::Dealing;
+pub(crate) use folds::FoldAssignment;
 pub(crate) use held_out::held_out;
 pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, numeric, unless_too_large, unscale};

@@ -1,9 +1,9 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
-use super::folds::Dealing;
+use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
-use super::refit::{RefittedMaps, first_that_may};
-use super::rows::{Learned, Recipe, Rows, blocks, numeric};
+use super::refit::RefittedMaps;
+use super::rows::{Learned, Recipe, Rows, blocks, first_that_may, numeric};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -106,14 +106,14 @@ impl Sample {
     }
 
     /// How its rows may be parted.
-    pub fn dealing(&self) -> Dealing {
+    pub fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.groups();
         if self.ordered && groups.is_none() {
-            return Dealing::Blocks(self.rows());
+            return FoldAssignment::Blocks(self.rows());
         }
         let series = self.series().filter(|_| !self.ordered);
         let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
-        Dealing::of_labels(&labels, self.rows(), self.classes())
+        FoldAssignment::of_labels(&labels, self.rows(), self.classes())
     }
 
     /// Whether rows are in an order of time and are one series.

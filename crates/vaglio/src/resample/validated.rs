@@ -36,7 +36,7 @@ pub(super) fn dealt(
     repeat: usize,
 ) -> Result<Vec<usize>> {
     let seed = stream(selector.seed, ROUND, repeat as u64);
-    sample.dealing().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
+    sample.fold_assignment().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
 }
 
 /// Losses of the whole selection on rows held out.

@@ -143,9 +143,9 @@ pub(crate) fn outer(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Outer>>> {
     let under = |error: Error| error.under("evaluate.nested");
-    let dealing = sample.dealing();
+    let fold_assignment = sample.fold_assignment();
     let seed = whole.selector.seed;
-    let of_row = |repeat: usize| dealing.folds(folds, stream(seed, OUTER, repeat as u64)).map_err(under);
+    let of_row = |repeat: usize| fold_assignment.folds(folds, stream(seed, OUTER, repeat as u64)).map_err(under);
     let of_row: Vec<Vec<usize>> = (0..repeats).map(of_row).collect::<Result<_>>()?;
     watcher.stage("nested", folds * repeats);
     let done = in_turn(folds * repeats, |job| {

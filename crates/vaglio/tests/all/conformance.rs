@@ -67,9 +67,12 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
     Ok(())
 }
 
+/// A criterion with its word.
+type Named = (&'static str, Box<dyn Criterion>);
+
 /// Every criterion but `hsic`, whose scores of subsets of different sizes do not compare, so that a walk may end at once, and
 /// `qpfs`, whose program weighs a column otherwise where it has copies.
-fn comparing_sizes(settings: &[Value]) -> Result<Vec<(&'static str, Box<dyn Criterion>)>, Broken> {
+fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, Broken> {
     Ok(registry::every_criterion(settings)?.into_iter().filter(|(kind, _)| !["hsic", "qpfs"].contains(kind)).collect())
 }
 

@@ -5,6 +5,7 @@ use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
 use rayon::prelude::*;
 use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, part};
+use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "information";
@@ -69,7 +70,7 @@ impl Informations {
 
 impl Dependence for Informations {
     /// A sum of entropies below this is rounding.
-    const NOTHING: f64 = 1e-12;
+    const NOTHING: f64 = ENTROPY_ROUNDING;
 
     fn columns(&self) -> usize {
         self.columns.len()

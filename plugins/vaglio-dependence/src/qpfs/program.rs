@@ -2,11 +2,9 @@
 
 use super::similarities::Similarities;
 use vaglio_core::{Error, Result};
+use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
+use vaglio_kernels::tolerance::OPTIMUM;
 
-/// The conditions of an optimum hold to this part of the largest entry.
-const EXACT: f64 = 1e-12;
-/// Columns are alike where Q_ii + Q_jj − 2Q_ij is at most this part of Q_ii + Q_jj.
-const ALIKE: f64 = 1e-9;
 /// Exchanges after which slopes are computed anew.
 const FRESH: usize = 1000;
 
@@ -25,7 +23,7 @@ impl Program {
         let mut alike: Vec<usize> = Vec::with_capacity(relevance.len());
         for i in 0..relevance.len() {
             let own = |k: usize| matrix[i][i] + matrix[k][k];
-            let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * matrix[i][k] <= ALIKE * own(k);
+            let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * matrix[i][k] <= EQUAL_SIMILARITY * own(k);
             alike.push((0..i).find(is_alike).unwrap_or(i));
         }
         matrix.iter_mut().flatten().for_each(|q| *q *= 1.0 - alpha);
@@ -51,7 +49,7 @@ impl Program {
         let Some(first) = self.members().min_by(|i, k| alone(i).total_cmp(&alone(k))) else { return Ok(x) };
         x[first] = 1.0;
         let most = 200_000 + 2_000 * x.len();
-        let enough = EXACT * self.size();
+        let enough = OPTIMUM * self.size();
         let mut slopes = self.slopes(&x);
         for exchange in 1..=most {
             if exchange % FRESH == 0 {
@@ -189,7 +187,7 @@ mod tests {
             let program = Program::new(drawn(300, 5), alpha);
             let x = program.solve().unwrap();
             assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-12 && x.iter().all(|x| *x >= 0.0));
-            assert!(program.apart(&x, &program.slopes(&x)) <= EXACT * program.size());
+            assert!(program.apart(&x, &program.slopes(&x)) <= OPTIMUM * program.size());
         }
     }
 

@@ -42,15 +42,19 @@ fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: 
     let x: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(i + k) * height..][..height]);
     let y: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(j + k) * height..][..height]);
     let mut sums = [[Wide::ZERO; SIDE]; SIDE];
-    for t in 0..height {
-        let y: [Wide; SIDE] = std::array::from_fn(|k| y[k][t]);
-        for k in 0..SIDE {
-            let x = x[k][t];
-            for l in 0..SIDE {
-                sums[k][l] = x.mul_add(y[l], sums[k][l]);
+    // Zipped, so that no entry of the inner loop is checked against a length, however the compiler inlines.
+    let [[x0, x1, x2, x3], [y0, y1, y2, y3]] = [x, y];
+    let rows = x0.iter().zip(x1).zip(x2).zip(x3).zip(y0).zip(y1).zip(y2).zip(y3);
+    for (((((((x0, x1), x2), x3), y0), y1), y2), y3) in rows {
+        let y = [*y0, *y1, *y2, *y3];
+        for (x, sums) in [*x0, *x1, *x2, *x3].into_iter().zip(&mut sums) {
+            for (y, sum) in y.into_iter().zip(sums) {
+                *sum = x.mul_add(y, *sum);
             }
         }
     }
+    // A copy that the compiler cannot see through: the loop below would else keep the sums in memory in the loop above.
+    let sums = std::hint::black_box(sums);
     for k in 0..SIDE {
         for l in 0..SIDE {
             out[(i + k) * columns + j + l] += sums[k][l].sum();

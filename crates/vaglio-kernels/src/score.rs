@@ -219,9 +219,9 @@ impl Scorer {
                 }
             }
             Measure::Rows => {
-                let mut of_row = self.of_rows();
+                let mut losses = self.of_rows();
                 for (j, row) in (start..start + rows).enumerate() {
-                    let loss = of_row(row, &|o| residuals[o][j]);
+                    let loss = losses.of(row, |o| residuals[o][j]);
                     tally.lanes.update(j % Wide::WIDTH, |sum| sum + loss);
                 }
             }

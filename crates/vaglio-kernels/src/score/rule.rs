@@ -1,33 +1,49 @@
 //! Losses that the kernels have no way of their own for, from predictions.
 
-use super::Scorer;
+use super::{Rule, Scorer};
+
+/// What rows add to the sum of a loss, with room for the numbers of one.
+pub(super) struct RowLosses<'s> {
+    scorer: &'s Scorer,
+    rule: &'s dyn Rule,
+    targets: Vec<f64>,
+    predictions: Vec<f64>,
+}
+
+impl RowLosses<'_> {
+    /// What a row adds, from its scaled residuals by output; 0 of one that does not count.
+    #[inline(always)]
+    pub fn of(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
+        let scorer = self.scorer;
+        let weight = scorer.targets.weight(row);
+        if weight == 0.0 || scorer.is_outside(row) {
+            return 0.0;
+        }
+        for (o, (y, p)) in self.targets.iter_mut().zip(&mut self.predictions).enumerate() {
+            (*y, *p) = (scorer.target(o, row), scorer.prediction(o, row, residual(o)));
+        }
+        weight * self.rule.of_row(&self.targets, &self.predictions)
+    }
+}
 
 impl Scorer {
     /// The prediction of a row from its scaled residual; 0 of a row that does not count.
+    #[inline(always)]
     pub(super) fn prediction(&self, output: usize, row: usize, residual: f64) -> f64 {
         let root = self.targets.root(row);
         if root == 0.0 || self.is_outside(row) { 0.0 } else { (self.targets.scaled[output][row] - residual) / root }
     }
 
     /// The target of a row that counts.
+    #[inline(always)]
     fn target(&self, output: usize, row: usize) -> f64 {
         self.targets.scaled[output][row] / self.targets.root(row)
     }
 
-    /// What a row adds to the sum of a loss, from its scaled residuals.
-    pub(super) fn of_rows(&self) -> impl FnMut(usize, &dyn Fn(usize) -> f64) -> f64 {
+    /// The losses of single rows, to be added up.
+    pub(super) fn of_rows(&self) -> RowLosses<'_> {
         let outputs = self.targets.outputs();
-        let (mut targets, mut predictions) = (vec![0.0; outputs], vec![0.0; outputs]);
-        move |row, residual| {
-            let weight = self.targets.weight(row);
-            if weight == 0.0 || self.is_outside(row) {
-                return 0.0;
-            }
-            for (o, (y, p)) in targets.iter_mut().zip(&mut predictions).enumerate() {
-                (*y, *p) = (self.target(o, row), self.prediction(o, row, residual(o)));
-            }
-            weight * self.rule.of_row(&targets, &predictions)
-        }
+        RowLosses { scorer: self, rule: &*self.rule, targets: vec![0.0; outputs], predictions: vec![0.0; outputs] }
     }
 
     /// The loss of all rows that count, from their predictions, row after row.

@@ -11,7 +11,7 @@ struct TestLoss {
     #[serde(default)]
     weights: Vec<f64>,
     #[serde(default)]
-    engine: Engine,
+    engine: SampleEngine,
     folds: usize,
 }
 
@@ -52,11 +52,11 @@ impl Criterion for OtherTwin {
 fn a_word_of_two_parts_names_the_packages_of_both() {
     let document = Document::parse("criterion: test_twin", "p.yaml").unwrap();
     #[derive(Debug, Deserialize)]
-    struct Settings {
+    struct OneCriterion {
         #[expect(dead_code, reason = "it cannot be read")]
         criterion: Box<dyn Criterion>,
     }
-    let error = document.read::<Settings>().unwrap_err().to_string();
+    let error = document.read::<OneCriterion>().unwrap_err().to_string();
     let package = concat!("vaglio ", env!("CARGO_PKG_VERSION"));
     let expected = format!("several parts `test_twin`: of {package} and of {package}; link it with one of them");
     assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
@@ -67,7 +67,7 @@ fn a_word_of_two_parts_names_the_packages_of_both() {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Engine {
+enum SampleEngine {
     #[default]
     Auto,
     Primal,
@@ -86,7 +86,7 @@ enum Either {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+struct SampleSettings {
     version: u8,
     #[serde(default)]
     positive: Option<Label>,
@@ -108,7 +108,7 @@ fn document(text: &str) -> Document {
 }
 
 fn error(text: &str) -> String {
-    match Document::parse(text, "p.yaml").and_then(|d| d.read::<Settings>()) {
+    match Document::parse(text, "p.yaml").and_then(|d| d.read::<SampleSettings>()) {
         Ok(settings) => panic!("read as {settings:?}"),
         Err(error) => error.to_string(),
     }
@@ -118,12 +118,12 @@ fn error(text: &str) -> String {
 fn settings_are_read_with_kind_at_any_position() {
     let text = "version: 1\ncriterion: {lambda: 1, engine: {grid: {points: 3}}, folds: 0x10, kind: test_loss}\n\
                 preprocess:\n  - test_plain\n  - weights: [1e-6, .5, -3]\n    folds: 2\n    kind: test_loss\n";
-    let settings: Settings = document(text).read().unwrap();
+    let settings: SampleSettings = document(text).read().unwrap();
     let criterion = format!("{:?}", settings.criterion.unwrap());
     assert_eq!(criterion, "TestLoss { lambda: 1.0, weights: [], engine: Grid { points: 3 }, folds: 16 }");
     assert!(format!("{:?}", settings.preprocess).contains("weights: [1e-6, 0.5, -3.0]"));
     assert_eq!(settings.version, 1);
-    let settings: Settings = document("version: 1\ntarget: \"5\"\nforced: [3, a]").read().unwrap();
+    let settings: SampleSettings = document("version: 1\ntarget: \"5\"\nforced: [3, a]").read().unwrap();
     assert_eq!(settings.target.as_deref(), Some("5"));
     assert!(matches!(settings.forced.as_slice(), [Either::Index(3), Either::Name(name)] if name == "a"));
 }
@@ -139,11 +139,11 @@ fn labels_read_numbers_words_and_text() {
         ("yes", "yes"),
         ("'a b'", "a b"),
     ] {
-        let settings: Settings = document(&format!("version: 1\npositive: {text}")).read().unwrap();
+        let settings: SampleSettings = document(&format!("version: 1\npositive: {text}")).read().unwrap();
         assert_eq!(settings.positive, Some(Label(label.into())), "{text}");
     }
     assert_eq!(serde_json::from_str::<Label>("5").unwrap(), Label("5".into()));
-    assert!(document("version: 1\npositive: ~").read::<Settings>().unwrap().positive.is_none());
+    assert!(document("version: 1\npositive: ~").read::<SampleSettings>().unwrap().positive.is_none());
     assert!(error("version: 1\npositive: [a]").contains("p.yaml:2:11: `positive`: expected a label: text or a number"));
 }
 
@@ -289,7 +289,7 @@ fn assignments_change_and_create_values() {
     ] {
         document.set(assignment).unwrap();
     }
-    let settings: Settings = document.read().unwrap();
+    let settings: SampleSettings = document.read().unwrap();
     assert!(format!("{:?}", settings.criterion).contains("folds: 4"));
     let preprocess = format!("{:?}", settings.preprocess);
     assert!(preprocess.contains("folds: 2") && preprocess.contains("folds: 7"), "{preprocess}");
@@ -313,7 +313,7 @@ fn assignments_are_the_place_of_their_errors() {
         ("shuffle=[", "--set shuffle=[: "),
     ] {
         let mut document = document("version: 1\ncriterion: {kind: test_loss, folds: 1, weights: [1]}\n");
-        let result = document.set(assignment).and_then(|()| document.read::<Settings>());
+        let result = document.set(assignment).and_then(|()| document.read::<SampleSettings>());
         let found = result.unwrap_err().to_string();
         assert!(found.starts_with(expected), "{assignment}: {found}");
     }
@@ -338,7 +338,7 @@ proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in "[-a:{}\\[\\]&*!|>'\"#%@`, \\n\\t0-9.?<=~]{0,40}") {
         if let Ok(document) = Document::parse(&text, "p.yaml") {
-            let _ = document.read::<Settings>();
+            let _ = document.read::<SampleSettings>();
         }
     }
 }

@@ -5,7 +5,7 @@ use vaglio_core::shown;
 /// Significant digits in running text and tables.
 const DIGITS: usize = 5;
 
-/// A number with [`DIGITS`] significant digits; a dash where it is not finite.
+/// A number with `DIGITS` significant digits; a dash where it is not finite.
 pub fn short(x: f64) -> String {
     significant(x, DIGITS)
 }

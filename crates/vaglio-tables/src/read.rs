@@ -30,10 +30,8 @@ pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, ReadS
 pub use batches::{Batch, BatchReader, Batches};
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
-pub use settle::Hint;
-pub use settle::{DAY_FIRST, MONTH_FIRST, quoted};
-pub use source::ReadColumn;
-pub use source::{Source, Wanted};
+pub use settle::{DAY_FIRST, Hint, MONTH_FIRST, quoted};
+pub use source::{ReadColumn, Source, Wanted};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

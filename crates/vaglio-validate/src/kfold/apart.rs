@@ -1,4 +1,4 @@
-//! Folds that are rounds by themselves, where maps make the columns anew of the training rows of each.
+//! Folds that are rounds by themselves, where maps are refitted on the training rows of each.
 
 use super::KFold;
 use crate::fits::RoundFits;

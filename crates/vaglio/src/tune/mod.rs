@@ -32,7 +32,7 @@ use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Out
 /// Parameters that are tuned together, at most.
 const MOST_PARAMETERS: usize = 100;
 
-/// What tuning does: the settings are those of the record, the work is done here.
+/// What tuning does with its settings, which are those of the record.
 pub(crate) trait Tuning {
     /// Checks bounds, and that every parameter is a setting of the learner that takes the numbers between them.
     ///
@@ -54,21 +54,6 @@ pub(crate) trait Tuning {
         problem: &Problem,
         monitor: &mut Monitor<'_>,
     ) -> Result<(ValidSelector, Option<Tuned>)>;
-
-    /// Searches; `None` when it was interrupted before anything was scored.
-    fn search(&self, selector: &ValidSelector, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Option<Tuned>>;
-
-    /// The learner with these settings.
-    fn with(&self, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>>;
-
-    /// The criterion of a selection; `None` when it was stopped.
-    fn scored(
-        &self,
-        selector: &ValidSelector,
-        problem: &Problem,
-        progress: &mut Progress<'_, '_>,
-        journal: Journal,
-    ) -> Result<Option<Score>>;
 }
 
 impl Tuning for Tune {
@@ -98,93 +83,100 @@ impl Tuning for Tune {
         problem: &Problem,
         monitor: &mut Monitor<'_>,
     ) -> Result<(ValidSelector, Option<Tuned>)> {
-        let Some(found) = self.search(&selector, problem, monitor)? else { return Ok((selector, None)) };
-        let learner = self.with(&setting::written(&*selector.learner)?, found.values())?;
+        let Some(found) = search(self, &selector, problem, monitor)? else { return Ok((selector, None)) };
+        let learner = with(self, &setting::written(&*selector.learner)?, found.values())?;
         Ok((ValidSelector { learner, ..selector }, Some(found)))
     }
+}
 
-    fn search(&self, selector: &ValidSelector, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Option<Tuned>> {
-        let span = tracing::info_span!("tune", method = self.method.name(), budget = self.budget);
-        let _entered = span.enter();
-        let settings = setting::written(&*selector.learner)?;
-        let (journal, mut tried) = (monitor.journal.under("tune"), 0);
-        let mut progress = Progress { monitor, done: 0.0, of: self.budget as f64, stopped: false };
-        let evaluate = |values: &[f64]| {
-            if progress.stopped {
-                return Evaluated::Stopped;
-            }
-            tried += 1;
-            let scored = self.with(&settings, values).and_then(|learner| {
-                let tuned = ValidSelector { learner, ..selector.clone() };
-                journal.once(tried, || self.scored(&tuned, problem, &mut progress, journal.within(tried)))
-            });
-            progress.done += 1.0;
-            match scored {
-                Ok(None) => Evaluated::Stopped,
-                Ok(Some(score)) => {
-                    progress.ask();
-                    Evaluated::Scored(score.loss)
-                }
-                Err(error) => {
-                    progress.ask();
-                    Evaluated::Failed(error)
-                }
-            }
-        };
-        let bounds: Vec<Bounds> = self.parameters.values().copied().collect();
-        let start: Vec<f64> =
-            self.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
-        let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        let ledger = Ledger::new(&paths, &bounds, self.budget, evaluate);
-        match self.method {
-            Method::NelderMead => solve::nelder_mead(&ledger, &start)?,
-            Method::ParticleSwarm => solve::particle_swarm(&ledger, &start, selector.seed)?,
+/// Searches; `None` when it was interrupted before anything was scored.
+fn search(
+    tune: &Tune,
+    selector: &ValidSelector,
+    problem: &Problem,
+    monitor: &mut Monitor<'_>,
+) -> Result<Option<Tuned>> {
+    let span = tracing::info_span!("tune", method = tune.method.name(), budget = tune.budget);
+    let _entered = span.enter();
+    let settings = setting::written(&*selector.learner)?;
+    let (journal, mut tried) = (monitor.journal.under("tune"), 0);
+    let mut progress = Progress { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
+    let evaluate = |values: &[f64]| {
+        if progress.stopped {
+            return Evaluated::Stopped;
         }
-        let (trials, failure) = ledger.into_trials();
-        let lowest = |best: Option<usize>, k: usize| match best {
-            Some(b) if trials[b].score <= trials[k].score => Some(b),
-            _ => Some(k).filter(|&k| trials[k].score < f64::INFINITY),
-        };
-        match ((0..trials.len()).fold(None, lowest), failure) {
-            (Some(best), _) => Ok(Some(Tuned { tune: self.clone(), trials, best })),
-            (None, Some(failure)) => Err(failure),
-            (None, None) if trials.is_empty() => Ok(None),
-            (None, None) => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
+        tried += 1;
+        let scored = with(tune, &settings, values).and_then(|learner| {
+            let tuned = ValidSelector { learner, ..selector.clone() };
+            journal.once(tried, || scored(tune, &tuned, problem, &mut progress, journal.within(tried)))
+        });
+        progress.done += 1.0;
+        match scored {
+            Ok(None) => Evaluated::Stopped,
+            Ok(Some(score)) => {
+                progress.ask();
+                Evaluated::Scored(score.loss)
+            }
+            Err(error) => {
+                progress.ask();
+                Evaluated::Failed(error)
+            }
         }
+    };
+    let bounds: Vec<Bounds> = tune.parameters.values().copied().collect();
+    let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
+    let paths: Vec<&str> = tune.parameters.keys().map(String::as_str).collect();
+    let ledger = Ledger::new(&paths, &bounds, tune.budget, evaluate);
+    match tune.method {
+        Method::NelderMead => solve::nelder_mead(&ledger, &start)?,
+        Method::ParticleSwarm => solve::particle_swarm(&ledger, &start, selector.seed)?,
     }
-
-    fn with(&self, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
-        let mut settings = settings.clone();
-        for ((path, bounds), &value) in self.parameters.iter().zip(values) {
-            setting::set(&mut settings, path, bounds.number(value));
-        }
-        let learner = setting::read(settings).map_err(|message| Error::setting("learner", message))?;
-        learner.check().map_err(|e| e.under("learner"))?;
-        Ok(learner)
+    let (trials, failure) = ledger.into_trials();
+    let lowest = |best: Option<usize>, k: usize| match best {
+        Some(b) if trials[b].score <= trials[k].score => Some(b),
+        _ => Some(k).filter(|&k| trials[k].score < f64::INFINITY),
+    };
+    match ((0..trials.len()).fold(None, lowest), failure) {
+        (Some(best), _) => Ok(Some(Tuned { tune: tune.clone(), trials, best })),
+        (None, Some(failure)) => Err(failure),
+        (None, None) if trials.is_empty() => Ok(None),
+        (None, None) => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
     }
+}
 
-    fn scored(
-        &self,
-        selector: &ValidSelector,
-        problem: &Problem,
-        progress: &mut Progress<'_, '_>,
-        journal: Journal,
-    ) -> Result<Option<Score>> {
-        let design = selector.design(problem)?;
-        match self.score {
-            Scored::All => {
-                let all = design.candidates();
-                let mut subset = Subset::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
-                subset.reset(&all)?;
-                subset.score().map(Some)
-            }
-            Scored::Search => {
-                let stop = progress.monitor.stop.clone();
-                let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
-                let path = selector.search_on(&design, Instant::now(), monitor)?.path;
-                let score = path.result().map_or(path.empty, |entry| entry.score);
-                if progress.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
-            }
+/// The learner with these settings.
+fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
+    let mut settings = settings.clone();
+    for ((path, bounds), &value) in tune.parameters.iter().zip(values) {
+        setting::set(&mut settings, path, bounds.number(value));
+    }
+    let learner = setting::read(settings).map_err(|message| Error::setting("learner", message))?;
+    learner.check().map_err(|e| e.under("learner"))?;
+    Ok(learner)
+}
+
+/// The criterion of a selection; `None` when it was stopped.
+fn scored(
+    tune: &Tune,
+    selector: &ValidSelector,
+    problem: &Problem,
+    progress: &mut Progress<'_, '_>,
+    journal: Journal,
+) -> Result<Option<Score>> {
+    let design = selector.design(problem)?;
+    match tune.score {
+        Scored::All => {
+            let all = design.candidates();
+            let mut subset = Subset::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
+            subset.reset(&all)?;
+            subset.score().map(Some)
+        }
+        Scored::Search => {
+            let stop = progress.monitor.stop.clone();
+            let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
+            let path = selector.search_on(&design, Instant::now(), monitor)?.path;
+            let score = path.result().map_or(path.empty, |entry| entry.score);
+            if progress.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
         }
     }
 }
@@ -195,7 +187,7 @@ pub(crate) fn all_at_once(columns: usize) -> Outline {
 }
 
 /// Shows scores in place of the steps of their searches, which are not the run's own.
-pub(crate) struct Progress<'o, 'm> {
+struct Progress<'o, 'm> {
     monitor: &'o mut Monitor<'m>,
     done: f64,
     of: f64,

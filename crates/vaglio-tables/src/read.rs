@@ -28,6 +28,7 @@ mod source;
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, ReadSpec, Survey, Word};
 pub use batches::{Batch, BatchReader, Batches};
+pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
 pub use settle::{DAY_FIRST, Hint, MONTH_FIRST, quoted};

@@ -72,16 +72,21 @@ impl Survey {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Refuses cells that are missing in columns of these names.
+    /// Refuses cells that are missing in columns of these names; the error names the remedy.
     ///
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
-    pub fn check_complete<'n>(&self, table: &Table, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+    pub fn check_complete<'n>(
+        &self,
+        table: &Table,
+        names: impl IntoIterator<Item = &'n str>,
+        remedy: Option<&str>,
+    ) -> Result<()> {
         for name in names {
             if let Some(missing) = table.get(name).and_then(Cells::missing) {
-                let (row, column, count) = (missing.first + 1, name.to_owned(), missing.count);
-                let value = "a missing cell".to_owned();
-                return Err(self.located(Error::NonFinite { row, column, value, count, file: None, remedy: None }));
+                let (row, column, count) = (table.origin(missing.first) + 1, name.to_owned(), missing.count);
+                let (value, remedy) = ("a missing cell".to_owned(), remedy.map(str::to_owned));
+                return Err(self.located(Error::NonFinite { row, column, value, count, file: None, remedy }));
             }
         }
         Ok(())

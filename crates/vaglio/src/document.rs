@@ -10,6 +10,7 @@ mod route;
 mod yaml;
 
 pub(crate) use fault::twice;
+pub(crate) use label::LABEL;
 pub use label::Label;
 pub use node::{Entry, Meaning, Node, Scalar, Value};
 pub use yaml::{LARGEST, to_yaml};

@@ -26,6 +26,7 @@ mod read_options;
 mod record;
 mod repetition;
 mod roles;
+mod rows;
 mod run;
 mod series;
 mod settings;

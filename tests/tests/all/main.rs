@@ -35,6 +35,7 @@ mod predict;
 mod predict_beside;
 mod predict_streamed;
 mod report;
+mod rows;
 mod series;
 mod splits;
 mod strangers;

@@ -6,6 +6,7 @@ mod columns;
 mod evaluation;
 mod figures;
 mod json;
+mod left_out;
 mod loss_name;
 mod steps;
 mod table;
@@ -19,6 +20,7 @@ pub use evaluation::{
 };
 pub use figures::Figures;
 pub use figures::{class_of, largest};
+pub use left_out::{LeftOut, LeftOutReason, told};
 pub use loss_name::LossName;
 pub use steps::recorded;
 pub use steps::{EntryRecord, StepRecord};
@@ -194,6 +196,9 @@ pub struct DataRecord {
     pub sha256: String,
     /// Rows of the training file that were set aside as test rows, from 1.
     pub test_rows: Option<Vec<usize>>,
+    /// Rows that take no part, by why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// What the columns of the training file were taken for.
     #[serde(default)]
     pub columns: Vec<TakenColumns>,

@@ -1,5 +1,6 @@
 //! The result as a short table for people.
 
+use super::left_out::told;
 use super::{Figures, Nested, PerOutput, Record, Status, Verified};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, ZeroOne, shown};
@@ -29,6 +30,9 @@ impl Record {
             parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
             parts.learner,
         ));
+        if !self.data.left_out.is_empty() {
+            out.push_str(&format!("left out: {}\n", shown(&told(&self.data.left_out))));
+        }
         if let Some(tuned) = &self.tuned {
             let values: Vec<String> =
                 tuned.parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();

@@ -10,7 +10,7 @@ use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
 use super::{chart, evidence, heat, knots, labels};
-use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, proven};
+use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, proven, told};
 use serde::Serialize;
 use vaglio_core::Action;
 
@@ -44,6 +44,7 @@ pub struct View {
     sizes: String,
     excluded: String,
     taken: String,
+    left_out: String,
     configuration: String,
     sha256: String,
 }
@@ -91,6 +92,7 @@ impl View {
             sizes: sizes(source).html(),
             excluded: excluded(source).html(),
             taken: taken(source).html(),
+            left_out: told(&record.data.left_out),
             configuration: configuration.to_owned(),
             sha256: record.data.sha256.clone(),
         }
@@ -104,6 +106,10 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
         out.push(Fact { label: label.into(), text: number::count(count as u64), full: String::new() });
     };
     counted("Rows", record.data.rows);
+    if !record.data.left_out.is_empty() {
+        let count = record.data.left_out.iter().map(|of| of.rows + of.test_rows).sum::<usize>();
+        counted("Rows left out", count);
+    }
     counted("Candidate columns", record.data.features);
     if let Some(classes) = &record.data.classes {
         counted("Classes", classes.len());

@@ -222,6 +222,23 @@ impl DateForm {
     }
 }
 
+/// The first second of the date that the text names and the first one after it, since the beginning of 1970: of a year, of a
+/// day, or of one moment. `None` for what is no date, or may begin with the day and with the month.
+pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
+    let day = |year: i32| {
+        NaiveDate::from_ymd_opt(year, 1, 1).map(|date| date.and_time(Default::default()).and_utc().timestamp() as f64)
+    };
+    if text.len() == 4
+        && let Ok(year) = text.parse::<i32>()
+    {
+        return Some([day(year)?, day(year + 1)?]);
+    }
+    let seconds: Vec<f64> = DateForm::of(text, order).iter().filter_map(|form| form.seconds(text)).collect();
+    let first = *seconds.first()?;
+    let length = if text.contains(':') { 0.0 } else { 86400.0 };
+    seconds.iter().all(|other| *other == first).then_some([first, first + length])
+}
+
 /// The seconds since midnight of a time of day; one with a time zone is taken to that of Greenwich.
 fn of_day(time: &str) -> Option<f64> {
     let time = time.trim();

@@ -7,10 +7,10 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 use super::cell::{DateForm, Dress, Rules, plain};
 use super::fault::{Fault, FaultKind};
 use super::growing::{Growing, NumberColumn, RawColumn};
-use crate::{ColumnSurvey, InferredType};
+use crate::{ColumnSurvey, InferredType, Survey};
 use dates::{SAMPLE, dates};
-use std::collections::HashSet;
-use vaglio_core::{Cells, Numbers};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Cells, Numbers, Table};
 
 /// What is known of a column before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -328,6 +328,18 @@ fn done(
 ) -> Settled {
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
     Settled::Cells(cells, ColumnSurvey { name: name.to_owned(), taken, missing, first_missing, levels, note })
+}
+
+impl Survey {
+    /// The same of the rows that are left in the table: what columns are taken for, their missing cells and levels.
+    pub fn of_rows_left(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
+        for column in &mut self.columns {
+            let Some(cells) = table.get(&column.name) else { continue };
+            column.missing = cells.missing().map_or(0, |missing| missing.count);
+            let hint = hints.get(&column.name).copied().unwrap_or_default();
+            (column.taken, column.levels) = taken(cells, hint, cells.len() - column.missing);
+        }
+    }
 }
 
 /// What the cells of a column are taken for, `present` of which are there, and how many texts there are among them.

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Label(pub String);
 
 /// The name under which a reader of a document hands over a scalar as it was written.
-pub(super) const LABEL: &str = "Label";
+pub(crate) const LABEL: &str = "Label";
 
 /// The label that a scalar stands for.
 pub(super) fn of_scalar(scalar: &Scalar) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::roles::Roles;
 use crate::pipeline::ColumnType;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use vaglio_core::{Error, Result, Table};
 use vaglio_report::record::TakenColumns;
 use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, Survey, quoted};
@@ -10,12 +10,14 @@ use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, Survey, quoted};
 /// What is known of columns before they are read: what the settings say, and what labels and targets are.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
     let spec = roles.spec;
-    let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assignment];
+    let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
+    let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assignment, test_rows];
     let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
     let asked = spec.weights.iter().chain(&spec.time).map(|name| (name.clone(), Hint::Auto));
     let targets = spec.target.names().iter().map(|name| (name.clone(), Hint::Target));
     let typed = spec.types.iter().map(|(name, kind)| (name.clone(), kind.hint()));
-    asked.chain(labels).chain(targets).chain(typed).collect()
+    let filters = spec.filters().map(|(_, filter)| (filter.column.clone(), Hint::Auto));
+    filters.chain(asked).chain(labels).chain(targets).chain(typed).collect()
 }
 
 /// The same for other rows with the columns of a table that was read: they hold what it holds.
@@ -51,7 +53,10 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
     let spec = roles.spec;
     for column in &survey.columns {
         let name = &column.name;
-        if spec.types.contains_key(name) || roles.of_rows().iter().any(|(_, of_rows)| of_rows == name) {
+        if table.get(name).is_none()
+            || spec.types.contains_key(name)
+            || roles.of_rows().iter().any(|(_, of_rows)| of_rows == name)
+        {
             continue;
         }
         let is_target = spec.target.names().contains(name);
@@ -99,13 +104,14 @@ pub(super) fn taken(
     let spec = roles.spec;
     let found: HashMap<&str, &ColumnSurvey> =
         survey.columns.iter().map(|column| (column.name.as_str(), column)).collect();
+    let alone: HashSet<&str> = roles.for_filters_alone(aside).collect();
     let mut all: Vec<TakenColumns> = Vec::new();
     for name in header {
         let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
         let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
         let of_rows = roles.of_rows().into_iter().find(|(_, of_rows)| of_rows == name);
         let (found, role) = match found.get(name.as_str()).copied() {
-            _ if is_dropped => (None, Some("left out")),
+            _ if is_dropped || alone.contains(name.as_str()) => (None, Some("left out")),
             Some(found) if spec.target.names().contains(name) => (Some(found), Some("target")),
             Some(found) if of_rows.is_some() => {
                 (Some(found), of_rows.map(|(field, _)| field.rsplit('.').next().unwrap_or(field)))

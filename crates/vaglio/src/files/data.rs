@@ -4,6 +4,7 @@ use super::column_types;
 use super::holdout::set_aside;
 use super::intervals;
 use super::roles::{Roles, check_weights};
+use super::rows::{taking_part, together};
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use crate::pipeline::Reading;
@@ -13,7 +14,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
-use vaglio_report::record::TakenColumns;
+use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
 
@@ -36,6 +37,8 @@ pub struct Prepared {
     pub targets: Vec<String>,
     /// Rows of the training file that were set aside as test rows, from 1 and increasing.
     pub test_rows: Option<Vec<usize>>,
+    /// Rows that take no part, by why.
+    pub left_out: Vec<LeftOut>,
     /// What the columns of the training file are taken for.
     pub columns: Vec<TakenColumns>,
     /// How other files with these columns are read.
@@ -76,12 +79,14 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let source = opened(&spec.train)?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
-    let wanted = Wanted { filter: ColumnFilter::except(roles.unused()), hints: column_types::hints(&roles) };
-    let (mut table, survey, sha256) = match is_sample {
+    let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
+    let (table, mut survey, sha256) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
     };
     let reading = Reading::of(spec, &source, &survey);
+    let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, &source, true)
+        .map_err(|error| error.in_file(&train_path))?;
     for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
         tracing::warn!("the column `{name}` is left out: {why}");
     }
@@ -93,16 +98,25 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     roles.check_complete(&table, &survey)?;
     column_types::check(&roles, &mut table, &survey)?;
     check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
+    let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
+    if is_gone && (settings.learner.needs_order() || settings.preprocess.iter().any(|map| map.needs_order())) {
+        tracing::warn!(
+            "rows without a target are left out, and steps back in time are counted over those that are left"
+        );
+    }
     let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let mut test_survey = survey.clone();
     // The last rows follow the training rows, which are their past where maps look back.
-    let looks_back = spec.test_last.is_some() && settings.preprocess.iter().any(|map| map.needs_order());
+    let is_set_aside = spec.test_last.is_some() || spec.test_rows.is_some();
+    let looks_back = is_set_aside && settings.preprocess.iter().any(|map| map.needs_order());
     let whole = looks_back.then(|| table.clone());
     let (train, test) = match &spec.test {
         Some(test) => {
             let test_source = opened(test)?;
-            let (test, of_test) = read_test(&roles, &test_source, &header, &survey)?;
+            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &survey)?;
+            left_out = together(left_out, left_out_of_test);
             of_test_rows = test_source.times(&of_test);
             test_survey = of_test;
             (table, Some(test))
@@ -165,6 +179,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         sha256,
         targets,
         test_rows,
+        left_out,
         columns,
         reading,
         times: (of_train.is_some() || of_test_rows.is_some())
@@ -185,9 +200,14 @@ fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget, is_sample
 
 /// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may
 /// be missing, but for what puts them in order.
-fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train: &Survey) -> Result<(Table, Survey)> {
+fn read_test(
+    roles: &Roles<'_>,
+    source: &Source,
+    train_header: &[String],
+    train: &Survey,
+) -> Result<(Table, Survey, Vec<LeftOut>)> {
     let header = source.names();
-    let unused = roles.unused();
+    let unused = roles.unread();
     let read = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
     let read: HashSet<&str> = read.map(|column| column.name.as_str()).collect();
     let is_read = |name: &&String| read.contains(name.as_str()) && !unused.contains(name);
@@ -201,11 +221,14 @@ fn read_test(roles: &Roles<'_>, source: &Source, train_header: &[String], train:
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
     let hints = column_types::hints_like(roles, train);
-    let (table, survey) = source.read(&Wanted { filter: ColumnFilter::only(wanted), hints })?;
-    roles.check_complete(&table, &survey)?;
+    let wanted = Wanted { filter: ColumnFilter::only(wanted), hints };
+    let (table, mut survey) = source.read(&wanted)?;
     let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    let (table, left_out) =
+        taking_part(roles, table, &mut survey, &wanted.hints, source, false).map_err(|error| error.in_file(&path))?;
+    roles.check_complete(&table, &survey)?;
     let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
-    Ok((arranged.map_err(|error| error.in_file(&path))?, survey))
+    Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))
 }
 
 /// The problem with targets in the units that they had before they were scaled.

@@ -1,8 +1,9 @@
 //! Training rows that are set aside as test rows.
 
+use super::rows::having;
 use super::series::{numbers_of, places_of};
 use super::targets::{same_label, task};
-use crate::pipeline::DataSpec;
+use crate::pipeline::{DataSpec, TestRows};
 use std::collections::HashSet;
 use vaglio_core::{Error, Result, Table, Task};
 use vaglio_search::shuffle::shuffled;
@@ -12,10 +13,11 @@ use vaglio_search::shuffle::shuffled;
 /// # Errors
 /// [`Error::Setting`] where a side would be empty, or groups would be on both.
 pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Table, Option<Table>)> {
-    let (train, test) = match (spec.test_fraction, spec.test_last) {
-        (Some(fraction), _) => at_random(spec, &table, fraction, seed)?,
-        (None, Some(share)) => last(spec, &table, share)?,
-        (None, None) => return Ok((table, None)),
+    let (train, test) = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
+        (Some(fraction), ..) => at_random(spec, &table, fraction, seed)?,
+        (None, Some(share), _) => last(spec, &table, share)?,
+        (None, None, Some(named)) => by_column(spec, &table, named)?,
+        (None, None, None) => return Ok((table, None)),
     };
     Ok((train, Some(test)))
 }
@@ -122,6 +124,18 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<(Table, Table)> {
             );
             return Err(Error::setting("data.groups", message));
         }
+    }
+    Ok(sides(table, |row| is_test[row]))
+}
+
+/// Sets the rows aside of which a column says so.
+fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<(Table, Table)> {
+    let missing = || Error::Shape(format!("the column `{}` is missing", named.column));
+    let cells = table.get(&named.column).ok_or_else(missing)?;
+    let is_test = having("data.test_rows.is", cells, &named.is, spec, true)?;
+    if is_test.iter().all(|is| *is) {
+        let message = format!("every row of `{}` is a test row, and none is left to train on", named.column);
+        return Err(Error::setting("data.test_rows", message));
     }
     Ok(sides(table, |row| is_test[row]))
 }

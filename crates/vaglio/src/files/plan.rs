@@ -18,6 +18,7 @@ use std::path::Path;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
+use vaglio_report::record::told;
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -67,6 +68,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     );
     if prepared.times.is_some() {
         line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
+    }
+    if !prepared.left_out.is_empty() {
+        line("", format!("left out: {}", told(&prepared.left_out)));
     }
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();

@@ -234,7 +234,7 @@ impl SavedModel {
         intervals: Option<&IntervalEnds>,
     ) -> Result<Judged> {
         let observed = self.observed()?;
-        survey.check_complete(&table, observed.targets.iter().map(String::as_str))?;
+        survey.check_complete(&table, observed.targets.iter().map(String::as_str), None)?;
         // Weights are optional, as in test rows.
         let weights = observed.weights.as_ref().and_then(|name| table.take(name));
         let taken = |name: &String| Some((name.clone(), table.get(name)?.clone()));

@@ -118,6 +118,7 @@ fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
         classes: design.classes().map(|classes| classes.names),
         sha256: prepared.sha256.digits()?,
         test_rows: prepared.test_rows.clone(),
+        left_out: prepared.left_out.clone(),
         columns: prepared.columns.clone(),
     })
 }

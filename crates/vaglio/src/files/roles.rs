@@ -2,6 +2,7 @@
 
 use super::series::{Order, numbers_of};
 use crate::pipeline::{ColumnType, DataSpec, Names};
+use std::collections::HashSet;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_tables::read::Survey;
 
@@ -18,12 +19,13 @@ pub(super) struct Roles<'p> {
 impl Roles<'_> {
     /// The columns that say something of the rows and are no features, with the setting that names each.
     pub fn of_rows(&self) -> Vec<(&'static str, &str)> {
-        let DataSpec { weights, groups, series, time, .. } = self.spec;
+        let DataSpec { weights, groups, series, time, test_rows, .. } = self.spec;
         let named = [
             ("data.weights", weights.as_deref()),
             ("data.groups", groups.as_deref()),
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
+            ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
             (self.assigning(), self.assignment),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
@@ -94,6 +96,9 @@ impl Roles<'_> {
         for (field, name) in self.of_rows() {
             known(field.to_owned(), name)?;
         }
+        for (field, filter) in spec.filters() {
+            known(format!("{field}.column"), &filter.column)?;
+        }
         for (index, name) in spec.exclude.iter().enumerate() {
             known(format!("data.exclude[{index}]"), name)?;
         }
@@ -113,13 +118,35 @@ impl Roles<'_> {
         self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
     }
 
+    /// Columns that are not read: those that are unused, and that no filter asks for.
+    pub fn unread(&self) -> Vec<String> {
+        let unused = self.unused().into_iter();
+        unused.filter(|name| self.spec.filters().all(|(_, filter)| filter.column != *name)).collect()
+    }
+
+    /// Columns that are read for filters of rows alone: they are unused, or without a name of their own.
+    pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> impl Iterator<Item = &str> {
+        let spec = self.spec;
+        let is_asked = |name: &str| {
+            spec.types.contains_key(name)
+                || spec.target.names().iter().any(|target| target == name)
+                || self.of_rows().iter().any(|(_, of_rows)| *of_rows == name)
+        };
+        let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !is_asked(name));
+        let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();
+        spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
+    }
+
     /// Refuses cells that are missing in targets and in columns that say something of the rows.
     ///
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
     pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
         let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
-        survey.check_complete(table, self.spec.target.names().iter().map(String::as_str).chain(of_rows))
+        let DataSpec { target, weights, .. } = self.spec;
+        let counted = target.names().iter().chain(weights).map(String::as_str);
+        survey.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
+        survey.check_complete(table, of_rows, None)
     }
 }
 

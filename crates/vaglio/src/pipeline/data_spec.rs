@@ -1,6 +1,6 @@
 //! Where the data are, and what their columns mean.
 
-use super::ReadSpec;
+use super::{ReadSpec, RowFilters, TestRows};
 use crate::document::Label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -26,6 +26,16 @@ pub struct DataSpec {
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_last: Option<f64>,
+    /// A column that says which rows are test rows, instead of `test`; it is no feature.
+    #[serde(default)]
+    pub test_rows: Option<TestRows>,
+    /// The rows that take part, of training and test tables alike: those that pass this filter, or every one of a list. Others
+    /// are left out before anything is learned.
+    #[serde(default)]
+    pub rows: Option<RowFilters>,
+    /// What is done with rows whose target or weight is missing.
+    #[serde(default)]
+    pub missing_target: MissingTarget,
     /// The column, or columns, to predict.
     pub target: Target,
     /// What kind of target it is; inferred when absent.
@@ -124,6 +134,17 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
+/// What is done with rows whose target or weight is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingTarget {
+    /// The data are refused.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Drop,
+}
+
 /// What kind of target it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -142,6 +163,16 @@ impl DataSpec {
     /// # Errors
     /// [`Error::Setting`] with the field's path in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
+        let others = [
+            ("test", self.test.is_some()),
+            ("test_fraction", self.test_fraction.is_some()),
+            ("test_last", self.test_last.is_some()),
+        ];
+        if let (Some(_), Some((other, _))) = (&self.test_rows, others.iter().find(|(_, is_there)| *is_there)) {
+            let message = format!("it cannot be combined with `{other}`; give one of them");
+            return Err(Error::setting("data.test_rows", message));
+        }
+        self.filters().try_for_each(|(field, filter)| filter.check(&field))?;
         for (field, share) in [("data.test_fraction", self.test_fraction), ("data.test_last", self.test_last)] {
             let Some(share) = share else { continue };
             if self.test.is_some() {

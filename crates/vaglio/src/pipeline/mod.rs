@@ -6,16 +6,18 @@ mod evaluate;
 mod fields;
 mod limits;
 mod load;
+mod row_filter;
 pub(crate) mod saved;
 mod schema;
 mod threads;
 mod time_span;
 
-pub use data_spec::{ColumnType, DataSpec, Files, Names, Target, TaskKind};
+pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, Target, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs};
 pub use fields::component_fields;
 pub use limits::Limits;
 pub use load::{by_default, load};
+pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
 pub use saved::{
     Calibration, FoldModel, HeldOutBy, IntervalEnds, Logistic, Observed, Reading, SavedIntervals, SavedModel,
 };

@@ -1,0 +1,56 @@
+//! Rows that take no part in a run.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows that were left out for one reason; each is counted once, by the first that holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Why.
+    pub reason: LeftOutReason,
+    /// The column whose cells say so.
+    pub column: String,
+    /// What rows have to have, where a filter says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Rows of the training file.
+    pub rows: usize,
+    /// Rows of the files of test rows.
+    #[serde(default)]
+    pub test_rows: usize,
+}
+
+/// Why rows are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOutReason {
+    /// A filter of `data.rows`.
+    Filter,
+    /// A target is missing.
+    MissingTarget,
+    /// The weight is missing.
+    MissingWeight,
+}
+
+impl LeftOut {
+    /// How many, and why, in words.
+    pub fn words(&self) -> String {
+        let count = |rows: usize, what: &str| format!("{rows} {what}{}", if rows == 1 { "" } else { "s" });
+        let how_many = match self.test_rows {
+            0 => count(self.rows, "row"),
+            test => format!("{} and {}", count(self.rows, "row"), count(test, "test row")),
+        };
+        let column = &self.column;
+        let why = match (self.reason, &self.filter) {
+            (LeftOutReason::Filter, filter) => format!("not of `{}`", filter.as_ref().unwrap_or(column)),
+            (LeftOutReason::MissingTarget, _) => format!("without the target `{column}`"),
+            (LeftOutReason::MissingWeight, _) => format!("without the weight `{column}`"),
+        };
+        format!("{how_many} {why}")
+    }
+}
+
+/// All of them in words.
+pub fn told(rows: &[LeftOut]) -> String {
+    rows.iter().map(LeftOut::words).collect::<Vec<_>>().join("; ")
+}

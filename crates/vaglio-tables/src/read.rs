@@ -18,6 +18,7 @@ mod growing;
 #[cfg(feature = "parquet")]
 mod guard;
 mod head;
+mod layout;
 mod load;
 mod parts;
 mod paths;
@@ -31,7 +32,7 @@ pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
-pub use settle::{DAY_FIRST, Hint, MONTH_FIRST, quoted};
+pub use settle::{DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, quoted};
 pub use source::{ReadColumn, Source, Wanted};
 
 use std::collections::{BTreeSet, HashMap, HashSet};

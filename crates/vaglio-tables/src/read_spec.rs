@@ -10,9 +10,12 @@ use vaglio_core::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadSpec {
-    /// What stands between cells: one character, `tab`, or `auto` for the one of `,` `;` tab `|` that gives all rows the
-    /// same number of cells.
+    /// What stands between cells: one character, `tab`, `blanks` for runs of blanks and tabs, or `auto` for the one of `,` `;`
+    /// tab `|` and runs of blanks that gives all rows the same number of cells.
     pub delimiter: Delimiter,
+    /// How many characters each column has, where cells stand in fixed widths; the header stands in the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub widths: Option<Vec<usize>>,
     /// What stands before the decimals of a number: `.`, `,` or `auto`. The other one, blanks and `'` may part thousands.
     pub decimal: Decimal,
     /// Cells that are missing, in upper or lower case.
@@ -32,6 +35,7 @@ impl Default for ReadSpec {
     fn default() -> Self {
         ReadSpec {
             delimiter: Delimiter::Auto,
+            widths: None,
             decimal: Decimal::Auto,
             na: ["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| Word(word.into())).into(),
             encoding: "utf-8".into(),
@@ -49,6 +53,8 @@ pub enum Delimiter {
     /// What gives all rows the same number of cells.
     #[default]
     Auto,
+    /// Runs of blanks and tabs.
+    Blanks,
     /// This ASCII character.
     Is(u8),
 }
@@ -57,6 +63,7 @@ impl Serialize for Delimiter {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
             Delimiter::Auto => serializer.serialize_str("auto"),
+            Delimiter::Blanks => serializer.serialize_str("blanks"),
             Delimiter::Is(b'\t') => serializer.serialize_str("tab"),
             Delimiter::Is(byte) => serializer.serialize_str(&char::from(*byte).to_string()),
         }
@@ -68,9 +75,10 @@ impl<'de> Deserialize<'de> for Delimiter {
         let text = String::deserialize(deserializer)?;
         match (text.as_str(), text.as_bytes()) {
             ("auto", _) => Ok(Delimiter::Auto),
+            ("blanks" | " ", _) => Ok(Delimiter::Blanks),
             ("tab", _) => Ok(Delimiter::Is(b'\t')),
             (_, [byte]) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"') => Ok(Delimiter::Is(*byte)),
-            _ => Err(D::Error::custom("expected `auto`, `tab` or one ASCII character such as `;`")),
+            _ => Err(D::Error::custom("expected `auto`, `tab`, `blanks` or one ASCII character such as `;`")),
         }
     }
 }
@@ -162,6 +170,21 @@ impl ReadSpec {
                 Err(Error::setting(field, format!("`{}` is not one printable ASCII character", of.escape_debug())))
             }
         };
+        if let Some(widths) = &self.widths {
+            let wrong = match () {
+                () if self.delimiter != Delimiter::Auto => {
+                    "cells have fixed widths or a delimiter; leave one of both out"
+                }
+                () if widths.is_empty() || widths.contains(&0) => "expected the characters of each column, at least 1",
+                () if widths.iter().try_fold(0usize, |sum, width| sum.checked_add(*width)).is_none() => {
+                    "they are too large"
+                }
+                () => "",
+            };
+            if !wrong.is_empty() {
+                return Err(Error::setting("data.read.widths", wrong));
+            }
+        }
         ascii("data.read.quote", self.quote)?;
         self.comment.map_or(Ok(()), |comment| ascii("data.read.comment", comment))
     }

@@ -70,7 +70,7 @@ fn files_that_are_no_table_are_refused_with_their_line() {
         &folder,
         &pipeline("").replace("csv", "xml"),
         3,
-        &["train.xml: data are read from .csv, .tsv, .txt, .parquet, .arrow"],
+        &["train.xml: data are read from .csv, .tsv, .txt, .data, .parquet, .arrow"],
     );
     folder.write("train.parquet", "a,y\n1,2\n");
     refused(&folder, &pipeline("").replace("csv", "parquet"), 3, &["train.parquet: "]);

@@ -34,7 +34,7 @@ pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
             Err(unreadable(path, "is a spreadsheet or an archive; save the table as .csv"))
         }
         _ => match extension.as_str() {
-            "csv" | "tsv" | "tab" | "txt" | "dat" => Ok(FileKind::Text),
+            "csv" | "tsv" | "tab" | "txt" | "dat" | "data" => Ok(FileKind::Text),
             "parquet" => Ok(FileKind::Parquet),
             _ if is_arrow => Ok(FileKind::Arrow),
             // What comes through a pipe has no name to go by.
@@ -51,7 +51,7 @@ pub(super) fn is_stream(path: &Path) -> bool {
 
 /// What files are read.
 pub(super) const FORMATS: &str =
-    "data are read from .csv, .tsv, .txt, .parquet, .arrow and .feather files, also with .gz or .zst after it";
+    "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow and .feather files, also with .gz or .zst after it";
 
 /// The extension in lower case, that of compression left out.
 pub(super) fn extension(path: &Path) -> String {
@@ -124,7 +124,8 @@ fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_
         false => "if it is Latin-1, set data.read.encoding: latin1, or convert the file to UTF-8",
     };
     let text = String::from_utf8_lossy(&bytes[..valid]);
-    let mut reader = super::dialect::Dialect::of(&text, spec).reader(text.as_bytes());
+    let (plain, dialect) = super::dialect::Dialect::of(&text, spec).tabulated(&text, spec);
+    let mut reader = dialect.reader(plain.as_bytes());
     let (mut record, mut records, mut cells, mut header) = (StringRecord::new(), 0usize, 1, Vec::new());
     while reader.read_record(&mut record).unwrap_or(false) {
         if records == 0 {

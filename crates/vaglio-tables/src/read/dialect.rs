@@ -1,7 +1,9 @@
 //! How the cells of a text file are parted.
 
+use super::layout::Layout;
 use crate::{Delimiter, ReadSpec};
 use csv::{ReaderBuilder, StringRecord};
+use std::borrow::Cow;
 
 /// How the cells of a text file are parted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +18,16 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 const SAMPLE: (usize, usize) = (1 << 16, 100);
 
 impl Dialect {
+    /// The delimiter of runs of blanks.
+    pub const BLANKS: u8 = b' ';
+
     /// What the settings say, and what the first rows show where these leave it open.
     pub fn of(text: &str, spec: &ReadSpec) -> Self {
         let dialect = Dialect { delimiter: b',', quote: spec.quote as u8, comment: spec.comment.map(|c| c as u8) };
-        if let Delimiter::Is(delimiter) = spec.delimiter {
-            return Dialect { delimiter, ..dialect };
+        match spec.delimiter {
+            Delimiter::Auto => {}
+            Delimiter::Blanks => return Dialect { delimiter: Dialect::BLANKS, ..dialect },
+            Delimiter::Is(delimiter) => return Dialect { delimiter, ..dialect },
         }
         let mut end = text.len().min(SAMPLE.0);
         while !text.is_char_boundary(end) {
@@ -32,7 +39,7 @@ impl Dialect {
         };
         // Rows that have as many cells as the header go before everything, then the number of cells.
         let worth = |delimiter: u8| {
-            let counts = Dialect { delimiter, ..dialect }.counts(sample);
+            let counts = Dialect { delimiter, ..dialect }.counts(sample, spec);
             let Some((&header, rows)) = counts.split_first() else { return (0, 0) };
             let alike = |more: usize| rows.iter().filter(|count| **count == header + more).count();
             let alike = alike(0).max(alike(1));
@@ -41,18 +48,39 @@ impl Dialect {
                 false => (0, 0),
             }
         };
-        let best = DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter));
-        Dialect { delimiter: best.filter(|best| worth(*best).1 > 0).unwrap_or(b','), ..dialect }
+        let best = DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter)).unwrap_or(b',');
+        // Text has blanks anyway: they part cells where nothing else gives a whole table.
+        let (found, blanks) = (worth(best), worth(Dialect::BLANKS));
+        let is_parted = match found {
+            (1000, 2..) => false,
+            (_, 0) => blanks.0 >= 500,
+            _ => blanks.0 == 1000,
+        };
+        let delimiter = match () {
+            () if is_parted && blanks.1 > 1 => Dialect::BLANKS,
+            () if found.1 > 0 => best,
+            () => b',',
+        };
+        Dialect { delimiter, ..dialect }
     }
 
     /// The number of cells of the first records.
-    fn counts(self, text: &str) -> Vec<usize> {
-        let (mut reader, mut record) = (self.reader(text.as_bytes()), StringRecord::new());
+    fn counts(self, text: &str, spec: &ReadSpec) -> Vec<usize> {
+        let (text, dialect) = self.tabulated(text, spec);
+        let (mut reader, mut record) = (dialect.reader(text.as_bytes()), StringRecord::new());
         let mut counts = Vec::new();
         while counts.len() < SAMPLE.1 && reader.read_record(&mut record).unwrap_or(false) {
             counts.push(record.len());
         }
         counts
+    }
+
+    /// A text that a reader takes apart, and its dialect; a text that cannot be laid out stays as it is.
+    pub fn tabulated<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
+        match Layout::of(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
+            Some(text) => (text.into(), Dialect { delimiter: b'\t', ..self }),
+            None => (text.into(), self),
+        }
     }
 
     /// A reader of records of any length, the header among them.
@@ -88,5 +116,19 @@ mod tests {
         assert_eq!(found(""), ',');
         assert_eq!(found("a,b,c\n1,2\n1,2,3\n"), ',');
         assert_eq!(found("x;y\n1;1;2\n2;3;4\n"), ';');
+    }
+
+    #[test]
+    fn blanks_part_cells_where_nothing_else_does() {
+        assert_eq!(found("a b\n1 2\n"), ' ');
+        assert_eq!(found("  a   b\n 10  2\n  1  20 \n"), ' ');
+        assert_eq!(found("mpg name\n18.0\t\"a  b\"\n15.0\t\"c\"\n"), ' ');
+        assert_eq!(found("\"x\" \"y\"\n\"1\" 5 6\n\"2\" 7 8\n"), ' ');
+        assert_eq!(found("a b c\n1 2 3\n1 2\n4 5 6\n"), ' ');
+        assert_eq!(found("x y\n1,5 2,5\n"), ' ');
+        assert_eq!(found("a b,c d\n1,2\n"), ',');
+        assert_eq!(found("first name\tlast name\nA B\tC D\n"), '\t');
+        assert_eq!(found("a\nNew York\nLos Angeles\n"), ',');
+        assert_eq!(found("a\tb\n\t2\n1\t\n"), '\t');
     }
 }

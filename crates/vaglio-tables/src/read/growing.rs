@@ -31,6 +31,8 @@ pub(super) struct NumberColumn {
     pub odd: Vec<(usize, String)>,
     /// Whether there were more of these than are kept.
     pub lost: bool,
+    /// Whether some number begins with a zero before other digits.
+    pub zeros: bool,
 }
 
 /// The text of every cell, one after the other.
@@ -49,7 +51,10 @@ impl Growing {
                 let cell = trimmed(cell);
                 match rules.number(cell) {
                     Some(value) if value.is_nan() => column.push_missing(cell),
-                    Some(value) => column.push(value),
+                    Some(value) => {
+                        column.zeros |= matches!(cell.as_bytes(), [b'0', b'0'..=b'9', ..]);
+                        column.push(value);
+                    }
                     None => column.push_odd(cell),
                 }
             }
@@ -120,6 +125,7 @@ impl Default for NumberColumn {
             first_missing: None,
             odd: Vec::new(),
             lost: false,
+            zeros: false,
         }
     }
 }
@@ -217,6 +223,7 @@ impl NumberColumn {
         self.missing += part.missing;
         self.odd.extend(part.odd.into_iter().map(|(row, cell)| (before + row, cell)));
         self.lost |= part.lost;
+        self.zeros |= part.zeros;
         self.rows += part.rows;
         match (&mut self.numbers, &part.numbers) {
             (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),

@@ -46,7 +46,7 @@ impl TableFile {
             FileKind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
                 digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
-                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?))
+                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget)?))
             }
             #[cfg(feature = "parquet")]
             kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
@@ -64,7 +64,7 @@ impl TableFile {
     pub fn sampled(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget, most: u64) -> Result<Self> {
         let (body, times) = match head(&path, spec, most) {
             Some(Head::Text(bytes, times)) => {
-                (Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec)?)), times)
+                (Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget)?)), times)
             }
             #[cfg(feature = "parquet")]
             Some(Head::Stored(kind)) => {
@@ -101,7 +101,7 @@ impl TableFile {
     pub fn digest(&self) -> Result<[u8; 32]> {
         match (self.digest, &self.body) {
             (Some(digest), _) => Ok(digest),
-            (None, Body::Text(sheet)) => Ok(Sha256::digest(sheet.bytes()).into()),
+            (None, Body::Text(sheet)) => Ok(sheet.digest()),
             #[cfg(feature = "parquet")]
             (None, Body::Stored(stored)) => stored.digest(),
         }

@@ -40,7 +40,9 @@ fn collect(folder: &Path, is_top: bool, files: &mut Vec<PathBuf>) -> Result<()> 
             collect(&path, false, files)?;
         } else if !is_top && path.is_file() && !name.starts_with(['.', '_']) {
             match extension(&path).as_str() {
-                "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather" | "ipc" => files.push(path),
+                "csv" | "tsv" | "tab" | "txt" | "dat" | "data" | "parquet" | "arrow" | "feather" | "ipc" => {
+                    files.push(path)
+                }
                 _ => return Err(unreadable(&path, FORMATS)),
             }
         }

@@ -103,6 +103,9 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         }
         return Ok(done(name, as_text(&numbers), hint, missing, first, None));
     }
+    if hint == Hint::Auto && column.zeros {
+        return Ok(Settled::NeedsText);
+    }
     let odd = std::mem::take(&mut column.odd);
     // Numbers that are wanted are told by their bad cells, unless the first cells were missing and no other is plain.
     let plain = if hint == Hint::Number { column.plain() } else { 0 };
@@ -204,6 +207,10 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
         let value = |cell: &str| truth(cell).map_or(f64::NAN, |yes| f64::from(u8::from(yes)));
         return finish(Cells::Numbers(Numbers::from(cells.map(value).collect::<Vec<f64>>())), Some("truth".into()));
     }
+    if hint == Hint::Auto && counts.plain == present && are_codes(cells.clone().filter(|cell| !rules.is_missing(cell)))
+    {
+        return finish(Cells::Text(cells.map(text).collect()), Some(LEADING_ZEROS.to_owned()));
+    }
     if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) {
         return dressed(name, column, hint, rules, &counts);
     }
@@ -219,6 +226,22 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
         }
     }
     finish(Cells::Text(cells.map(text).collect()), None)
+}
+
+/// What is noted of a column of codes such as `07030`.
+pub const LEADING_ZEROS: &str = "leading zeros";
+
+/// Whether cells are codes: equally many digits, at least two, of which the first is 0 in some.
+fn are_codes<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
+    let (mut length, mut has_zero) = (None, false);
+    for cell in cells {
+        let is_alike = *length.get_or_insert(cell.len()) == cell.len();
+        if !is_alike || cell.len() < 2 || !cell.bytes().all(|b| b.is_ascii_digit()) {
+            return false;
+        }
+        has_zero |= cell.starts_with('0');
+    }
+    has_zero
 }
 
 /// A column of numbers that are not all plain.

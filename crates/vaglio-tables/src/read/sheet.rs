@@ -3,12 +3,14 @@
 use super::cell::{Rules, plain};
 use super::dialect::Dialect;
 use super::growing::{Growing, NumberColumn, RawColumn};
+use super::layout::Layout;
 use super::settle::nearly_all;
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
 use csv::StringRecord;
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
@@ -18,6 +20,10 @@ pub(super) struct Sheet {
     path: PathBuf,
     text: String,
     dialect: Dialect,
+    /// How its cells are parted in the file.
+    delimiter: Delimiter,
+    /// SHA-256 of the text as it was, where it was laid out anew.
+    digest: Option<[u8; 32]>,
     /// Where the rows begin.
     body: usize,
     /// Names of the columns.
@@ -45,10 +51,19 @@ impl Sheet {
     /// Takes the text of a file apart.
     ///
     /// # Errors
-    /// A header that is missing or lists a name twice.
-    pub fn new(path: &Path, text: String, spec: &ReadSpec) -> Result<Self> {
-        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let dialect = Dialect::of(&text[start..], spec);
+    /// A header that is missing or lists a name twice; a line longer than the widths of its columns.
+    pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut dialect = Dialect::of(&text[start..], spec);
+        let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
+        if let Some(layout) = Layout::of(dialect, spec) {
+            let what = format!("{}, laid out,", path.display());
+            budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
+            delimiter = if matches!(layout, Layout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
+            digest = Some(Sha256::digest(text.as_bytes()).into());
+            text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
+            (start, dialect.delimiter) = (0, b'\t');
+        }
         let mut reader = dialect.reader(&text.as_bytes()[start..]);
         let mut record = StringRecord::new();
         let fault = |error: csv::Error| unreadable(path, error.to_string());
@@ -68,8 +83,9 @@ impl Sheet {
         if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
             names.insert(0, String::new());
         }
+        let (path_of, aside) = (path.to_owned(), Vec::new());
         let mut sheet =
-            Sheet { path: path.to_owned(), text, dialect, body, names, aside: Vec::new(), comma: false, sample };
+            Sheet { path: path_of, text, dialect, delimiter, digest, body, names, aside, comma: false, sample };
         sheet.name();
         sheet.names = checked_names(path, std::mem::take(&mut sheet.names))?;
         sheet.comma = match spec.decimal {
@@ -132,7 +148,7 @@ impl Sheet {
     /// The settings with what was found written out.
     pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
         ReadSpec {
-            delimiter: Delimiter::Is(self.dialect.delimiter),
+            delimiter: self.delimiter,
             decimal: if self.comma { Decimal::Comma } else { Decimal::Point },
             ..spec.clone()
         }
@@ -160,8 +176,18 @@ impl Sheet {
         &self.bytes()[self.body..]
     }
 
+    /// Whether the text is not that of the file, since its cells were laid out anew.
+    pub fn is_laid_out(&self) -> bool {
+        self.digest.is_some()
+    }
+
+    /// SHA-256 of the text of the file.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest.unwrap_or_else(|| Sha256::digest(self.bytes()).into())
+    }
+
     /// The bytes of the text.
-    pub fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         self.text.as_bytes()
     }
 

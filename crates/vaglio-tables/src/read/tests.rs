@@ -55,7 +55,7 @@ fn what_is_no_data_file_is_refused_in_words() {
     assert!(said(&folder.join("x.csv")).ends_with("x.csv: there is no such file"));
     assert!(said(&folder.join("*.csv")).ends_with("no file fits the pattern"));
     std::fs::write(folder.join("x.json"), "[]\n").unwrap();
-    assert!(said(&folder.join("x.json")).contains("data are read from .csv, .tsv, .txt, .parquet"));
+    assert!(said(&folder.join("x.json")).contains("data are read from .csv, .tsv, .txt, .data, .parquet"));
     std::fs::write(folder.join("x.xlsx"), b"PK\x03\x04rest").unwrap();
     assert!(said(&folder.join("x.xlsx")).ends_with("save the table as .csv"));
     std::fs::write(folder.join("X.CSV"), "a\n1\n").unwrap();
@@ -316,4 +316,58 @@ proptest! {
             prop_assert!(numbers(&table, "x").iter().zip(&values).all(|(a, b)| a.to_bits() == b.to_bits()));
         }
     }
+}
+
+#[test]
+fn runs_of_blanks_and_fixed_widths_are_tables() {
+    let auto = "mpg  weight name\n18.0   3504.  \"chevrolet  malibu\"\n\n 9.0\t  4732.\t\"hi 1200d\"\n";
+    let table = read(&file("auto.data", auto));
+    assert_eq!(numbers(&table, "weight"), [3504.0, 4732.0]);
+    assert_eq!(labels(&table, "name"), ["chevrolet  malibu", "hi 1200d"]);
+    let written_by_r = "\"x\" \"y\"\n\"Alabama\" 1.5 2\n\"Alaska\" 3 4\n";
+    let path = file("r.txt", written_by_r);
+    let source = Source::open(&[path], &ReadSpec::default()).unwrap();
+    assert_eq!(source.names(), ["index", "x", "y"]);
+    assert_eq!(source.settled().delimiter, Delimiter::Blanks);
+    let (table, _) = source.read(&Wanted::default()).unwrap();
+    assert_eq!(table.names().collect::<Vec<_>>(), ["x", "y"]);
+    let digest =
+        sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), written_by_r));
+    assert_eq!(source.sha256().unwrap(), digest::digits(&[digest.into()]));
+
+    let error = message(&file("ragged.data", "a  b\n\n1   2\n3\n4 5\n6 7\n8 9\n"));
+    assert_eq!(error, "line 4 (data row 2) has 1 cells and the header has 2");
+
+    let spec = ReadSpec { widths: Some(vec![3, 5, 2]), ..ReadSpec::default() };
+    let path = file("fixed.txt", "id code v\n 1 ab c 1\n12 \"\n");
+    let (table, survey) = read_as(&path, &spec, &[]).unwrap();
+    assert_eq!(numbers(&table, "id"), [1.0, 12.0]);
+    assert_eq!(labels(&table, "code"), ["ab c", "\""]);
+    assert_eq!(survey.column("v").unwrap().missing, 1);
+    let path = file("long.txt", "id code v\n 1 ab c 1\n 1 ab c 123\n");
+    let error = read_as(&path, &spec, &[]).unwrap_err().to_string();
+    assert!(error.ends_with("line 3 has 11 characters and data.read.widths take 10; give the widths of all columns"));
+}
+
+#[test]
+fn codes_with_leading_zeros_stay_text() {
+    let text = "zip,n,of,both\n07030,05,1,08\n10001,5,02,NA\n00501,007,3,12\n";
+    let path = csv("zeros", text);
+    let (table, survey) = read_as(&path, &ReadSpec::default(), &[]).unwrap();
+    assert_eq!(labels(&table, "zip"), ["07030", "10001", "00501"]);
+    assert_eq!(labels(&table, "both"), ["08", "", "12"]);
+    let note = |name: &str| survey.column(name).unwrap().note.as_deref();
+    assert_eq!(
+        [note("zip"), note("both"), note("n"), note("of")],
+        [Some(LEADING_ZEROS), Some(LEADING_ZEROS), None, None]
+    );
+    assert_eq!(numbers(&table, "n"), [5.0, 5.0, 7.0]);
+    assert_eq!(numbers(&table, "of"), [1.0, 2.0, 3.0]);
+    for hint in [Hint::Number, Hint::Target, Hint::Label] {
+        let (table, _) = read_as(&path, &ReadSpec::default(), &[("zip", hint)]).unwrap();
+        assert_eq!(numbers(&table, "zip"), [7030.0, 10001.0, 501.0]);
+    }
+    // The zero may come after the rows by which columns are judged, or in another file.
+    let late = "zip\n".to_owned() + &"10001\n".repeat(300) + "07030\n";
+    assert_eq!(labels(&read(&csv("zeros_late", late)), "zip")[300], "07030");
 }

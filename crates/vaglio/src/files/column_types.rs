@@ -5,7 +5,7 @@ use crate::pipeline::ColumnType;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Error, Result, Table};
 use vaglio_report::record::TakenColumns;
-use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, Survey, quoted};
+use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, quoted};
 
 /// What is known of columns before they are read: what the settings say, and what labels and targets are.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
@@ -13,11 +13,13 @@ pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
     let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
     let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assignment, test_rows];
     let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
-    let asked = spec.weights.iter().chain(&spec.time).map(|name| (name.clone(), Hint::Auto));
+    let weights = spec.weights.iter().map(|name| (name.clone(), Hint::Auto));
+    // Times such as `01`, `02` are numbers.
+    let time = spec.time.iter().map(|name| (name.clone(), Hint::Target));
     let targets = spec.target.names().iter().map(|name| (name.clone(), Hint::Target));
     let typed = spec.types.iter().map(|(name, kind)| (name.clone(), kind.hint()));
     let filters = spec.filters().map(|(_, filter)| (filter.column.clone(), Hint::Auto));
-    filters.chain(asked).chain(labels).chain(targets).chain(typed).collect()
+    filters.chain(weights).chain(time).chain(labels).chain(targets).chain(typed).collect()
 }
 
 /// The same for other rows with the columns of a table that was read: they hold what it holds.
@@ -79,9 +81,13 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
                     InferredType::Identifier => "another text in every row, as identifiers do",
                     _ => "text of too many levels to be a class",
                 };
+                let as_number = match column.note.as_deref() {
+                    Some(LEADING_ZEROS) => ", or number, which drops the zeros it begins with",
+                    _ => "",
+                };
                 let message = format!(
                     "the column `{name}` holds {looks} ({} levels in {} rows); add it to data.exclude, or set data.types: \
-                     {{{}: class}} if each level is to be a column",
+                     {{{}: class}} if each level is to be a column{as_number}",
                     column.levels,
                     table.rows(),
                     quoted(name)

@@ -8,7 +8,7 @@ use super::rows::{taking_part, together};
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use crate::pipeline::Reading;
-use crate::pipeline::{DataSpec, Files, ValidPipeline};
+use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -75,8 +75,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let criterion = &settings.criterion;
     let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
-    let opened = |files: &Files| open(folder, files, spec, pipeline.budget(), is_sample);
-    let source = opened(&spec.train)?;
+    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, pipeline.budget(), is_sample);
+    let source = opened(&spec.train, &spec.read)?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
@@ -114,7 +114,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let whole = looks_back.then(|| table.clone());
     let (train, test) = match &spec.test {
         Some(test) => {
-            let test_source = opened(test)?;
+            let test_source = opened(test, &reading.read)?;
             let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &survey)?;
             left_out = together(left_out, left_out_of_test);
             of_test_rows = test_source.times(&of_test);
@@ -190,11 +190,11 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
 }
 
 /// Opens the files of a setting.
-fn open(folder: &Path, files: &Files, spec: &DataSpec, budget: Budget, is_sample: bool) -> Result<Source> {
+fn open(folder: &Path, files: &Files, read: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Source> {
     let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
     match is_sample {
-        true => Source::open_sample(&paths, &spec.read, budget),
-        false => Source::open_within(&paths, &spec.read, budget),
+        true => Source::open_sample(&paths, read, budget),
+        false => Source::open_within(&paths, read, budget),
     }
 }
 

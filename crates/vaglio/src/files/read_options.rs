@@ -9,8 +9,8 @@ impl Reading {
         let decimal = source.settled().decimal;
         let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
         let dates = match spec.read.dates {
-            DateOrder::Auto if noted(DAY_FIRST) => DateOrder::DayFirst,
-            DateOrder::Auto if noted(MONTH_FIRST) => DateOrder::MonthFirst,
+            DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
+            DateOrder::Auto if noted(MONTH_FIRST) && !noted(DAY_FIRST) => DateOrder::MonthFirst,
             known => known,
         };
         let kind = |column: &ColumnSurvey| match column.taken {

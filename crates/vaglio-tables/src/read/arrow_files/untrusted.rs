@@ -311,7 +311,8 @@ fn memory_is_asked_for_while_rows_are_read() {
         "{error}"
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
-    let sheet = super::super::sheet::Sheet::new(&path, text, &ReadSpec::default()).unwrap();
+    let sheet = super::super::sheet::Sheet::new(&path, text, &ReadSpec::default(), crate::budget::Budget::of(u64::MAX))
+        .unwrap();
     let rules = super::super::cell::Rules::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
     assert_eq!(read(Budget::of(u64::MAX)).unwrap(), 400_000);

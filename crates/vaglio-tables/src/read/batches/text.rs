@@ -97,7 +97,8 @@ impl Read for Bounded {
 }
 
 impl TextRows {
-    /// `None` for a text that has to be taken as a whole: in another encoding than UTF-8, or without a header.
+    /// `None` for a text that has to be taken as a whole: in another encoding than UTF-8, without a header, or without a
+    /// character between its cells.
     pub fn new(path: &Path, mut plain: Plain, spec: &ReadSpec, budget: Budget) -> Option<Self> {
         loop {
             // Letters of UTF-16 may pass for UTF-8, with zeros between them.
@@ -107,7 +108,10 @@ impl TextRows {
             let lines = plain.lines();
             if lines > 0 || plain.is_whole {
                 let text = String::from_utf8(plain.head[..lines].to_vec()).ok()?;
-                let sheet = Sheet::new(path, text, spec).ok()?;
+                let sheet = Sheet::new(path, text, spec, budget).ok()?;
+                if sheet.is_laid_out() {
+                    return None;
+                }
                 if plain.is_whole || sheet.is_judged() {
                     let mut head = sheet.body().to_vec();
                     head.extend_from_slice(&plain.head[lines..]);

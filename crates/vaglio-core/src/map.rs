@@ -104,6 +104,12 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
         None
     }
 
+    /// Whether the output column `name` is a code that has a unit of its own, whatever it is made of: the place of a level in
+    /// an order, a year. A weight is then told in that unit.
+    fn is_code(&self, _name: &str) -> bool {
+        false
+    }
+
     /// Whether every row stays and becomes what it is by itself, so that the rows of a large file can be mapped some at a time.
     ///
     /// `false` for a map of rows in an order of time, and for one that drops rows.

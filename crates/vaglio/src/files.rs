@@ -18,6 +18,7 @@ mod intervals;
 mod journal;
 mod memory;
 mod monitor;
+mod origins;
 mod pair;
 mod plan;
 mod predict;

@@ -1,7 +1,18 @@
 //! What columns were taken for.
 
 use serde::{Deserialize, Serialize};
+use vaglio_core::Feature;
 use vaglio_tables::InferredType;
+
+/// Candidates that were made of the same columns of the data: the levels of a factor, the parts of a date, powers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MadeColumns {
+    /// The names of these columns.
+    pub of: Vec<String>,
+    /// The candidates, from 0.
+    pub columns: Vec<Feature>,
+}
 
 /// What neighboring columns that are alike are taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

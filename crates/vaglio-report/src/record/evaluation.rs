@@ -27,6 +27,9 @@ pub struct Nested {
     pub per_fold: Vec<OuterFold>,
     /// The share of outer folds that selected each column; columns that none selected are left out.
     pub frequency: Vec<Frequency>,
+    /// The share of outer folds that selected something made of each column of the data, where candidates are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_source: Vec<Frequency>,
     /// Mean over pairs of folds of the share of columns that both selected among those that either did.
     pub jaccard: Option<f64>,
     /// Prediction intervals by the outer folds, if they were asked for.
@@ -139,6 +142,9 @@ pub struct Stability {
     pub size: f64,
     /// The share of halves on which each column was selected; columns that none selected are left out.
     pub frequency: Vec<Frequency>,
+    /// The share of halves on which something made of each column of the data was selected, where candidates are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_source: Vec<Frequency>,
     /// Columns above thresholds, and how many of them are expected to be selected by no more than chance.
     pub bounds: Vec<StabilityBound>,
 }

@@ -35,6 +35,19 @@ pub struct Figures {
     pub standard_error: Option<f64>,
     /// Rows of each class (first index) that were given each class (second), in the order of `data.classes`.
     pub confusion: Option<Vec<Vec<usize>>>,
+    /// What always calling the most frequent class of these rows gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<Always>,
+}
+
+/// The error rate of one answer for every row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Always {
+    /// The class, by its place in `data.classes`.
+    pub class: usize,
+    /// The share of rows of other classes.
+    pub error_rate: f64,
 }
 
 impl Figures {
@@ -64,20 +77,26 @@ impl Figures {
             auc: if binary { finite(1.0 - mean(&Auc)) } else { None },
             standard_error: loss.standard_error(targets, predictions, weights),
             confusion: classes.then(|| confusion(targets, predictions)),
+            always: if classes { always(targets, weights) } else { None },
         }
     }
 }
 
 impl Figures {
-    /// The figures in a few words: the loss first, then the mean squared error and the error rate.
-    pub fn told(&self, loss: Option<&LossName>) -> String {
-        let mut told = Vec::new();
-        if let Some(loss) = loss.filter(|loss| !loss.is(&Squared) && !loss.is(&ZeroOne)) {
-            told.push(format!("{} {:.6}", loss.told(), self.loss));
-        }
-        told.push(format!("mean squared error {:.6}", self.mse));
-        told.extend(self.error_rate.map(|rate| format!("error rate {rate:.4}")));
-        told.join(", ")
+    /// What always calling the most frequent class gives; of figures that older versions wrote by the counts of rows.
+    pub fn always(&self) -> Option<Always> {
+        let of_rows = |confusion: &Vec<Vec<usize>>| {
+            most_frequent(confusion.iter().map(|row| row.iter().sum::<usize>() as f64).collect())
+        };
+        self.always.or_else(|| self.confusion.as_ref().and_then(of_rows))
+    }
+
+    /// Classes of these rows that no row is called.
+    pub fn never_called(&self) -> Vec<usize> {
+        let Some(confusion) = &self.confusion else { return Vec::new() };
+        let is_observed = |class: &usize| confusion[*class].iter().any(|rows| *rows > 0);
+        let is_called = |class: &usize| confusion.iter().any(|row| row.get(*class).is_some_and(|rows| *rows > 0));
+        (0..confusion.len()).filter(|class| is_observed(class) && !is_called(class)).collect()
     }
 }
 
@@ -89,6 +108,7 @@ impl Figures {
         let is_numbers = self.confusion.is_none();
         let others = [
             (AnyLoss::from(Squared).title(), Some(self.mse)),
+            ("root of it", Some(self.mse.sqrt()).filter(|_| is_numbers)),
             ("R²", self.r2.filter(|_| is_numbers)),
             ("NRMSE", self.nrmse.filter(|_| is_numbers)),
             (AnyLoss::from(ZeroOne).title(), self.error_rate),
@@ -139,8 +159,22 @@ fn confusion(targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<
     counts
 }
 
+fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<Always> {
+    let mut of_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
+    for (row, target) in targets.columns().into_iter().enumerate() {
+        of_class[class_of(target)] += weights.map_or(1.0, |weights| weights[row]);
+    }
+    most_frequent(of_class)
+}
+
+/// The largest of the weights of classes, the first among equals.
+fn most_frequent(of_class: Vec<f64>) -> Option<Always> {
+    let (all, class) = (of_class.iter().sum::<f64>(), largest(&of_class));
+    (all > 0.0).then(|| Always { class, error_rate: 1.0 - of_class[class] / all })
+}
+
 /// Variance of the targets about the mean of each output, over rows and outputs.
-fn variance(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+pub fn variance(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
     let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
     let total: f64 = (0..targets.ncols()).map(weight).sum();
     let of_output = |y: ndarray::ArrayView1<f64>| {

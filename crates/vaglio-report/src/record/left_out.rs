@@ -51,6 +51,6 @@ impl LeftOut {
 }
 
 /// All of them in words.
-pub fn told(rows: &[LeftOut]) -> String {
+pub fn left_out_rows(rows: &[LeftOut]) -> String {
     rows.iter().map(LeftOut::words).collect::<Vec<_>>().join("; ")
 }

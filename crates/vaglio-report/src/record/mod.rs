@@ -10,17 +10,18 @@ mod left_out;
 mod loss_name;
 mod steps;
 mod table;
+mod told;
 mod tuning;
 mod warning;
 
 pub use choice::{Cell, ChosenBy, Table};
-pub use columns::TakenColumns;
+pub use columns::{MadeColumns, TakenColumns};
 pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
-pub use figures::Figures;
-pub use figures::{class_of, largest};
-pub use left_out::{LeftOut, LeftOutReason, told};
+pub use figures::{Always, Figures};
+pub use figures::{class_of, largest, variance};
+pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use steps::recorded;
 pub use steps::{EntryRecord, StepRecord};
@@ -202,6 +203,9 @@ pub struct DataRecord {
     /// What the columns of the training file were taken for.
     #[serde(default)]
     pub columns: Vec<TakenColumns>,
+    /// Candidates that preprocessing made of columns under other names, those of the same columns together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<MadeColumns>,
 }
 
 /// How the result was taken from the path.
@@ -258,7 +262,8 @@ pub struct SelectedRecord {
     pub name: String,
     /// Its weight in the model, if that is linear.
     pub weight: Option<PerOutput>,
-    /// Its weight on the columns as they were read, where preprocessing only shifts and divides them.
+    /// Its weight for one unit of the column as it was read, where preprocessing only shifts and divides it; of a place in an
+    /// order (`ordinal`) or a part of a date for one step of that code.
     pub original_weight: Option<PerOutput>,
     /// The score of the selection without it.
     #[serde(default, with = "infinity::optional")]

@@ -1,29 +1,21 @@
 //! The result as a short table for people.
 
-use super::left_out::told;
-use super::{Figures, Nested, PerOutput, Record, Status, Verified};
+use super::told::told;
+use super::{Nested, Record, Status, Verified, left_out_rows};
 use crate::record::ChosenBy;
-use vaglio_core::{Certificate, Diagnostics, Rule, ZeroOne, shown};
+use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
-        let names: Vec<_> = self.selected.iter().map(|s| shown(&s.name)).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-        let mut out = format!("{:>4}  {:<width$}  {:>12}\n", "", "column", "weight");
-        for (k, (chosen, name)) in self.selected.iter().zip(&names).enumerate() {
-            let weight = match &chosen.weight {
-                Some(PerOutput::One(weight)) => format!("{weight:.6}"),
-                Some(PerOutput::Several(list)) => format!("({} outputs)", list.len()),
-                None => String::new(),
-            };
-            out.push_str(&format!("{:>4}  {:<width$}  {weight:>12}\n", k + 1, name));
-        }
+        let mut out = self.target_told();
+        self.weights_told(&mut out);
         let parts = &self.pipeline;
         out.push_str(&format!(
-            "\n{} of {} columns, {} rows; {} on {}{}, {}\n",
+            "\n{} of {} columns{}, {} rows; {} on {}{}, {}\n",
             self.selected.len(),
             self.data.features,
+            self.sources_told(),
             self.data.rows,
             parts.search,
             parts.criterion,
@@ -31,7 +23,7 @@ impl Record {
             parts.learner,
         ));
         if !self.data.left_out.is_empty() {
-            out.push_str(&format!("left out: {}\n", shown(&told(&self.data.left_out))));
+            out.push_str(&format!("left out: {}\n", shown(&left_out_rows(&self.data.left_out))));
         }
         if let Some(tuned) = &self.tuned {
             let values: Vec<String> =
@@ -46,7 +38,8 @@ impl Record {
             }
             None => self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default(),
         };
-        out.push_str(&format!("score {:.6} (no columns: {:.6}){lambda}\n", self.score, self.empty_score));
+        let (score, empty) = (told(self.score), told(self.empty_score));
+        out.push_str(&format!("score {score} (no columns: {empty}){lambda}\n"));
         self.honest(&mut out);
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
@@ -98,34 +91,29 @@ impl Record {
 
     /// The figures of rows that a selection had not seen, the most trustworthy last.
     fn honest(&self, out: &mut String) {
-        let error = |error: Option<f64>| error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
-        let rate = |figures: Option<&Figures>| {
-            let rate = figures
-                .filter(|_| !self.pipeline.loss.as_ref().is_some_and(|loss| loss.is(&ZeroOne)))
-                .and_then(|of| of.error_rate);
-            rate.map(|rate| format!(", error rate {rate:.4}")).unwrap_or_default()
-        };
         let chosen = &self.chosen;
         if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
-            let empty = chosen.empty_loss.map(|empty| format!(" (no columns: {empty:.6})")).unwrap_or_default();
-            let (spread, rate) = (error(chosen.standard_error), rate(self.report.figures.as_ref()));
-            out.push_str(&format!(
-                "cross-validated {loss:.6}{spread}{empty}{rate}, the whole search in {folds} folds\n"
-            ));
+            let figure = self.figure_told((loss, chosen.standard_error, chosen.empty_loss), self.of_training_rows());
+            let rate = self.rate_told(self.report.figures.as_ref());
+            out.push_str(&format!("cross-validated {figure}{rate}, the whole search in {folds} folds\n"));
         }
         if let Some(test) = &self.test {
-            out.push_str(&format!("test  {} rows, {}\n", test.rows, test.told(self.pipeline.loss.as_ref())));
+            out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_told(test)));
         }
         if let Some(nested) = &self.nested {
             let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, .. } = nested;
-            let (spread, rate) = (error(*standard_error), rate(Some(figures)));
-            out.push_str(&format!("nested {loss:.6}{spread} (no columns: {empty_loss:.6}){rate}, {folds} outer folds"));
+            let figure = self.figure_told((*loss, *standard_error, Some(*empty_loss)), Some(figures));
+            out.push_str(&format!("nested {figure}{}, {folds} outer folds", self.rate_told(Some(figures))));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
         }
         if let Some(permutations) = &self.permutations {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
             let count = permutations.count;
-            out.push_str(&format!("shuffled targets {:.6}, p = {:.4} ({count} permutations)\n", figure.mean, figure.p));
+            out.push_str(&format!(
+                "shuffled targets {}, p = {:.4} ({count} permutations)\n",
+                told(figure.mean),
+                figure.p
+            ));
         }
         if chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none() {
             let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };

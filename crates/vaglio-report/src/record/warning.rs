@@ -35,6 +35,8 @@ pub enum WarningKind {
     StandardizedOnce,
     /// All columns together predict rows held out better than those that were taken.
     AllColumns,
+    /// A class that no row is given.
+    NeverCalled,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
 }

@@ -6,7 +6,7 @@ use super::source::RecordView;
 use super::svg::{self, px};
 use super::table::{Column, HtmlTable, bar};
 use super::{heat, labels};
-use crate::record::{Figures, ShownPredictions};
+use crate::record::ShownPredictions;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -33,18 +33,11 @@ struct Class {
     taken: String,
 }
 
-/// The most trustworthy figures with predictions, and where they come from.
-fn figures<'r>(source: &RecordView<'r>) -> Option<(&'r Figures, &'static str)> {
-    let nested = source.record.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
-    let of_search = source.record.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
-    nested.or(source.record.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
-}
-
 impl Classes {
     /// The section; `None` for numbers, or without predictions of rows that were not seen.
     pub fn of(source: &RecordView<'_>) -> Option<Classes> {
         let names = source.record.data.classes.as_ref()?;
-        let (figures, rows) = figures(source)?;
+        let (figures, rows) = source.record.trusted()?;
         let counts = figures.confusion.as_ref()?;
         let name = |k: usize| names.get(k).cloned().unwrap_or_else(|| format!("class {}", k + 1));
         let classes: Vec<Class> = counts.iter().enumerate().map(|(k, row)| class(k, row, &name)).collect();

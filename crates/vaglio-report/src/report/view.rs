@@ -10,7 +10,7 @@ use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
 use super::{chart, evidence, heat, knots, labels};
-use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, proven, told};
+use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, left_out_rows, proven};
 use serde::Serialize;
 use vaglio_core::Action;
 
@@ -92,7 +92,7 @@ impl View {
             sizes: sizes(source).html(),
             excluded: excluded(source).html(),
             taken: taken(source).html(),
-            left_out: told(&record.data.left_out),
+            left_out: left_out_rows(&record.data.left_out),
             configuration: configuration.to_owned(),
             sha256: record.data.sha256.clone(),
         }

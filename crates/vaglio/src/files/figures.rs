@@ -1,6 +1,7 @@
 //! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
 
 use super::Prepared;
+use super::origins::Origins;
 use super::repetition::{nested, permutations, stability};
 use super::verify::verified;
 use crate::pipeline::SavedIntervals;
@@ -43,7 +44,7 @@ impl Evaluated {
         selector: &ValidSelector,
         prepared: &Prepared,
         design: &Design,
-        selection: &mut Selection,
+        (selection, origins): (&mut Selection, &Origins),
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         let mut evaluated = Evaluated::default();
@@ -56,7 +57,7 @@ impl Evaluated {
         if let Some(settings) = &pipeline.0.evaluate {
             let untuned = pipeline.selector();
             let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
-            outer = evaluated.repeat(settings, whole, selector, prepared, selection, &watcher)?;
+            outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
         }
         evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
         let level = pipeline.0.evaluate.as_ref().and_then(|settings| settings.intervals);
@@ -106,7 +107,7 @@ impl Evaluated {
         whole: Whole<'_>,
         selector: &ValidSelector,
         prepared: &Prepared,
-        selection: &Selection,
+        (selection, origins): (&Selection, &Origins),
         watcher: &Watcher<'_>,
     ) -> Result<Vec<Outer>> {
         let sample = &prepared.sample;
@@ -115,13 +116,13 @@ impl Evaluated {
             outer = resample::outer(whole, sample, how.folds, how.repeats, watcher)?.unwrap_or_default();
         }
         if !outer.is_empty() {
-            self.nested = Some(nested(whole, sample, &outer, &selection.names)?);
+            self.nested = Some(nested(whole, sample, &outer, &selection.names, origins)?);
         }
         if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
             self.permutations = permutations(whole, sample, selection, count, watcher)?;
         }
         if let Some(how) = settings.stability.filter(|_| watcher.stopped().is_none()) {
-            self.stability = stability(selector, sample, selection, how.pairs, watcher)?;
+            self.stability = stability(selector, sample, (selection, origins), how.pairs, watcher)?;
         }
         Ok(outer)
     }

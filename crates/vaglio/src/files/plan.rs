@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
-use vaglio_report::record::told;
+use vaglio_report::record::left_out_rows;
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -70,7 +70,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
     }
     if !prepared.left_out.is_empty() {
-        line("", format!("left out: {}", told(&prepared.left_out)));
+        line("", format!("left out: {}", left_out_rows(&prepared.left_out)));
     }
     if !constant.is_empty() {
         let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();

@@ -20,7 +20,7 @@ use vaglio_report::record::{
 };
 use vaglio_tables::budget;
 
-/// The record of a selection; the seconds are left to be filled in.
+/// The record of a selection; the seconds, and of what columns are made, are left to be filled in.
 pub(super) fn record(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
@@ -93,7 +93,9 @@ pub(super) fn record(
             curve: points,
             table: chosen.table.clone(),
             predictions: evaluated.shown(prepared, model)?,
-            figures: evaluated.figures(prepared, &*loss).filter(|_| prepared.test.is_none()),
+            figures: evaluated
+                .figures(prepared, &*loss)
+                .filter(|_| prepared.test.is_none() || !prepared.is_regression()),
             correlations: correlations.shown(),
             tuning: tuned,
         },
@@ -120,6 +122,7 @@ fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
         test_rows: prepared.test_rows.clone(),
         left_out: prepared.left_out.clone(),
         columns: prepared.columns.clone(),
+        made: Vec::new(),
     })
 }
 
@@ -166,7 +169,11 @@ fn selected(
     let is_own = design.is_of(&prepared.train);
     let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
-        let divisor = if is_own { scaled(&prepared.maps, &name(index)).ok().map(|s| s.divisor) } else { None };
+        let divisor = || match scaled(&prepared.maps, &name(index)) {
+            Ok(scaled) => Some(scaled.divisor),
+            Err(coded) => coded.divisor,
+        };
+        let divisor = if is_own { divisor() } else { None };
         let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
             let scale = |output: usize| prepared.target_scales.as_ref().map_or(1.0, |scales| scales[output].scale);
             PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())

@@ -1,5 +1,6 @@
 //! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
 
+use super::origins::Origins;
 use super::pair::paired;
 use crate::resample::choice::cut;
 use crate::resample::pool::in_turn;
@@ -22,11 +23,17 @@ use vaglio_search::shuffle::{shuffled, stream};
 const SHUFFLE: u64 = 3;
 const HALVES: u64 = 4;
 
-/// The figures of outer folds. `names` are the candidates of the run on all rows.
+/// The figures of outer folds. `names` are the candidates of the run on all rows, made of `origins`.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
-pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: &[String]) -> Result<Nested> {
+pub(super) fn nested(
+    whole: Whole<'_>,
+    sample: &Sample,
+    outer: &[Outer],
+    names: &[String],
+    origins: &Origins,
+) -> Result<Nested> {
     let loss = &*whole.selector.loss(sample.task());
     let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
@@ -61,6 +68,7 @@ pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: 
         figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
         per_fold: per_fold.collect(),
         frequency: frequency(&sets, names),
+        by_source: origins.frequency(&sets, names),
         jaccard: jaccard(&sets),
         intervals: None,
         paired: Some(paired(outer, loss)),
@@ -68,7 +76,7 @@ pub(super) fn nested(whole: Whole<'_>, sample: &Sample, outer: &[Outer], names: 
 }
 
 /// How often each name is in the sets, the most frequent first, of equals the first candidate.
-fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
+pub(super) fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
     let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
     let mut counts: HashMap<&String, usize> = HashMap::new();
     sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
@@ -199,7 +207,7 @@ const THRESHOLDS: [f64; 4] = [0.6, 0.7, 0.8, 0.9];
 pub(super) fn stability(
     selector: &ValidSelector,
     sample: &Sample,
-    selection: &Selection,
+    (selection, origins): (&Selection, &Origins),
     pairs: usize,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Stability>> {
@@ -242,7 +250,8 @@ pub(super) fn stability(
         unimodal: unimodal(threshold, pairs as f64, mean / columns).map(|factor| factor * mean * mean / columns),
     };
     let bounds = THRESHOLDS.map(bound).into();
-    Ok(Some(Stability { pairs, size: mean, frequency, bounds }))
+    let by_source = origins.frequency(&sets, &selection.names);
+    Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds }))
 }
 
 /// C(τ, B) of the bound for unimodal frequencies, where it is proven: θ ≤ 1/√3 and τ above min(½ + θ², ½ + 1/(2B) + ¾θ²).

@@ -6,6 +6,7 @@ use super::folder::relative;
 use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::limited;
+use super::origins::Origins;
 use super::record::record;
 use super::{Prepared, prepare};
 use crate::document::to_yaml;
@@ -94,11 +95,15 @@ fn run_in(
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
     let mut selection = selector.fit_on(&design, picked)?;
     let design = design.at_lambda(selection.chosen.walk_lambda());
-    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, &mut selection, monitor)?;
+    let origins = Origins::new(&prepared, &design);
+    let how = (&mut selection, &origins);
+    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, how, monitor)?;
     evaluated.verify(options.verify, &selector, &design, &mut selection, monitor)?;
     let fit_start = Instant::now();
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;
+    record.data.made = origins.made(&record.candidates);
+    record.warnings.extend(record.never_called());
     record.seconds = Seconds {
         read,
         search: selection.search_seconds,

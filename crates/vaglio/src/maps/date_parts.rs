@@ -200,6 +200,10 @@ impl FittedMap for FittedDateParts {
         (self.sources(name) == [name]).then_some(1.0)
     }
 
+    fn is_code(&self, name: &str) -> bool {
+        self.sources(name) != [name]
+    }
+
     fn makes_blocks(&self) -> bool {
         false
     }

@@ -141,7 +141,10 @@ impl FittedMap for FittedOneHot {
     }
 
     fn sources(&self, name: &str) -> Vec<String> {
-        let made = |known: &&Levels| known.outputs().any(|output| output == name);
+        let made = |known: &&Levels| {
+            let level = name.strip_prefix(&*known.column).and_then(|rest| rest.strip_prefix('='));
+            level.is_some_and(|level| known.makes(level))
+        };
         vec![self.columns.iter().find(made).map_or(name, |known| &known.column).to_owned()]
     }
 }
@@ -165,6 +168,12 @@ impl Levels {
     fn outputs(&self) -> impl Iterator<Item = String> {
         let pooled = (!self.rare.is_empty()).then_some(RARE);
         self.levels.iter().map(String::as_str).chain(pooled).map(|level| format!("{}={level}", self.column))
+    }
+
+    /// Whether a level has a column of its own, or is the name of that of rare ones.
+    fn makes(&self, level: &str) -> bool {
+        let is_known = self.levels.binary_search_by(|known| known.as_str().cmp(level)).is_ok();
+        is_known || (level == RARE && !self.rare.is_empty())
     }
 
     /// The column of a level, from 0, or that of rare ones for one that is unknown; `None` where there is none.

@@ -129,6 +129,10 @@ impl FittedMap for FittedOrdinal {
     fn divisor(&self, name: &str) -> Option<f64> {
         (!self.columns.contains_key(name)).then_some(1.0)
     }
+
+    fn is_code(&self, name: &str) -> bool {
+        self.columns.contains_key(name)
+    }
 }
 
 /// Levels that a message lists, at most.

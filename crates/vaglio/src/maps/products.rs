@@ -181,14 +181,14 @@ impl FittedMap for FittedProducts {
     }
 
     fn sources(&self, name: &str) -> Vec<String> {
-        match self.products.iter().find(|product| product.name() == name) {
+        match self.products.iter().find(|product| product.is_named(name)) {
             Some(Product(factors)) => factors.iter().map(|(column, _)| column.clone()).collect(),
             None => vec![name.to_owned()],
         }
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {
-        self.products.iter().all(|product| product.name() != name).then_some(1.0)
+        (!self.products.iter().any(|product| product.is_named(name))).then_some(1.0)
     }
 
     fn makes_blocks(&self) -> bool {
@@ -203,6 +203,12 @@ impl Product {
             _ => format!("{column}^{exponent}"),
         };
         self.0.iter().map(factor).collect::<Vec<_>>().join("*")
+    }
+
+    /// Whether it has this name; cheap where it has not.
+    fn is_named(&self, name: &str) -> bool {
+        let begins = self.0.first().is_some_and(|(column, _)| name.starts_with(column.as_str()));
+        begins && self.name() == name
     }
 
     /// The values of the product; `None` where a factor is not there.

@@ -1,0 +1,217 @@
+//! The parts of the short table: the target, the chosen columns, and each figure beside what it is compared with.
+
+use super::{Figures, PerOutput, Record, SelectedRecord, Warning, WarningKind};
+use crate::report::number::significant;
+use std::collections::HashMap;
+use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, shown};
+
+/// Chosen columns that are all listed.
+const FEW_COLUMNS: usize = 30;
+/// Of more so many are listed.
+const LISTED: usize = 20;
+/// Outputs whose weights are listed; of more the norm is.
+const FEW_OUTPUTS: usize = 4;
+
+/// A loss, its standard error, and what it is without any column.
+type Loss = (f64, Option<f64>, Option<f64>);
+
+/// A number with seven digits, of which at most six stand behind the point.
+pub(super) fn told(x: f64) -> String {
+    let whole = if x.abs() >= 10.0 { x.abs().log10().floor().min(6.0) as usize } else { 0 };
+    format!("{x:.0$}", 6 - whole)
+}
+
+impl Record {
+    /// The target with its classes.
+    pub(super) fn target_told(&self) -> String {
+        let names = |names: &[String]| {
+            let listed = names.iter().take(FEW_OUTPUTS).map(|name| shown(name).into_owned()).collect::<Vec<_>>();
+            let more = if names.len() > listed.len() { format!(", … ({})", names.len()) } else { String::new() };
+            listed.join(", ") + &more
+        };
+        let data = &self.data;
+        let classes = data.classes.as_ref().map(|classes| format!(" ({})", names(classes))).unwrap_or_default();
+        match data.targets.len() {
+            0 => String::new(),
+            1 => format!("target  {}{classes}\n\n", shown(&data.targets[0])),
+            _ => format!("targets  {}\n\n", names(&data.targets)),
+        }
+    }
+
+    /// What the outputs are called.
+    fn output_names(&self) -> Vec<&str> {
+        let names = self.data.classes.as_ref().filter(|_| self.data.outputs > 1).unwrap_or(&self.data.targets);
+        names.iter().map(String::as_str).collect()
+    }
+
+    /// The chosen columns with their weights, those of one column of the data below each other.
+    pub(super) fn weights_told(&self, out: &mut String) {
+        let outputs = self.data.outputs;
+        let (rows, note) = self.listed();
+        let names: Vec<_> = rows.iter().map(|(_, chosen)| shown(&chosen.name)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+        let heads: Vec<String> = match outputs {
+            0 | 1 => vec!["weight".into()],
+            2..=FEW_OUTPUTS => self.output_names().iter().map(|name| clip(&shown(name), 12).into_owned()).collect(),
+            _ => vec!["weights' norm".into()],
+        };
+        let cells: Vec<String> = heads.iter().map(|head| format!("  {head:>12}")).collect();
+        out.push_str(&format!("{:>4}  {:<width$}{}\n", "", "column", cells.concat()));
+        for ((place, chosen), name) in rows.iter().zip(&names) {
+            let values = chosen.weight.as_ref().map_or(&[][..], PerOutput::values);
+            let cells: Vec<String> = match values.len() {
+                n if n > FEW_OUTPUTS => vec![format!("  {:>12}", format!("{:.6}", norm(values)))],
+                _ => values.iter().map(|weight| format!("  {:>12}", format!("{weight:.6}"))).collect(),
+            };
+            out.push_str(format!("{:>4}  {name:<width$}{}", place + 1, cells.concat()).trim_end());
+            out.push('\n');
+        }
+        if let Some(note) = note {
+            out.push_str(&format!("{:>4}  {note}\n", "…"));
+        }
+    }
+
+    /// The chosen columns that are listed, each with its place, and what to say of the others.
+    ///
+    /// Of many the first to enter are listed, or the largest weights where columns did not enter one by one.
+    fn listed(&self) -> (Vec<(usize, &SelectedRecord)>, Option<String>) {
+        let mut rows: Vec<(usize, &SelectedRecord)> = self.selected.iter().enumerate().collect();
+        let more = rows.len().saturating_sub(LISTED);
+        let mut note = None;
+        if rows.len() > FEW_COLUMNS {
+            let entered = self.steps.iter().filter(|step| step.action == Action::Add).count() >= rows.len();
+            if !entered {
+                let size =
+                    |row: &(usize, &SelectedRecord)| row.1.weight.as_ref().map_or(0.0, |weight| norm(weight.values()));
+                rows.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.0.cmp(&b.0)));
+            }
+            rows.truncate(LISTED);
+            let which = if entered { "the first to enter are above" } else { "the largest weights are above" };
+            note = Some(format!("{more} more; {which}, all are in selection.json"));
+        }
+        let places = self.sources();
+        // Those of one source stand where the first of them does.
+        let mut first: HashMap<usize, usize> = HashMap::new();
+        let key: Vec<usize> = rows
+            .iter()
+            .enumerate()
+            .map(|(at, (_, chosen))| places.get(&chosen.index).map_or(at, |source| *first.entry(*source).or_insert(at)))
+            .collect();
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&at| (key[at], at));
+        (order.into_iter().map(|at| rows[at]).collect(), note)
+    }
+
+    /// For each candidate that was made of columns of the data its place in `data.made`.
+    pub(crate) fn sources(&self) -> HashMap<Feature, usize> {
+        let made = self.data.made.iter().enumerate();
+        made.flat_map(|(place, made)| made.columns.iter().map(move |&index| (index, place))).collect()
+    }
+
+    /// Of how many columns of the data these candidates are made.
+    pub(crate) fn source_count(&self, columns: impl Iterator<Item = Feature>) -> usize {
+        let sources = self.sources();
+        let mut names: Vec<&str> = Vec::new();
+        for index in columns {
+            match sources.get(&index) {
+                Some(&place) => names.extend(self.data.made[place].of.iter().map(String::as_str)),
+                None => names.extend(self.candidates.get(index).map(String::as_str)),
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names.len()
+    }
+
+    /// Of how many columns of the data the chosen ones are made, where these are fewer.
+    pub(super) fn sources_told(&self) -> String {
+        let (count, chosen) = (self.source_count(self.selected.iter().map(|s| s.index)), self.selected.len());
+        if self.data.made.is_empty() || count == chosen { String::new() } else { format!(" (of {count} in the data)") }
+    }
+
+    /// Figures of all training rows, if there are any.
+    pub(super) fn of_training_rows(&self) -> Option<&Figures> {
+        self.report.figures.as_ref().or(self.nested.as_ref().map(|nested| &nested.figures))
+    }
+
+    fn is_loss(&self, loss: &dyn vaglio_core::Loss) -> bool {
+        self.loss().is(loss)
+    }
+
+    /// A loss beside that of no column; of a squared one its root, of an error rate that of one answer.
+    pub(super) fn figure_told(&self, (loss, error, empty): Loss, figures: Option<&Figures>) -> String {
+        let error = error.map(|error| format!(" ± {}", told(error))).unwrap_or_default();
+        let root = self.is_loss(&Squared) && self.data.classes.is_none();
+        let always = figures.filter(|_| self.is_loss(&ZeroOne)).and_then(|figures| self.always_told(figures));
+        let notes: Vec<String> = empty
+            .map(|empty| format!("no columns: {}", told(empty)))
+            .into_iter()
+            .chain(root.then(|| format!("root {}", significant(loss.sqrt(), 4))))
+            .chain(always)
+            .collect();
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        format!("{}{error}{notes}", told(loss))
+    }
+
+    /// The error rate beside that of one answer, where it is not the loss itself.
+    pub(super) fn rate_told(&self, figures: Option<&Figures>) -> String {
+        let Some(figures) = figures.filter(|_| !self.is_loss(&ZeroOne)) else { return String::new() };
+        let always = self.always_told(figures).map(|always| format!(" ({always})")).unwrap_or_default();
+        figures.error_rate.map(|rate| format!(", error rate {rate:.4}{always}")).unwrap_or_default()
+    }
+
+    /// `always No: 0.0335`.
+    pub(crate) fn always_told(&self, figures: &Figures) -> Option<String> {
+        let always = figures.always()?;
+        let class = self.data.classes.as_ref()?.get(always.class)?;
+        Some(format!("always {}: {}", shown(class), significant(always.error_rate, 4)))
+    }
+
+    /// The figures of test rows: the loss by its name, then the mean squared error and the error rate.
+    pub(super) fn test_told(&self, test: &Figures) -> String {
+        let loss = self.loss();
+        let name = match () {
+            () if loss.is(&Squared) => "mean squared error",
+            () if loss.is(&ZeroOne) => "error rate",
+            () => loss.told(),
+        };
+        let mut out =
+            format!("{name} {}", self.figure_told((test.loss, test.standard_error, test.empty_loss), Some(test)));
+        if !self.is_loss(&Squared) && self.data.classes.is_none() {
+            out.push_str(&format!(", mean squared error {}", told(test.mse)));
+        }
+        out + &self.rate_told(Some(test))
+    }
+
+    /// The figures that are most to be trusted of those with predictions, and of which rows they are.
+    pub(crate) fn trusted(&self) -> Option<(&Figures, &'static str)> {
+        let nested = self.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
+        let of_search = self.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
+        nested.or(self.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
+    }
+
+    /// That a class is given to no row, by the figures that are most to be trusted.
+    pub fn never_called(&self) -> Option<Warning> {
+        let (figures, rows) = self.trusted()?;
+        let (classes, confusion) = (self.data.classes.as_ref()?, figures.confusion.as_ref()?);
+        let never = figures.never_called();
+        let count: usize = never.iter().map(|class| confusion[*class].iter().sum::<usize>()).sum();
+        let named: Vec<String> =
+            never.iter().take(FEW_OUTPUTS).filter_map(|k| Some(format!("`{}`", classes.get(*k)?))).collect();
+        let more =
+            if never.len() > FEW_OUTPUTS { format!(" or {} others", never.len() - FEW_OUTPUTS) } else { String::new() };
+        (!named.is_empty()).then(|| {
+            let message = format!(
+                "no row is called {}{more}, which {count} of {} {rows} are; `loss: balanced_error` with `learner: crrr` \
+                 weighs classes alike",
+                named.join(" or "),
+                figures.rows
+            );
+            Warning::new(WarningKind::NeverCalled, message)
+        })
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}

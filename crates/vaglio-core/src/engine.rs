@@ -26,6 +26,19 @@ pub trait EngineDesign {
         }
     }
 
+    /// The same with other λ to choose from, in increasing order.
+    #[must_use]
+    fn at_lambdas(&self, lambdas: &[f64]) -> Design {
+        match &self.design().data().training {
+            Training::Ridge(readout, map) => {
+                let others = Readout { lambdas: lambdas.to_vec(), ..readout.clone() };
+                let training = Training::Ridge(others, Arc::clone(map));
+                self.design().sharing(|data| data.training = training)
+            }
+            Training::Learner(..) => self.design().clone(),
+        }
+    }
+
     /// The same for work that ends when the sign says so.
     #[must_use]
     fn stopping_at(&self, sign: StopSign) -> Design {

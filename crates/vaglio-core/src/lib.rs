@@ -100,7 +100,7 @@ pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use outline::Outline;
 pub use path::{Action, Certificate, EntryFit, Knot, Path, PathEntry, Stage, Step, StopReason};
-pub use penalty::{Lambda, Per};
+pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
 pub use readout::Readout;
 pub use resampling::{Resampling, Split};

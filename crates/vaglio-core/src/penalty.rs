@@ -1,12 +1,11 @@
 //! How the penalty of a ridge readout is given.
 
+mod written;
+
 use crate::shown::number;
 use crate::{Error, Result};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The penalty λ: one value, or several of which the criterion takes the best for every subset.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +23,8 @@ pub enum Lambda {
         /// For what one of them is taken.
         per: Option<Per>,
     },
+    /// A grid in geometric progression over what can matter: the eigenvalues of the design's Gram matrix.
+    Auto(AutoGrid),
     /// These values.
     Values {
         /// In any order.
@@ -40,6 +41,23 @@ pub enum Lambda {
     },
     /// One of these for each output, by the criterion, for every subset: never of a [`Lambda::Fixed`] or of itself.
     EachOutput(Box<Lambda>),
+}
+
+/// A grid of λ that is fitted to a design.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AutoGrid {
+    /// How many values; `None` for one or two for each power of ten.
+    pub points: Option<usize>,
+    /// Whether an end at which the loss is lowest is extended until the loss stops falling.
+    pub extend: bool,
+    /// For what one of them is taken.
+    pub per: Option<Per>,
+}
+
+impl Default for AutoGrid {
+    fn default() -> Self {
+        AutoGrid { points: None, extend: true, per: None }
+    }
 }
 
 /// For what one λ of several is taken.
@@ -75,16 +93,32 @@ impl Lambda {
         Lambda::Values { values, per: None }
     }
 
+    /// A grid that is fitted to the design.
+    pub fn auto() -> Self {
+        Lambda::Auto(AutoGrid::default())
+    }
+
+    /// The grid that is to be fitted to the design, if it is to be.
+    pub fn fitted(&self) -> Option<AutoGrid> {
+        match self {
+            Lambda::Auto(auto) => Some(*auto),
+            Lambda::EachOutput(of) => of.fitted(),
+            _ => None,
+        }
+    }
+
     /// For what one of several values is taken, where that was said.
     pub fn per(&self) -> Option<Per> {
         match self {
             Lambda::Grid { per, .. } | Lambda::Values { per, .. } => *per,
+            Lambda::Auto(auto) => auto.per,
             Lambda::EachOutput(_) => Some(Per::Subset),
             Lambda::Fixed(_) | Lambda::Search { .. } => None,
         }
     }
 
-    /// The values, in increasing order; for a search those from which it starts, two for each power of ten.
+    /// The values, in increasing order; for a search those from which it starts, two for each power of ten; for a grid that
+    /// is fitted to a design those that it has before.
     ///
     /// # Errors
     /// [`Error::Setting`] on `lambda` for a value that is not positive and finite, or a grid without extent.
@@ -98,6 +132,11 @@ impl Lambda {
         match self {
             Lambda::EachOutput(of) => of.values(),
             Lambda::Fixed(value) => Ok(vec![positive("lambda", *value)?]),
+            Lambda::Auto(auto) => {
+                let points = auto.points.unwrap_or(13);
+                enough(points)?;
+                Ok(geometric(1e-3, 1e3, points))
+            }
             Lambda::Values { values, .. } => {
                 if values.is_empty() {
                     return Err(Error::setting("lambda.values", "at least one value is needed"));
@@ -112,9 +151,7 @@ impl Lambda {
             Lambda::Grid { from, to, points, .. } => {
                 let (from, to) = (positive("lambda.grid.from", *from)?, positive("lambda.grid.to", *to)?);
                 increasing("lambda.grid", from, to)?;
-                if !(2..=100_000).contains(points) {
-                    return Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")));
-                }
+                enough(*points)?;
                 Ok(geometric(from, to, *points))
             }
             Lambda::Search { from, to } => {
@@ -129,7 +166,7 @@ impl Lambda {
     pub fn is_search(&self) -> bool {
         match self {
             Lambda::EachOutput(of) => of.is_search(),
-            Lambda::Fixed(_) | Lambda::Grid { .. } | Lambda::Values { .. } => false,
+            Lambda::Fixed(_) | Lambda::Grid { .. } | Lambda::Auto(_) | Lambda::Values { .. } => false,
             Lambda::Search { .. } => true,
         }
     }
@@ -147,8 +184,15 @@ fn increasing(field: &str, from: f64, to: f64) -> Result<()> {
     Err(Error::setting(field, format!("from is {from} and to is {to}; from must be smaller")))
 }
 
-/// `points` values in geometric progression, both ends included.
-fn geometric(from: f64, to: f64, points: usize) -> Vec<f64> {
+fn enough(points: usize) -> Result<()> {
+    if (2..=100_000).contains(&points) {
+        return Ok(());
+    }
+    Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")))
+}
+
+/// `points` values in geometric progression, both ends included; `points` is at least 2.
+pub fn geometric(from: f64, to: f64, points: usize) -> Vec<f64> {
     let last = points - 1;
     // In powers of ten, so that round ends give round values.
     let (low, high) = (from.log10(), to.log10());
@@ -158,156 +202,6 @@ fn geometric(from: f64, to: f64, points: usize) -> Vec<f64> {
         k => 10f64.powf(low + (high - low) * k as f64 / last as f64),
     };
     (0..points).map(value).collect()
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Grid {
-    from: f64,
-    to: f64,
-    points: usize,
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Range {
-    from: f64,
-    to: f64,
-}
-
-/// The forms with settings: exactly one of `grid`, `values` and `search`.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Several {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grid: Option<Grid>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    search: Option<Range>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per: Option<Per>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outputs: Option<Outputs>,
-}
-
-/// Whether outputs share λ.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Outputs {
-    Shared,
-    Each,
-}
-
-impl From<&Lambda> for Several {
-    fn from(lambda: &Lambda) -> Self {
-        let none = Several::default();
-        match lambda {
-            Lambda::Fixed(value) => Several { values: Some(vec![*value]), ..none },
-            Lambda::Values { values, per } => Several { values: Some(values.clone()), per: *per, ..none },
-            Lambda::Grid { from, to, points, per } => {
-                Several { grid: Some(Grid { from: *from, to: *to, points: *points }), per: *per, ..none }
-            }
-            Lambda::Search { from, to } => Several { search: Some(Range { from: *from, to: *to }), ..none },
-            Lambda::EachOutput(of) => Several { outputs: Some(Outputs::Each), ..Several::from(&**of) },
-        }
-    }
-}
-
-impl Serialize for Lambda {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Lambda::Fixed(value) => serializer.serialize_f64(*value),
-            _ => Several::from(self).serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Lambda {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(LambdaVisitor)
-    }
-}
-
-struct LambdaVisitor;
-
-impl<'de> Visitor<'de> for LambdaVisitor {
-    type Value = Lambda;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a number, {grid: {from, to, points}}, {values: [...]} or {search: {from, to}}")
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Lambda, E> {
-        Ok(Lambda::Fixed(value))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> std::result::Result<Lambda, E> {
-        Ok(Lambda::Fixed(value as f64))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Lambda, E> {
-        Ok(Lambda::Fixed(value as f64))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Lambda, A::Error> {
-        let several = Several::deserialize(MapAccessDeserializer::new(map))?;
-        if several.outputs == Some(Outputs::Each) {
-            if several.per == Some(Per::Path) {
-                return Err(de::Error::custom("`outputs: each` takes lambda for every subset; leave `per: path` out"));
-            }
-            return several.lambda().map(|of| Lambda::EachOutput(Box::new(of)));
-        }
-        several.lambda()
-    }
-}
-
-impl Several {
-    /// What outputs share, or each has.
-    fn lambda<E: de::Error>(self) -> std::result::Result<Lambda, E> {
-        match self {
-            Several { grid: Some(Grid { from, to, points }), values: None, search: None, per, .. } => {
-                Ok(Lambda::Grid { from, to, points, per })
-            }
-            Several { grid: None, values: Some(values), search: None, per, .. } => Ok(Lambda::Values { values, per }),
-            Several {
-                grid: None,
-                values: None,
-                search: Some(Range { from, to }),
-                per: None | Some(Per::Subset),
-                ..
-            } => Ok(Lambda::Search { from, to }),
-            Several { search: Some(_), per: Some(Per::Path), grid: None, values: None, .. } => {
-                Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path`"))
-            }
-            _ => Err(E::custom("one of `grid`, `values` and `search` gives lambda")),
-        }
-    }
-}
-
-impl JsonSchema for Lambda {
-    fn schema_name() -> Cow<'static, str> {
-        "Lambda".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (grid, range) = (generator.subschema_for::<Grid>(), generator.subschema_for::<Range>());
-        let (per, outputs) = (generator.subschema_for::<Per>(), generator.subschema_for::<Outputs>());
-        json_schema!({
-            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
-            "oneOf": [
-                {"type": "number", "exclusiveMinimum": 0},
-                {"type": "object", "properties": {"grid": grid, "per": per, "outputs": outputs}, "required": ["grid"], "additionalProperties": false},
-                {"type": "object", "properties": {"search": range, "outputs": outputs}, "required": ["search"], "additionalProperties": false},
-                {
-                    "type": "object",
-                    "properties": {"values": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}, "per": per, "outputs": outputs},
-                    "required": ["values"],
-                    "additionalProperties": false
-                }
-            ]
-        })
-    }
 }
 
 #[cfg(test)]
@@ -344,6 +238,9 @@ mod tests {
             "0.5",
             r#"{"grid":{"from":0.1,"to":10.0,"points":5}}"#,
             r#"{"grid":{"from":0.1,"to":10.0,"points":5},"per":"path"}"#,
+            r#"{"grid":"auto","extend":true}"#,
+            r#"{"grid":"auto","points":7,"extend":false,"per":"path"}"#,
+            r#"{"grid":"auto","extend":true,"outputs":"each"}"#,
             r#"{"values":[1.0,2.0]}"#,
             r#"{"values":[1.0,2.0],"per":"subset"}"#,
             r#"{"search":{"from":0.1,"to":10.0}}"#,
@@ -358,6 +255,9 @@ mod tests {
             r#"{"search":{"from":1,"to":2},"per":"path"}"#,
             r#"{"values":[1.0],"search":{"from":1,"to":2}}"#,
             r#"{"per":"path"}"#,
+            r#"{"grid":"automatic"}"#,
+            r#"{"grid":{"from":0.1,"to":10.0,"points":5},"extend":true}"#,
+            r#"{"values":[1.0],"points":3}"#,
             r#"{"values":[1.0],"per":"path","outputs":"each"}"#,
         ] {
             assert!(serde_json::from_str::<Lambda>(bad).is_err(), "{bad}");

@@ -1,13 +1,15 @@
 //! The ridge readout of a design.
 
 use crate::shown::number;
-use crate::{Error, Lambda, Per, Result};
+use crate::{AutoGrid, Error, Lambda, Per, Result};
 
 /// The ridge readout that is fitted on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readout {
     /// The λ to choose from, in increasing order; one for a fixed λ.
     pub lambdas: Vec<f64>,
+    /// The grid that is fitted to the design, where λ is from one.
+    pub auto: Option<AutoGrid>,
     /// Whether λ is chosen for every subset or for a whole walk, where that was said.
     pub per: Option<Per>,
     /// Whether the λ between the best of them and its neighbours are searched as well.
@@ -34,7 +36,7 @@ impl Readout {
         }
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
-        Ok(Readout { lambdas, per: None, refine: false, intercept, each_output: false, balanced: false })
+        Ok(Readout { lambdas, auto: None, per: None, refine: false, intercept, each_output: false, balanced: false })
     }
 
     /// A readout over the λ that a setting gives.
@@ -43,7 +45,8 @@ impl Readout {
     /// [`Error::Setting`] on `lambda`.
     pub fn of(lambda: &Lambda, intercept: bool) -> Result<Self> {
         let (per, each_output) = (lambda.per(), lambda.is_of_each_output());
-        let readout = Readout { per, each_output, ..Readout::new(lambda.values()?, intercept)? };
+        let auto = lambda.fitted();
+        let readout = Readout { auto, per, each_output, ..Readout::new(lambda.values()?, intercept)? };
         Ok(if lambda.is_search() { readout.refined() } else { readout })
     }
 

@@ -1,6 +1,7 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
 mod in_folds;
+mod range;
 mod selection;
 
 use crate::all_rows::{FitFrom, has_moments};
@@ -123,14 +124,24 @@ impl ValidSelector {
         self.criterion.loss().unwrap_or_else(own)
     }
 
-    /// The design of the problem, with every check that can be made before the search.
+    /// The design of the problem, with every check that can be made before the search; a grid of λ that is to be fitted is
+    /// fitted to it.
     ///
     /// # Errors
     /// Those of the learner, the search and the criterion, each under its own name.
     pub fn design(&self, problem: &Problem) -> Result<Design> {
+        self.design_at(problem, None)
+    }
+
+    /// The same for some of the rows of another design, which has its grid of λ from all of them.
+    ///
+    /// # Errors
+    /// Those of [`ValidSelector::design`].
+    pub(crate) fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
         self.learner.check().map_err(of_learner)?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
+        let design = range::fitted(design, whole)?;
         if design.of_outputs().is_some() && !self.criterion.scores_each_output() {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));

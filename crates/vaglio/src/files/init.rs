@@ -296,7 +296,7 @@ impl Plan {
             line("  - {kind: one_hot}".into(), "a column of 0 and 1 for each level of a text column");
         }
         line("  - {kind: standardize}".into(), "columns of mean 0 and deviation 1");
-        line("learner: {kind: rls, lambda: {grid: {from: 0.001, to: 1000.0, points: 13}}}".into(), "");
+        line("learner: {kind: rls, lambda: {grid: auto}}".into(), "");
         match self.groups.as_ref().or(self.order.as_ref().map(|(series, _)| series)) {
             Some(_) => line("criterion: {kind: kfold, folds: 5, by: groups}".into(), ""),
             None => line("criterion: loo".into(), "exact leave-one-out"),

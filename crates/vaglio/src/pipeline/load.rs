@@ -47,6 +47,10 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
         // A setting of a part that the file leaves out belongs to the part that is used then.
         if let Some((part, kind)) = DEFAULT_KINDS.iter().find(|(part, _)| below(part) && document.get(part).is_none()) {
             document.set(&format!("{part}={kind}"))?;
+            // By its name alone a learner has one λ, and without any a grid.
+            let whole =
+                if *part == "learner" && !below("learner.kind") { "{kind: rls, lambda: {grid: auto}}" } else { kind };
+            document.set(&format!("{part}={whole}"))?;
         }
         document.set(assignment)?;
     }

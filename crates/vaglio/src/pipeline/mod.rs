@@ -40,7 +40,7 @@ use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Error, Learner, Map, Monitor, Problem, Result, SearchStrategy, Task};
+use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Monitor, Problem, Result, SearchStrategy, Task};
 use vaglio_tables::budget::Budget;
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
@@ -118,7 +118,7 @@ pub(crate) struct Settings {
 }
 
 fn default_learner() -> Arc<dyn Learner> {
-    Arc::new(Rls::default())
+    Arc::new(Rls::new(Lambda::auto()))
 }
 
 fn default_criterion() -> Arc<dyn Criterion> {

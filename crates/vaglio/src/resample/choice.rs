@@ -1,9 +1,10 @@
 //! The size and the λ of a selection.
 
+use super::extend::cross_validated_beyond;
 use super::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
-use super::validated::{CrossValidated, cross_validated, deals};
+use super::validated::{CrossValidated, deals};
 use crate::selector::{Searched, ValidSelector};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -96,7 +97,7 @@ pub(crate) fn select(
     };
     let fold_assignment = sample.fold_assignment();
     let how = if is_written { how } else { CrossValidation { folds: how.folds.min(fold_assignment.most()), ..how } };
-    let lambdas = walk_lambdas(design, true);
+    let mut lambdas = walk_lambdas(design, true);
     let of_row = deals(selector, sample, how);
     let parts = of_row.as_deref().unwrap_or_default();
     let design = &design.clone().shared_by(lambdas.len()).parted(parts);
@@ -106,13 +107,13 @@ pub(crate) fn select(
         _ => None,
     };
     let begun = Instant::now();
-    let all = full::lambdas(design, how.folds * how.repeats);
+    let mut all = full::lambdas(design, how.folds * how.repeats);
     let folds = of_row.and_then(|of_row| {
         if first.is_none() {
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        cross_validated(selector, (sample, design), how, &of_row, (&lambdas, &all), monitor)
+        cross_validated_beyond(selector, (sample, design), how, &of_row, (&mut lambdas, &mut all), monitor)
     });
     let table = match folds {
         Ok(table) => table,
@@ -311,7 +312,8 @@ fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
     });
     let end = if lambda == *first { Some(("smallest", "below")) } else { None };
     let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
-    if let Some((end, beyond)) = end.filter(|_| is_alone || chosen.rule == Some(Rule::OneSe)) {
+    let is_told = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
+    if let Some((end, beyond)) = end.filter(|_| is_told) {
         let message = format!("lambda {lambda} is the {end} that was tried; extend the grid {beyond} it");
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }

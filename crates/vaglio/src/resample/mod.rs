@@ -13,6 +13,7 @@
 
 pub(crate) mod along;
 pub(crate) mod choice;
+mod extend;
 mod folds;
 mod full;
 mod held_out;

@@ -69,7 +69,8 @@ pub(super) fn cross_validated(
         let key = format!("choose/{job}");
         let done = watcher.journal().once(&key, || {
             let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
-            let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.part_of(whole, &fold.training);
+            let design = selector.design_at(&fold.fitted.problem, Some(whole)).map_err(in_fold)?;
+            let design = design.part_of(whole, &fold.training);
             let full = full(&design, all, &fold.held(), loss)?;
             let at = (&watcher, &watcher.journal().within(&key));
             let trails = trails(selector, &fold, &design, lambdas, loss, at)?;

@@ -1,0 +1,110 @@
+//! A grid of λ that goes on where its end wins.
+
+use super::sample::Sample;
+use super::validated::{CrossValidated, cross_validated};
+use crate::selector::ValidSelector;
+use vaglio_core::{CrossValidation, Design, Monitor, Result, Rule};
+use vaglio_report::record::Table;
+
+/// Values that are tried beyond an end at once.
+const STEP: usize = 4;
+/// How often an end is extended at most.
+const MOST: usize = 4;
+/// The part of the loss that the end has to be below its neighbour for the next values to be worth their walks.
+const LEAST_FALL: f64 = 1e-3;
+
+/// What a search loses on rows held out over the λ of a grid and, where the grid is fitted to the design and may be extended,
+/// over those beyond an end at which the loss is lowest, until it stops falling; `lambdas` and `all` grow with it. `None` when
+/// the walks were stopped.
+///
+/// Every round is a part of the journal of its own.
+///
+/// # Errors
+/// Those of [`cross_validated`].
+pub(super) fn cross_validated_beyond(
+    selector: &ValidSelector,
+    (sample, whole): (&Sample, &Design),
+    how: CrossValidation,
+    of_row: &[Vec<usize>],
+    (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
+    monitor: &mut Monitor<'_>,
+) -> Result<Option<CrossValidated>> {
+    let of = (sample, whole);
+    let Some(mut found) = cross_validated(selector, of, how, of_row, (lambdas, all), monitor)? else { return Ok(None) };
+    let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
+    for round in 1..=MOST {
+        let Some((beyond, is_below)) = may_extend.then(|| beyond(&found.table)).transpose()?.flatten() else { break };
+        tracing::debug!(?beyond, "lambda");
+        let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
+        let journal = monitor.journal.under(format_args!("extend/{round}"));
+        let monitor = &mut monitor.with_journal(journal);
+        let Some(more) = cross_validated(selector, of, how, of_row, (&beyond, &of_all), monitor)? else {
+            return Ok(None);
+        };
+        insert(lambdas, beyond, is_below);
+        insert(all, of_all, is_below);
+        insert(&mut found.table.lambdas, more.table.lambdas, is_below);
+        insert(&mut found.table.cells, more.table.cells, is_below);
+        found.folds.iter_mut().zip(more.folds).for_each(|(fold, more)| insert(fold, more, is_below));
+        found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
+    }
+    Ok(Some(found))
+}
+
+fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
+    let at = if is_below { 0 } else { all.len() };
+    all.splice(at..at, more);
+}
+
+/// The values beyond the end of a table at which the loss is lowest and falls, and whether that is the smaller.
+fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
+    let [Some(first), Some(second), .., Some(before), Some(last)] = table.lambdas[..] else { return Ok(None) };
+    let (place, best) = table.pick(Rule::Best)?;
+    let (is_below, is_above) = (place == 0, place + 1 == table.lambdas.len());
+    // λ means nothing to the empty subset.
+    if !(is_below || is_above) || best.size == 0 {
+        return Ok(None);
+    }
+    let neighbour = table.cells[if is_below { 1 } else { place - 1 }].iter().find(|cell| cell.size == best.size);
+    if neighbour.is_some_and(|cell| cell.loss - best.loss <= LEAST_FALL * best.loss.abs()) {
+        return Ok(None);
+    }
+    let (end, ratio) = if is_below { (first, first / second) } else { (last, last / before) };
+    // The last digits of a power are rounded off, so that round ends go on with round values.
+    let value = |step: usize| format!("{:.12e}", end * ratio.powi(step as i32)).parse::<f64>().unwrap_or(f64::INFINITY);
+    let mut values: Vec<f64> = (1..=STEP).map(value).filter(|lambda| lambda.is_normal()).collect();
+    values.sort_by(f64::total_cmp);
+    let values: Vec<Option<f64>> = values.into_iter().map(Some).collect();
+    Ok((!values.is_empty()).then_some((values, is_below)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_report::record::Cell;
+
+    fn table(losses: &[f64]) -> Table {
+        let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None }];
+        let lambdas = (0..losses.len()).map(|place| Some(10f64.powi(place as i32))).collect();
+        Table { lambdas, cells: losses.iter().map(cell).collect() }
+    }
+
+    #[test]
+    fn an_end_is_extended_while_the_loss_falls() {
+        let values = |losses: &[f64]| beyond(&table(losses)).unwrap();
+        assert_eq!(values(&[1.0, 2.0, 3.0]), Some((vec![Some(1e-4), Some(1e-3), Some(1e-2), Some(1e-1)], true)));
+        assert_eq!(values(&[3.0, 2.0, 1.0]), Some((vec![Some(1e3), Some(1e4), Some(1e5), Some(1e6)], false)));
+        assert_eq!(values(&[3.0, 1.0, 2.0]), None);
+        assert_eq!(values(&[1.0, 1.0, 1.0]), None);
+        assert_eq!(values(&[3.0, 2.0, 1.9999]), None);
+        assert_eq!(values(&[1.0]), None);
+    }
+
+    #[test]
+    fn lambda_of_the_empty_subset_is_left() {
+        let mut table = table(&[3.0, 2.0, 1.0, 0.5]);
+        table.cells.iter_mut().flatten().for_each(|cell| cell.size = 0);
+        assert_eq!(beyond(&table).unwrap(), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! The range of λ that can matter on a design.
+//!
+//! At λ far below the least eigenvalue of the Gram matrix ridge regression is least squares, and far above the largest it
+//! predicts by means. A grid that is fitted goes from a tenth of the one to ten times the other, its ends rounded outward to
+//! powers of ten or roots of these, so that designs that are almost alike have one grid.
+
+use ndarray::Array2;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{AutoGrid, Design, Error, Feature, Result, geometric};
+use vaglio_kernels::linalg::{eigh, gram};
+
+/// The part of the largest eigenvalue below which another does not count: there closed forms lose half of their digits.
+const LEAST_PART: f64 = 1e-8;
+/// How far beyond the eigenvalues a grid goes.
+const BEYOND: f64 = 10.0;
+/// Values from which on there is one for each power of ten, and not two.
+const MOST_DENSE: f64 = 15.0;
+/// The smaller side of a matrix that is decomposed.
+const MOST_SIDE: usize = 600;
+/// Multiply-adds that a Gram matrix may take.
+const MOST_WORK: f64 = 4e9;
+/// Numbers of the matrix that are multiplied at once.
+const PANEL: usize = 1 << 20;
+
+/// The design with its grid of λ fitted to it, where it is to be; a part of `whole` takes that of all rows.
+///
+/// # Errors
+/// [`Error::Numerical`] for columns whose squares overflow.
+pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Result<Design> {
+    let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return Ok(design) };
+    if let Some(readout) = whole.and_then(Design::readout) {
+        return Ok(design.at_lambdas(&readout.lambdas));
+    }
+    Ok(match extremes(&design)? {
+        Some((least, largest)) => design.at_lambdas(&grid(auto, least, largest)),
+        None => design,
+    })
+}
+
+/// The grid for eigenvalues between two.
+fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
+    let (low, high) = ((least / BEYOND).log10(), (largest * BEYOND).log10());
+    // In the doubles, whatever the units of the columns are.
+    let ends =
+        |parts: f64| [(parts * low).floor() / parts, (parts * high).ceil() / parts].map(|end| end.clamp(-300.0, 300.0));
+    let count = |parts: f64, [from, to]: [f64; 2]| (parts * (to - from)).round() + 1.0;
+    let parts = if count(2.0, ends(2.0)) <= MOST_DENSE { 2.0 } else { 1.0 };
+    let [from, to] = ends(parts);
+    let points = auto.points.unwrap_or_else(|| count(parts, [from, to]) as usize);
+    geometric(10f64.powf(from), 10f64.powf(to), points)
+}
+
+/// The least eigenvalue that counts and the largest, of the weighted Gram matrix of the columns about their means where there
+/// is an intercept; `None` where none is positive. Of large designs those of evenly spread rows. Cost O(rows · columns ·
+/// smaller of both).
+fn extremes(design: &Design) -> Result<Option<(f64, f64)>> {
+    let columns = design.candidates();
+    let rows = design.rows();
+    let many = |rows: usize| rows as f64 * columns.len() as f64 * rows.min(columns.len()) as f64;
+    let mut taken = if columns.len() > MOST_SIDE { rows.min(MOST_SIDE) } else { rows };
+    while many(taken) > MOST_WORK && taken > MOST_SIDE {
+        taken = (taken / 2).max(MOST_SIDE);
+    }
+    let spread: Vec<usize> =
+        (0..taken).map(|place| (place as u128 * rows as u128 / taken.max(1) as u128) as usize).collect();
+    let products = gram_of(design, &columns, &spread);
+    let overflow = || Error::Numerical("sums of squares of the columns overflow; rescale or standardize them".into());
+    if products.iter().any(|value| !value.is_finite()) {
+        return Err(overflow());
+    }
+    let (values, _) = eigh(products.view()).map_err(|_| overflow())?;
+    let part = rows as f64 / taken.max(1) as f64;
+    let largest = values.iter().copied().fold(0.0, f64::max) * part;
+    let counting = values.iter().map(|value| value * part).filter(|value| *value > LEAST_PART * largest);
+    let least = counting.fold(f64::INFINITY, f64::min);
+    Ok((least.is_normal() && largest.is_finite()).then_some((least, largest)))
+}
+
+/// X R Xᵀ or its other side, whichever is smaller, for the columns X about their means and the weights R of some rows.
+fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
+    let roots = roots(design, rows);
+    let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
+    let total: f64 = roots.iter().map(|root| root * root).sum();
+    let means: Vec<f64> = columns
+        .iter()
+        .map(|&feature| {
+            let column = design.column(feature);
+            let sum: f64 = rows.iter().zip(&roots).map(|(&row, root)| root * root * column.get(row)).sum();
+            if has_intercept { sum / total } else { 0.0 }
+        })
+        .collect();
+    let entry =
+        |row: usize, column: usize| roots[row] * (design.column(columns[column]).get(rows[row]) - means[column]);
+    let side = rows.len().min(columns.len());
+    let mut sum = Array2::zeros((side, side));
+    let (along, is_tall) = (rows.len().max(columns.len()), rows.len() >= columns.len());
+    let step = (PANEL / side.max(1)).max(1);
+    for start in (0..along).step_by(step) {
+        let height = step.min(along - start);
+        let panel = match is_tall {
+            true => Array2::from_shape_fn((height, side), |(row, column)| entry(start + row, column)),
+            false => Array2::from_shape_fn((height, side), |(column, row)| entry(row, start + column)),
+        };
+        sum += &gram(panel.view());
+    }
+    sum
+}
+
+/// Square roots of the weights that rows have in training.
+fn roots(design: &Design, rows: &[usize]) -> Vec<f64> {
+    let all = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+    rows.iter().map(|&row| all.as_ref().map_or(1.0, |weights| weights[row].sqrt())).collect()
+}

@@ -66,6 +66,9 @@ fn of(role: Role) -> Of {
         }
         Role::Learner => of!("learner", &[], &[], ["learner: rls", "learner: {kind: WORD, share: 0.01}"]),
         Role::Map => of!("map", &[], &[], ["[standardize]", "[WORD, standardize]"]),
+        Role::TargetMap => {
+            of!("target_map", &[], &[], ["learner: rls", "target_map: WORD\nlearner: rls"])
+        }
         Role::Loss => {
             of!("loss", &[], &[], ["criterion: loo", "criterion: {kind: loo, loss: {kind: WORD, power: 1.2}}"])
         }

@@ -13,6 +13,8 @@ pub enum Role {
     Learner,
     /// An entry of `preprocess:`.
     Map,
+    /// `target_map:`.
+    TargetMap,
     /// `loss:` of a criterion.
     Loss,
     /// `splits:` of a criterion.
@@ -27,13 +29,15 @@ impl Role {
             Role::Search => "search",
             Role::Learner => "learner",
             Role::Map => "map",
+            Role::TargetMap => "target_map",
             Role::Loss => "loss",
             Role::Resampling => "resampling",
         }
     }
 
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Role; 6] = [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::Loss, Role::Resampling];
+    pub const ALL: [Role; 7] =
+        [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::TargetMap, Role::Loss, Role::Resampling];
 }
 
 /// A part that is linked in; made by [`part`](crate::part).

@@ -104,6 +104,12 @@ registered!(
     "put `#[vaglio_core::part(Map, \"its_word\")]` on the struct"
 );
 registered!(
+    TargetMap,
+    "target_map",
+    "`{Self}` is a target map without a word in pipeline files",
+    "put `#[vaglio_core::part(TargetMap, \"its_word\")]` on the struct"
+);
+registered!(
     Loss,
     "loss",
     "`{Self}` is a loss without a word in pipeline files",
@@ -120,6 +126,12 @@ registered!(
     "model",
     "`{Self}` is a model without a word in saved files",
     "put `#[vaglio_core::saved(ModelData, \"its_word\")]` on the struct"
+);
+registered!(
+    FittedTargetMap,
+    "fitted target map",
+    "`{Self}` is a fitted target map without a word in saved files",
+    "put `#[vaglio_core::saved(FittedTargetMap, \"its_word\")]` on the struct"
 );
 registered!(
     FittedMap,

@@ -9,8 +9,8 @@ use proc_macro::TokenStream;
 /// Makes a struct a part: its word in pipeline files, its settings, and what `vaglio list` and `vaglio schema` tell of it.
 ///
 /// `#[part(Trait, "word")]` stands on the struct, and `impl Trait for …` anywhere beside. The trait is the role: `Criterion`,
-/// `SearchStrategy`, `Learner`, `Map`, `Loss` or `Resampling`. The struct derives `Debug`, `Clone`, `Serialize`,
-/// `Deserialize`, `JsonSchema` and `Default`, where it does not derive them itself, and refuses settings that it does not
+/// `SearchStrategy`, `Learner`, `Map`, `TargetMap`, `Loss` or `Resampling`. The struct derives `Debug`, `Clone`,
+/// `Serialize`, `Deserialize`, `JsonSchema` and `Default`, where it does not derive them itself, and refuses settings that it does not
 /// know. The first sentence of its documentation is its line in `vaglio list`; those of its fields explain the settings.
 ///
 /// A field has the default of its type, or that of `#[default(expression)]`; one with `#[required]` has to be given, and

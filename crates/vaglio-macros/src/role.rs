@@ -12,11 +12,12 @@ pub(crate) struct Role {
     pub noun: &'static str,
 }
 
-const ROLES: [(&str, Role); 6] = [
+const ROLES: [(&str, Role); 7] = [
     ("Criterion", Role { name: "Criterion", example: ["criterion: ", ""], noun: "" }),
     ("SearchStrategy", Role { name: "Search", example: ["search: ", ""], noun: " search" }),
     ("Learner", Role { name: "Learner", example: ["learner: ", ""], noun: "" }),
     ("Map", Role { name: "Map", example: ["preprocess: [", "]"], noun: "" }),
+    ("TargetMap", Role { name: "TargetMap", example: ["target_map: ", ""], noun: "" }),
     ("Loss", Role { name: "Loss", example: ["criterion: {kind: loo, loss: ", "}"], noun: "" }),
     ("Resampling", Role { name: "Resampling", example: ["criterion: {kind: kfold, splits: ", "}"], noun: "" }),
 ];

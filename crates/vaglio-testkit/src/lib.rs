@@ -3,7 +3,7 @@
 //! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing.
 //! No law passes for want of something to look at: data that are too small for it are reported as [`Broken`] too.
 //!
-//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_loss`] and [`check_resampling`] run all laws of a role and say every one
+//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and [`check_resampling`] run all laws of a role and say every one
 //! that does not hold; the modules hold them one by one. [`data`] makes seeded problems, [`registry`] finds every
 //! component that is linked in.
 //!
@@ -30,6 +30,7 @@ pub mod resampling;
 pub mod resumption;
 pub mod search;
 mod tables;
+pub mod target_map;
 mod trial;
 pub mod variation;
 
@@ -41,6 +42,7 @@ pub use map::{check_map, check_map_on_standard_data};
 pub use random::Random;
 pub use resampling::{check_resampling, check_resampling_on_standard_data};
 pub use search::{check_search, check_search_on_standard_data};
+pub use target_map::check_target_map;
 
 /// Runs work in a pool of so many threads; given by the caller, since the kit brings no thread pool of its own.
 ///

@@ -7,7 +7,9 @@ use crate::Broken;
 use crate::broken::Law;
 use serde_json::Value;
 pub use serde_json::json;
-use vaglio_core::{Criterion, Description, Learner, Loss, Map, Resampling, Role, SearchStrategy, descriptions};
+use vaglio_core::{
+    Criterion, Description, Learner, Loss, Map, Resampling, Role, SearchStrategy, TargetMap, descriptions,
+};
 
 /// The components of one role, with the identifier of each.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
@@ -42,6 +44,14 @@ pub fn every_learner(settings: &[Value]) -> Every<dyn Learner> {
 /// A map that cannot be made, or none at all.
 pub fn every_map(settings: &[Value]) -> Every<dyn Map> {
     every(Role::Map, settings, serde_json::from_value)
+}
+
+/// Every map of targets that is linked in, with `settings` for those kinds that they name.
+///
+/// # Errors
+/// A map that cannot be made, or none at all.
+pub fn every_target_map(settings: &[Value]) -> Every<dyn TargetMap> {
+    every(Role::TargetMap, settings, serde_json::from_value)
 }
 
 /// Every loss that is linked in, with `settings` for those kinds that they name.
@@ -136,6 +146,7 @@ fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
         Role::Search => serde_json::to_value(&*serde_json::from_value::<Box<dyn SearchStrategy>>(value)?),
         Role::Learner => serde_json::to_value(&*serde_json::from_value::<Box<dyn Learner>>(value)?),
         Role::Map => serde_json::to_value(&*serde_json::from_value::<Box<dyn Map>>(value)?),
+        Role::TargetMap => serde_json::to_value(&*serde_json::from_value::<Box<dyn TargetMap>>(value)?),
         Role::Loss => serde_json::to_value(&*serde_json::from_value::<Box<dyn Loss>>(value)?),
         Role::Resampling => serde_json::to_value(&*serde_json::from_value::<Box<dyn Resampling>>(value)?),
     }

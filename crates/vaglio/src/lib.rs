@@ -33,7 +33,7 @@
 //! | [`OriginalScale`] | its coefficients for columns and targets as the data have them |
 //! | [`Rows`] | groups, folds, series and times of rows, for [`Pipeline::fit_with`]; [`problem`] makes a problem of a dataset |
 //! | [`Nested`] | what a whole pipeline is worth, by nested folds |
-//! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`] | the parts that come with this crate |
+//! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`], [`target_maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | the traits for parts of your own, and what passes between them |
 //! | [`pipeline`] | a pipeline as a value, and [`pipeline::SavedModel`] |
@@ -60,6 +60,7 @@ pub mod pipeline;
 pub mod prelude;
 mod resample;
 mod selector;
+pub mod target_maps;
 mod train;
 pub mod tune;
 

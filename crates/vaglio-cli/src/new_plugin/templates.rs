@@ -12,6 +12,8 @@ mod map;
 mod resampling;
 #[path = "../../template/search.rs"]
 mod search;
+#[path = "../../template/target_map.rs"]
+mod target_map;
 
 use vaglio::core::{Role, descriptions};
 use vaglio::criteria::Loo;
@@ -23,6 +25,7 @@ fn every_template_keeps_the_laws() -> Result<(), kit::Broken> {
     kit::check_search_on_standard_data(&search::Template::default(), &Loo::default(), 1e-9)?;
     kit::check_learner_on_standard_data(&learner::Template::default(), 1e-9)?;
     kit::check_map_on_standard_data(&map::Template::default(), 1e-9)?;
+    kit::check_target_map(&target_map::Template::default(), 1e-9)?;
     kit::check_loss_on_standard_data(&loss::Template::default(), 1e-9)?;
     kit::check_resampling_on_standard_data(&resampling::Template::default())?;
     assert_eq!(descriptions().iter().filter(|d| d.kind == "template").count(), Role::ALL.len());

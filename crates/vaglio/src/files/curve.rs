@@ -2,7 +2,6 @@
 
 use super::Prepared;
 use crate::resample::along::{Held, predictions_along};
-use crate::resample::unscale;
 use ndarray::Array2;
 use vaglio_core::{Design, Loss, Measure, Model, Path, PathEntry, Result, Task, ZeroOne};
 use vaglio_report::record::{EntryRecord, SizePoint};
@@ -26,14 +25,14 @@ pub(super) fn curve(
     let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];
-    let train = super::data::in_users_units(&prepared.train, prepared.target_scales.as_deref())?;
+    let train = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
     let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
     for (problem, is_test) in problems {
         let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
-        let scales = prepared.target_scales.as_deref();
+        let units = prepared.target_units.as_deref();
         // The rows that the design was made of: all of them, unless its learner leaves some out.
         let has_all = !is_test && design.readout().is_some() && design.rows() == problem.rows();
-        let held = Held { made: has_all.then(|| design.columns()), ..Held::new(problem, scales) };
+        let held = Held { made: has_all.then(|| design.columns()), ..Held::new(problem, units, &prepared.train) };
         let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
             let Some(index) = index else { return Ok(()) };
             let of = |loss: &dyn Loss| {
@@ -63,8 +62,6 @@ pub(super) fn curve(
 /// they were.
 fn predicted(held: &Held<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
     let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
-    let series = held.problem.series().map(|series| &series[..]);
-    let mut predictions = model.predict_with(readout, &made.select(&entry.subset), series)?;
-    unscale(&mut predictions, held.scales);
-    Ok(predictions)
+    let features = made.select(&entry.subset);
+    held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))
 }

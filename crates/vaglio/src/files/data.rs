@@ -9,11 +9,11 @@ use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
-use crate::resample::{Fitted, Recipe, Rows, Sample, unscale};
+use crate::resample::{Fitted, Recipe, Rows, Sample};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetScale, Task};
+use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
 use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
@@ -27,8 +27,8 @@ pub struct Prepared {
     pub test: Option<Problem>,
     /// The maps, fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How each target was scaled, if it was.
-    pub target_scales: Option<Vec<TargetScale>>,
+    /// How each target was mapped and scaled, if it was.
+    pub target_units: Option<Vec<TargetUnits>>,
     /// Rows as read, those of weight 0 included, without test rows.
     pub rows: usize,
     /// SHA-256 of the training file, which may be made while the search is under way.
@@ -168,13 +168,13 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         }
         None => None,
     };
-    let Fitted { problem: train, maps, scales } = fitted;
+    let Fitted { problem: train, maps, units } = fitted;
     let targets = spec.target.names().to_vec();
     Ok(Prepared {
         train,
         test,
         maps,
-        target_scales: scales,
+        target_units: units,
         rows,
         sha256,
         targets,
@@ -232,9 +232,11 @@ fn read_test(
 }
 
 /// The problem with targets in the units that they had before they were scaled.
-pub(super) fn in_users_units(problem: &Problem, scales: Option<&[TargetScale]>) -> Result<Problem> {
+pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -> Result<Problem> {
     let mut targets = problem.targets().as_ref().clone();
-    unscale(&mut targets, scales);
+    for (mut target, units) in targets.rows_mut().into_iter().zip(units.unwrap_or_default()) {
+        target.mapv_inplace(|y| units.value(y));
+    }
     problem.with_targets(targets)
 }
 

@@ -174,7 +174,7 @@ impl Evaluated {
     pub fn shown(&self, prepared: &Prepared, model: &Model) -> Result<Option<ShownPredictions>> {
         let held_out = self.held_out.as_ref();
         if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
-            let held = Held::new(test, prepared.target_scales.as_deref());
+            let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
             let predictions = held.predicted(model)?;
             return Ok(Some(shown(PredictedOn::Test, prepared, test.targets().view(), predictions.view())));
         }

@@ -41,7 +41,7 @@ impl SavedIntervals {
         SavedIntervals::check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
         let figures = figures(level, &first, &residuals, prepared)?;
         let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
-            let Outer { scales: target_scales, maps, columns, model, .. } = fold;
+            let Outer { target_units: target_scales, maps, columns, model, .. } = fold;
             let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
             FoldModel { target_scales, maps, inputs, model, residuals }
         });
@@ -70,7 +70,7 @@ fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &Outer| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
-        let held = Held::new(&problem, fold.scales.as_deref());
+        let held = Held { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None };
         let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));

@@ -175,7 +175,7 @@ fn selected(
         };
         let divisor = if is_own { divisor() } else { None };
         let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
-            let scale = |output: usize| prepared.target_scales.as_ref().map_or(1.0, |scales| scales[output].scale);
+            let scale = |output: usize| prepared.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale);
             PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
         });
         SelectedRecord {
@@ -243,7 +243,7 @@ impl Prepared {
     /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
         let Some(test) = &self.test else { return Ok(None) };
-        let held = Held::new(test, self.target_scales.as_deref());
+        let held = Held::new(test, self.target_units.as_deref(), &self.train);
         let predictions = held.predicted(model)?;
         held.compare(model, &predictions, |c| {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {

@@ -13,6 +13,7 @@ use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
 use crate::pipeline::{Observed, SavedModel};
 use crate::resample;
+use crate::resample::along::smeared;
 use crate::selector::{Selection, ValidSelector};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -113,7 +114,7 @@ fn run_in(
         total: start.elapsed().as_secs_f64(),
     };
 
-    let model = saved(pipeline, &selector, prepared, &selection, evaluated);
+    let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
     let resolved = resolved(&written, options)?;
     book.finish()?;
     let texts = [
@@ -143,8 +144,9 @@ fn saved(
     prepared: Prepared,
     selection: &Selection,
     evaluated: Evaluated,
-) -> SavedModel {
+) -> Result<SavedModel> {
     let model = selection.model.clone();
+    let units = smeared(prepared.target_units.as_deref(), &prepared.train, &model)?;
     let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
     let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());
     let data = pipeline.0.data.as_ref();
@@ -155,12 +157,11 @@ fn saved(
         loss: selector.loss(&task),
     };
     let reading = prepared.reading;
-    let saved = SavedModel::new(task, outputs, prepared.target_scales, prepared.maps, inputs, model)
-        .selecting(selection)
-        .made_by(selector);
+    let saved =
+        SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
     let Evaluated { calibration, intervals, .. } = evaluated;
     let reading = Some(reading);
-    SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) }
+    Ok(SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) })
 }
 
 /// The configuration with every default written out and paths relative to the folder it is written to.

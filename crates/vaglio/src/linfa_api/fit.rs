@@ -110,7 +110,7 @@ impl ValidPipeline {
         mut taken: DatasetParts<E>,
         monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
-        let (sample, Fitted { problem, maps, scales }) = self.sample(&mut taken)?;
+        let (sample, Fitted { problem, maps, units }) = self.sample(&mut taken)?;
         let selector = self.tuned(&problem, &mut *monitor)?.0;
         let start = Instant::now();
         let design = selector.design(&problem)?;
@@ -121,7 +121,8 @@ impl ValidPipeline {
         let inputs = selection.model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (taken.outputs(), taken.task);
         let observed = Observed { targets: taken.targets, weights: None, loss: selector.loss(&task) };
-        let saved = SavedModel::new(task, outputs, scales, maps, inputs, selection.model.clone());
+        let units = resample::along::smeared(units.as_deref(), &problem, &selection.model)?;
+        let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.model.clone());
         let saved = SavedModel {
             observed: Some(observed),
             calibration,

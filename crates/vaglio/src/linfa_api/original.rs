@@ -30,6 +30,9 @@ impl<E, I> FittedPipeline<E, I> {
         let refused = |field: String, what: String| {
             Err(Error::setting(field, format!("{what}, so there are no coefficients on the scale of the data")))
         };
+        if let Some(map) = saved.target_scales.iter().flatten().find_map(|units| units.map.as_ref()) {
+            return refused("target_map".into(), format!("`{}` maps the target", map.typetag_name()));
+        }
         let Some(coefficients) = saved.model.coefficients().filter(|_| saved.model.takes_rows_alone()) else {
             let message = "it has no coefficients, or makes columns of its own".into();
             return refused("learner".into(), message);
@@ -55,7 +58,7 @@ impl<E, I> FittedPipeline<E, I> {
                 rows.push((row, found.divisor));
             }
         }
-        let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |scales| scales[output].scale);
+        let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |units| units[output].scale.scale);
         let of = |(k, output): (usize, usize)| coefficients.weights[[rows[k].0, output]] * scale(output) / rows[k].1;
         let outputs = coefficients.weights.ncols();
         // What is predicted where every column is 0.

@@ -95,16 +95,12 @@ impl Map for Power {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let mut columns = BTreeMap::new();
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
-            let lambda = match self.lambda {
-                Exponent::Given(lambda) => lambda,
-                Exponent::Learned(_) => {
-                    if let Some(row) = values.iter().position(|x| *x <= 0.0).filter(|_| self.method == Method::BoxCox) {
-                        return Err(self.method.refusal(table.origin(row) + 1, name, values[row]));
-                    }
-                    self.method.likeliest(&weights::counting(&values, weights))?
-                }
-            };
-            columns.insert(name.to_owned(), lambda);
+            if let (Exponent::Learned(_), Method::BoxCox) = (self.lambda, self.method)
+                && let Some(row) = values.iter().position(|x| *x <= 0.0)
+            {
+                return Err(self.method.refusal(table.origin(row) + 1, name, values[row]));
+            }
+            columns.insert(name.to_owned(), self.lambda.of_values(self.method, &values, weights)?);
         }
         Ok(Box::new(FittedPower { method: self.method, columns }))
     }
@@ -114,16 +110,32 @@ impl Map for Power {
     }
 
     fn check(&self) -> Result<()> {
-        if let Exponent::Given(lambda) = self.lambda {
-            Error::unless_between("lambda", lambda, RANGE.0..=RANGE.1)?;
-        }
+        self.lambda.check()?;
         columns::check(self.columns.as_deref())
+    }
+}
+
+impl Exponent {
+    /// The exponent for these values; of those that [`Method::BoxCox`] cannot take any.
+    pub(crate) fn of_values(self, method: Method, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
+        match self {
+            Exponent::Given(lambda) => Ok(lambda),
+            Exponent::Learned(_) if method == Method::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),
+            Exponent::Learned(_) => method.likeliest(&weights::counting(values, weights)),
+        }
+    }
+
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Exponent::Given(lambda) => Error::unless_between("lambda", lambda, RANGE.0..=RANGE.1),
+            Exponent::Learned(_) => Ok(()),
+        }
     }
 }
 
 impl Method {
     /// The power of one value; no finite number where there is none.
-    fn of(self, x: f64, lambda: f64) -> f64 {
+    pub(crate) fn of(self, x: f64, lambda: f64) -> f64 {
         let power = |log: f64, exponent: f64| {
             if exponent == 0.0 { log } else { (exponent * log).exp_m1() / exponent }
         };
@@ -132,6 +144,20 @@ impl Method {
             Method::BoxCox => f64::NAN,
             Method::YeoJohnson if x >= 0.0 => power(x.ln_1p(), lambda),
             Method::YeoJohnson => -power((-x).ln_1p(), 2.0 - lambda),
+        }
+    }
+
+    /// The value whose power this is; the bound of all values beyond the powers that there are.
+    pub(crate) fn inverse(self, power: f64, lambda: f64) -> f64 {
+        let log = |power: f64, exponent: f64| match exponent {
+            0.0 => power,
+            _ if exponent * power <= -1.0 => f64::NEG_INFINITY * exponent.signum(),
+            _ => (exponent * power).ln_1p() / exponent,
+        };
+        match self {
+            Method::BoxCox => log(power, lambda).exp(),
+            Method::YeoJohnson if power >= 0.0 => log(power, lambda).exp_m1(),
+            Method::YeoJohnson => -log(-power, 2.0 - lambda).exp_m1(),
         }
     }
 

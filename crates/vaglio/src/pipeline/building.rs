@@ -5,7 +5,7 @@ use crate::linfa_api::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Criterion, Learner, Map, Observer, SearchStrategy, StopSign};
+use vaglio_core::{Criterion, Learner, Map, Observer, SearchStrategy, StopSign, TargetMap};
 
 impl Pipeline {
     /// A pipeline without data or preprocessing.
@@ -29,6 +29,14 @@ impl Pipeline {
     #[must_use]
     pub fn preprocess(mut self, map: impl Map + 'static) -> Self {
         self.settings().preprocess.push(Arc::new(map));
+        self
+    }
+
+    /// Learns targets on another scale and predicts them in the units of the data; figures are in these, the criterion's score
+    /// is on the other scale.
+    #[must_use]
+    pub fn target_map(mut self, map: impl TargetMap + 'static) -> Self {
+        self.settings().target_map = Some(Arc::new(map));
         self
     }
 
@@ -92,6 +100,7 @@ impl From<ValidSelector> for ValidPipeline {
             seed,
             data: None,
             preprocess: Vec::new(),
+            target_map: None,
             learner,
             criterion,
             search,

@@ -40,7 +40,9 @@ use linfa::ParamGuard;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
-use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Monitor, Problem, Result, SearchStrategy, Task};
+use vaglio_core::{
+    Criterion, Error, Lambda, Learner, Map, Measure, Monitor, Problem, Result, SearchStrategy, TargetMap, Task,
+};
 use vaglio_tables::budget::Budget;
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
@@ -91,6 +93,9 @@ pub(crate) struct Settings {
     /// Maps, applied in order and fitted on training rows only.
     #[serde(default)]
     pub preprocess: Vec<Arc<dyn Map>>,
+    /// What is done to targets before anything is learned from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_map: Option<Arc<dyn TargetMap>>,
     /// What gives a subset of columns its meaning.
     #[serde(default = "default_learner")]
     pub learner: Arc<dyn Learner>,
@@ -181,7 +186,11 @@ impl ValidPipeline {
     /// # Errors
     /// [`Error::Setting`] for a map that asks for what only the last can have.
     pub(crate) fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
+        let loss = self.selector().loss(&task);
         let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
+        let is_squared = loss.measure() == Measure::Squared;
+        let target_map = self.0.target_map.as_ref();
+        let recipe = recipe.mapping(target_map.map(|map| (Arc::clone(map), map.smear().unwrap_or(is_squared))))?;
         Ok(recipe.seeded(self.0.seed).within(self.budget()))
     }
 
@@ -238,6 +247,9 @@ impl Settings {
         }
         for (index, map) in self.preprocess.iter().enumerate() {
             map.check().map_err(|e| e.under(&format!("preprocess[{index}]")))?;
+        }
+        if let Some(map) = &self.target_map {
+            map.check().map_err(|e| e.under("target_map"))?;
         }
         check_parts(&*self.criterion, &*self.search, &*self.learner)?;
         if let Some(tune) = &self.tune {

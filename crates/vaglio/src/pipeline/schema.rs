@@ -29,6 +29,7 @@ pub fn pipeline_schema() -> Value {
             "seed": {"type": "integer", "minimum": 0, "default": 0},
             "data": data,
             "preprocess": {"type": "array", "items": {"$ref": "#/$defs/Map"}},
+            "target_map": {"$ref": "#/$defs/TargetMap"},
             "learner": {"$ref": "#/$defs/Learner"},
             "criterion": {"$ref": "#/$defs/Criterion"},
             "search": {

@@ -1,6 +1,6 @@
 //! Predictions of rows held out by the model of every subset of a path, from one reduction of the training rows.
 
-use super::rows::unscale;
+use super::rows::in_units;
 use super::tally::Compared;
 use crate::all_rows::FitFrom;
 use crate::train::{of_outputs, of_path, train, train_entry};
@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
-    TargetScale, Trained,
+    TargetUnits, Trained,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
@@ -20,16 +20,18 @@ use vaglio_kernels::ridge::Ridge;
 pub(crate) struct Held<'p> {
     /// The rows; targets in the user's units.
     pub problem: &'p Problem,
-    /// How the training targets were scaled, if they were.
-    pub scales: Option<&'p [TargetScale]>,
-    /// The features that the learner has made of them, where they are those that it was trained on.
+    /// What was done to the training targets, if anything was.
+    pub units: Option<&'p [TargetUnits]>,
+    /// The training rows, from whose residuals predictions are smeared; `None` where what was done to targets holds them.
+    pub training: Option<&'p Problem>,
+    /// The features that the learner has made of the rows, where they are those that it was trained on.
     pub made: Option<&'p Columns>,
 }
 
 impl<'p> Held<'p> {
     /// Rows held out.
-    pub fn new(problem: &'p Problem, scales: Option<&'p [TargetScale]>) -> Self {
-        Held { problem, scales, made: None }
+    pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
+        Held { problem, units, training: Some(training), made: None }
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.
@@ -38,8 +40,38 @@ impl<'p> Held<'p> {
     /// Those of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.series())?;
-        unscale(&mut predictions, self.scales);
+        let smeared = self.training.map(|training| smeared(self.units, training, model)).transpose()?.flatten();
+        in_units(&mut predictions, smeared.as_deref().or(self.units));
         Ok(predictions)
+    }
+
+    /// Predictions of another readout of the model's features, or of the first of them, in the user's units. `training` are
+    /// the features of the training rows, where predictions are smeared.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict_with`].
+    pub fn predicted_with(
+        &self,
+        model: &Model,
+        readout: &Coefficients,
+        features: &Columns,
+        training: Option<&Columns>,
+    ) -> Result<Array2<f64>> {
+        let mut predictions = model.predict_with(readout, features, self.series())?;
+        let smeared = match (self.units, self.training, training) {
+            (Some(units), Some(training), Some(own)) => {
+                let fitted = model.predict_with(readout, own, series_of(training))?;
+                Some(by_residuals(units, training, model, &fitted))
+            }
+            _ => None,
+        };
+        in_units(&mut predictions, smeared.as_deref().or(self.units));
+        Ok(predictions)
+    }
+
+    /// The training rows, where predictions are smeared by their residuals.
+    pub fn smearing(&self) -> Option<&'p Problem> {
+        self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.is_smeared)))
     }
 
     fn inputs(&self, model: &Model) -> Columns {
@@ -47,7 +79,7 @@ impl<'p> Held<'p> {
     }
 
     fn series(&self) -> Option<&[u32]> {
-        self.problem.series().map(|series| &series[..])
+        series_of(self.problem)
     }
 
     /// Calls `then` with the targets, predictions and weights to be compared. Where a model counts rows by their series,
@@ -59,6 +91,37 @@ impl<'p> Held<'p> {
         let (targets, predictions) = (self.problem.targets().view(), predictions.view());
         then(Compared { targets, predictions, weights: weights.as_deref(), units })
     }
+}
+
+fn series_of(problem: &Problem) -> Option<&[u32]> {
+    problem.series().map(|series| &series[..])
+}
+
+/// What was done to targets, with the residuals of a model on its training rows where predictions are smeared.
+///
+/// # Errors
+/// Those of [`Model::predict`].
+pub(crate) fn smeared(
+    units: Option<&[TargetUnits]>,
+    training: &Problem,
+    model: &Model,
+) -> Result<Option<Vec<TargetUnits>>> {
+    let Some(units) = units else { return Ok(None) };
+    if !units.iter().any(|units| units.is_smeared) {
+        return Ok(Some(units.to_vec()));
+    }
+    let fitted = model.predict(&training.columns().select(model.inputs()), series_of(training))?;
+    Ok(Some(by_residuals(units, training, model, &fitted)))
+}
+
+fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted: &Array2<f64>) -> Vec<TargetUnits> {
+    let weights = counting(training, model.counts(training.rows(), series_of(training)));
+    let of_output = |(output, units): (usize, &TargetUnits)| {
+        let (targets, fitted) = (training.targets().row(output), fitted.row(output));
+        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        units.smeared_by((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
+    };
+    units.iter().enumerate().map(of_output).collect()
 }
 
 /// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
@@ -128,15 +191,20 @@ pub(super) fn predictions_by(
         Some(made) => made.select(&order),
         None => model.features(&held.inputs(&model), held.series())?.into_owned(),
     };
-    let predicted = |readout: &Coefficients, features: &Columns| -> Result<Array2<f64>> {
+    let features_of = |training: &Problem| -> Result<Columns> {
+        let inputs = training.columns().select(model.inputs());
+        Ok(model.features(&inputs, series_of(training))?.into_owned())
+    };
+    let training = held.smearing().map(features_of).transpose()?;
+    let predicted = |readout: &Coefficients, places: Option<&[usize]>| -> Result<Array2<f64>> {
         if !readout.is_finite() {
             return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
         }
-        let mut predictions = model.predict_with(readout, features, held.series())?;
-        unscale(&mut predictions, held.scales);
-        Ok(predictions)
+        let Some(places) = places else { return held.predicted_with(&model, readout, &features, training.as_ref()) };
+        let own = training.as_ref().map(|training| training.select(places));
+        held.predicted_with(&model, readout, &features.select(places), own.as_ref())
     };
-    each(None, &model, predicted(&none, &features)?)?;
+    each(None, &model, predicted(&none, None)?)?;
     let mut prefixes = HashMap::new();
     for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
         let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
@@ -160,8 +228,8 @@ pub(super) fn predictions_by(
         };
         let is_refitted = !matches!(entry.fit, EntryFit::Coefficients(_));
         let predictions = match is_first && is_refitted {
-            true => predicted(&own, &features)?,
-            false => predicted(&own, &features.select(&places))?,
+            true => predicted(&own, None)?,
+            false => predicted(&own, Some(&places))?,
         };
         each(Some(index), &model, predictions)?;
     }

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, Columns, Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetScale, Task,
-    TrainingRows,
+    Block, Cells, Columns, Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits,
+    Task, TrainingRows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -91,8 +91,8 @@ impl Rows {
 pub(super) struct Learned {
     /// The maps, fitted.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How each target was scaled, if it was.
-    pub scales: Option<Vec<TargetScale>>,
+    /// How each target was mapped and scaled, if it was.
+    pub units: Option<Vec<TargetUnits>>,
     /// The cells that maps filled and want to fill by the means of each fold.
     pub filled: Vec<Filled>,
 }
@@ -101,6 +101,8 @@ pub(super) struct Learned {
 #[derive(Debug)]
 pub(crate) struct Recipe {
     pub maps: Vec<Arc<dyn Map>>,
+    /// What is done to targets first, and whether predictions are smeared.
+    pub target_map: Option<(Arc<dyn TargetMap>, bool)>,
     /// How columns are standardized in folds by a formula.
     pub standardize: Option<Need>,
     /// The first of the maps that are refitted in folds, where some must be and no formula tells what they make.
@@ -131,7 +133,7 @@ impl Recipe {
             )),
             None => {
                 let budget = Budget::of_machine();
-                Ok(Recipe { maps, standardize, refit_from, task, target_names, seed: 0, budget })
+                Ok(Recipe { maps, target_map: None, standardize, refit_from, task, target_names, seed: 0, budget })
             }
         }
     }
@@ -141,15 +143,63 @@ impl Recipe {
         Recipe { seed, ..self }
     }
 
+    /// The same with a map of targets, and whether predictions are smeared.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for classes.
+    pub fn mapping(self, target_map: Option<(Arc<dyn TargetMap>, bool)>) -> Result<Self> {
+        if target_map.is_some() && self.task != Task::Regression {
+            let message = format!("it is of numbers, and the task is {}; leave it out", self.task.name());
+            return Err(Error::setting("target_map", message));
+        }
+        Ok(Recipe { target_map, ..self })
+    }
+
     /// The same within so much memory.
     #[must_use]
     pub fn within(self, budget: Budget) -> Self {
         Recipe { budget, ..self }
     }
 
-    /// Fits each map on what the maps before it made, and applies it to the table and the targets.
+    /// Fits the map of targets, and each map on what the maps before it made, and applies them to the table and the targets.
     pub(super) fn fit(&self, rows: &mut Rows) -> Result<Learned> {
-        self.fit_from(0, rows)
+        let units = self.map_targets(rows)?;
+        let learned = self.fit_from(0, rows)?;
+        let units = match (units, learned.units) {
+            (Some(mapped), Some(scaled)) => {
+                Some(mapped.into_iter().zip(scaled).map(|(mapped, scaled)| mapped.scaled(scaled.scale)).collect())
+            }
+            (mapped, scaled) => mapped.or(scaled),
+        };
+        Ok(Learned { units, ..learned })
+    }
+
+    /// Fits the map of targets and applies it, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a target that it cannot take, with row and column.
+    pub(super) fn map_targets(&self, rows: &mut Rows) -> Result<Option<Vec<TargetUnits>>> {
+        let Some((map, is_smeared)) = &self.target_map else { return Ok(None) };
+        let Rows { targets, weights, table, .. } = rows;
+        let weights = weights.as_deref();
+        let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+        let mut all = Vec::new();
+        for (mut target, name) in targets.rows_mut().into_iter().zip(&self.target_names) {
+            let before = target.to_vec();
+            let fitted = map.fit(&before, weights)?;
+            target.mapv_inplace(|y| fitted.map(y));
+            if let Some(row) = (0..before.len()).find(|&row| !target[row].is_finite() && counts(row)) {
+                let ((takes, otherwise), row, value) = (fitted.takes(), table.origin(row) + 1, before[row]);
+                let kind = map.typetag_name();
+                let message =
+                    format!("row {row}, column `{name}`: target_map {kind} takes {takes}, and this is {value}");
+                return Err(Error::Shape(format!("{message}; {otherwise}")));
+            }
+            // A row of weight 0 is none.
+            target.mapv_inplace(|y| if y.is_finite() { y } else { 0.0 });
+            all.push(TargetUnits::mapped(fitted, *is_smeared));
+        }
+        Ok(Some(all))
     }
 
     /// The same with the maps from `first` on.
@@ -159,7 +209,7 @@ impl Recipe {
 
     /// The same with some maps.
     pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut Rows) -> Result<Learned> {
-        let (mut maps, mut scales): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetScale>>) = (Vec::new(), None);
+        let (mut maps, mut units): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
         let mut filled = Vec::new();
         for index in some {
             let map = &self.maps[index];
@@ -194,13 +244,11 @@ impl Recipe {
                     return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
                 }
                 target.mapv_inplace(|y| (y - scale.shift) / scale.scale);
-                let none = TargetScale { shift: 0.0, scale: 1.0 };
-                let so_far = &mut scales.get_or_insert_with(|| vec![none; outputs])[output];
-                *so_far =
-                    TargetScale { shift: so_far.shift + scale.shift * so_far.scale, scale: so_far.scale * scale.scale };
+                let so_far = &mut units.get_or_insert_with(|| vec![TargetUnits::default(); outputs])[output];
+                *so_far = std::mem::take(so_far).scaled(scale);
             }
         }
-        Ok(Learned { maps, scales, filled })
+        Ok(Learned { maps, units, filled })
     }
 
     /// The name of each output.
@@ -319,10 +367,10 @@ pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
     Ok((columns, names))
 }
 
-/// Predictions in the units that the target had before it was scaled.
-pub(crate) fn unscale(predictions: &mut Array2<f64>, scales: Option<&[TargetScale]>) {
-    for (mut row, scale) in predictions.rows_mut().into_iter().zip(scales.unwrap_or_default()) {
-        row.mapv_inplace(|p| p * scale.scale + scale.shift);
+/// Predictions in the units of the data, as smeared as the units are.
+pub(crate) fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
+    for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
+        row.mapv_inplace(|p| units.prediction(p));
     }
 }
 

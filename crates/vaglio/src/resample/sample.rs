@@ -7,7 +7,7 @@ use super::rows::{Learned, Recipe, Rows, blocks, first_that_may, numeric};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{FittedMap, InFolds, Problem, Result, TargetScale, Task};
+use vaglio_core::{FittedMap, InFolds, Problem, Result, TargetUnits, Task};
 
 /// What was learned from rows: the problem that they make, and how others are made alike.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(crate) struct Fitted {
     pub problem: Problem,
     /// The maps, fitted on them.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How each target was scaled, if it was.
-    pub scales: Option<Vec<TargetScale>>,
+    /// How each target was mapped and scaled, if it was.
+    pub units: Option<Vec<TargetUnits>>,
 }
 
 /// Rows before anything was learned from them.
@@ -52,7 +52,7 @@ impl Sample {
     /// Those of [`Problem::new`].
     pub fn new(mut rows: Rows, recipe: Arc<Recipe>, ordered: bool) -> Result<Self> {
         let ordered = ordered || recipe.maps.iter().any(|map| map.needs_order());
-        if recipe.maps.is_empty() {
+        if recipe.maps.is_empty() && recipe.target_map.is_none() {
             let (columns, names) = numeric(&mut rows.table)?;
             let targets = std::mem::take(&mut rows.targets);
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
@@ -175,13 +175,13 @@ impl Sample {
     pub fn fitted(&self) -> Result<Fitted> {
         let (rows, recipe) = match &self.source {
             SampleSource::Plain(problem) => {
-                return Ok(Fitted { problem: Problem::clone(problem), maps: Vec::new(), scales: None });
+                return Ok(Fitted { problem: Problem::clone(problem), maps: Vec::new(), units: None });
             }
             SampleSource::Mapped(rows, recipe) => (rows, recipe),
         };
         let before = rows;
         let mut rows = Rows::clone(before);
-        let Learned { maps, scales, filled } = recipe.fit(&mut rows)?;
+        let Learned { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
@@ -203,12 +203,13 @@ impl Sample {
             (None, Some(first)) => {
                 let problem = rows.complete(problem)?;
                 let mut before = Rows::clone(before);
+                recipe.map_targets(&mut before)?;
                 recipe.fit_between(0..first, &mut before)?;
                 let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
                 problem.fitted_in_folds(InFolds::Maps(Arc::new(refitted)))
             }
         };
-        Ok(Fitted { problem, maps, scales })
+        Ok(Fitted { problem, maps, units })
     }
 
     /// The problem of these rows as `fitted` would have made it; targets in the user's units.

@@ -92,7 +92,7 @@ impl Fold {
     }
 
     pub fn held(&self) -> Held<'_> {
-        Held::new(&self.held, self.fitted.scales.as_deref())
+        Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
-use super::along::Held;
+use super::along::{Held, smeared};
 use super::choice::select;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
@@ -14,7 +14,7 @@ use crate::tune::Tuning;
 use ndarray::{Array2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetScale};
+use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits};
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
@@ -67,8 +67,8 @@ pub(crate) struct Outer {
     pub taken: Taken,
     /// The maps, fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How targets were scaled, if they were.
-    pub scales: Option<Vec<TargetScale>>,
+    /// How targets were mapped and scaled, if they were, with the residuals of the model.
+    pub target_units: Option<Vec<TargetUnits>>,
     /// Names of the columns that the maps make.
     pub columns: Vec<String>,
     pub model: Model,
@@ -175,21 +175,22 @@ fn outer_fold(
     let Some(repeated) = whole.on(&sample.select(&training)?, at)? else { return Ok(None) };
     let problem = sample.select(&held)?.apply(&repeated.fitted)?;
     let rows = held;
-    let held = Held::new(&problem, repeated.fitted.scales.as_deref());
+    let held = Held::new(&problem, repeated.fitted.units.as_deref(), &repeated.fitted.problem);
     let predictions = held.predicted(&repeated.selection.model)?;
     let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, FitFrom::Rows)?)?;
     let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
-    let (weights, units) = held.compare(&repeated.selection.model, &predictions, owned);
+    let (weights, observations) = held.compare(&repeated.selection.model, &predictions, owned);
     let targets = problem.targets().as_ref().clone();
     let Repeated { fitted, selection, .. } = repeated;
     let (taken, columns) = (Taken::of(&selection), fitted.problem.names().to_vec());
-    let (maps, scales, model) = (fitted.maps, fitted.scales, selection.model);
+    let units = smeared(fitted.units.as_deref(), &fitted.problem, &selection.model)?;
+    let (maps, model) = (fitted.maps, selection.model);
     Ok(Some(Outer {
         repeat,
         fold,
         taken,
         maps,
-        scales,
+        target_units: units,
         columns,
         model,
         rows,
@@ -197,7 +198,7 @@ fn outer_fold(
         predictions,
         empty,
         weights,
-        units,
+        units: observations,
     }))
 }
 

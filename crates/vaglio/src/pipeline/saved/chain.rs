@@ -1,9 +1,9 @@
 //! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
 
-use crate::resample::{numeric, unless_too_large, unscale};
+use crate::resample::{in_units, numeric, unless_too_large};
 use ndarray::{Array2, Axis};
 use std::collections::HashSet;
-use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetScale};
+use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
 /// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
@@ -11,7 +11,7 @@ pub(crate) struct Chain<'m> {
     pub maps: &'m [Box<dyn FittedMap>],
     pub inputs: &'m [String],
     pub model: &'m Model,
-    pub scales: Option<&'m [TargetScale]>,
+    pub units: Option<&'m [TargetUnits]>,
     pub outputs: usize,
 }
 
@@ -77,10 +77,10 @@ impl Chain<'_> {
     /// Refuses parts that were not made together.
     pub fn check(&self) -> std::result::Result<(), String> {
         let outputs = self.outputs;
-        if let Some(scales) = self.scales
-            && (scales.len() != outputs || scales.iter().any(|s| s.scale == 0.0))
+        if let Some(units) = self.units
+            && (units.len() != outputs || units.iter().any(|units| units.scale.scale == 0.0))
         {
-            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", scales.len()));
+            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", units.len()));
         }
         let takes = self.model.inputs().len();
         if self.inputs.len() != takes {
@@ -132,7 +132,7 @@ impl Chain<'_> {
         if values.nrows() != self.outputs {
             return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs)));
         }
-        unscale(&mut values, self.scales);
+        in_units(&mut values, self.units);
         if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
             return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
         }

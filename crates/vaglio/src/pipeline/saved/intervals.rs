@@ -4,7 +4,7 @@ use super::chain::Chain;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetScale};
+use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
 
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, and how far each was
 /// from these.
@@ -30,8 +30,8 @@ pub struct SavedIntervals {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoldModel {
-    /// How each target was scaled, if it was.
-    pub target_scales: Option<Vec<TargetScale>>,
+    /// How each target was mapped and scaled, if it was.
+    pub target_scales: Option<Vec<TargetUnits>>,
     /// The maps, fitted on the fold's training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Candidate columns that the model takes, in its order.
@@ -116,7 +116,7 @@ impl SavedIntervals {
 impl FoldModel {
     fn chain(&self, outputs: usize) -> Chain<'_> {
         let FoldModel { target_scales, maps, inputs, model, .. } = self;
-        Chain { maps, inputs, model, scales: target_scales.as_deref(), outputs }
+        Chain { maps, inputs, model, units: target_scales.as_deref(), outputs }
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{AnyLoss, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetScale, Task};
+use vaglio_core::{AnyLoss, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
 
@@ -35,8 +35,8 @@ pub struct SavedModel {
     pub task: Task,
     /// Names of the outputs: targets, or labels of several classes.
     pub outputs: Vec<String>,
-    /// How each target was scaled, if it was.
-    pub target_scales: Option<Vec<TargetScale>>,
+    /// How each target was mapped and scaled, if it was.
+    pub target_scales: Option<Vec<TargetUnits>>,
     /// Columns of a data file that are read.
     pub sources: Vec<String>,
     /// The features that were selected, where they are told.
@@ -115,7 +115,7 @@ impl SavedModel {
     pub fn new(
         task: Task,
         outputs: Vec<String>,
-        target_scales: Option<Vec<TargetScale>>,
+        target_scales: Option<Vec<TargetUnits>>,
         maps: Vec<Box<dyn FittedMap>>,
         inputs: Vec<String>,
         model: Model,
@@ -141,7 +141,9 @@ impl SavedModel {
         };
         saved.sources = saved.chain().sources();
         let maps = saved.maps.iter().map(|map| ("FittedMap", map.typetag_name()));
-        saved.parts = origin::made_by(maps.chain([("ModelData", saved.model.kind())]));
+        let of_targets = saved.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
+        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
+        saved.parts = origin::made_by(maps.chain(of_targets).chain([("ModelData", saved.model.kind())]));
         saved
     }
 
@@ -270,7 +272,7 @@ impl SavedModel {
 
     pub(crate) fn chain(&self) -> Chain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
-        Chain { maps, inputs, model, scales: target_scales.as_deref(), outputs: outputs.len() }
+        Chain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
     }
 }
 

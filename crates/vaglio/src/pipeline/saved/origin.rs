@@ -41,7 +41,7 @@ pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str
 }
 
 /// The traits whose words a model is read by.
-const READ_BY: [&str; 3] = ["FittedMap", "ModelData", "Loss"];
+const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"];
 
 /// Of the text of a model that cannot be read, the parts that this program lacks to read it, in words.
 pub(super) fn foreign(text: &str) -> Option<String> {

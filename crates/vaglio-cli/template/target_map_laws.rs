@@ -1,0 +1,13 @@
+//! The laws that every map of targets keeps.
+
+use vaglio_template::Template;
+
+#[test]
+fn every_law_holds() -> Result<(), vaglio_testkit::Broken> {
+    vaglio_testkit::check_target_map(&Template::default(), 1e-9)
+}
+
+#[test]
+fn it_is_known_by_its_word() -> Result<(), vaglio_testkit::Broken> {
+    vaglio_testkit::registry::check_registry(&[])
+}

@@ -1,0 +1,178 @@
+//! Maps of targets: what is learned is the mapped target, and predictions come back into the units of the data.
+
+use crate::{Result, TargetScale, registered};
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// What is done to each target of numbers before anything is learned from it; its fields are its settings.
+pub trait TargetMap: registered::TargetMap + Debug + Send + Sync {
+    /// Learns what the map needs from a target of the training rows; `weights` has one entry a row, all 1 when absent.
+    ///
+    /// # Errors
+    /// What keeps the map from being learned; values that it cannot take are found by [`FittedTargetMap::map`].
+    fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>>;
+
+    /// Whether predictions are means in the units of the data, by Duan's smearing; `None`: where the loss is the squared
+    /// error, which means minimize.
+    fn smear(&self) -> Option<bool> {
+        None
+    }
+
+    /// Checks the settings before any data are read.
+    ///
+    /// # Errors
+    /// [`crate::Error::Setting`] with the field's path inside this map.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A map of a target with what it learned: an increasing function and its inverse, saved with the model.
+pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
+    /// The mapped value; no finite number for one that it cannot take.
+    fn map(&self, value: f64) -> f64;
+
+    /// The value that is mapped to `mapped`, or the nearest that there is.
+    fn inverse(&self, mapped: f64) -> f64;
+
+    /// The values that it takes, in words, and what to take for others.
+    fn takes(&self) -> (&'static str, &'static str);
+
+    /// What stands for the residuals of training rows, each with its share of the weight, in means of
+    /// [`FittedTargetMap::inverse`]: themselves, or fewer that give the same.
+    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        thinned(residuals)
+    }
+}
+
+/// Residuals that are kept at most.
+const MOST_KEPT: usize = 512;
+
+/// Neighbours in the order of residuals become their mean, so that no more are left than are kept.
+fn thinned(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if residuals.len() <= MOST_KEPT {
+        return residuals;
+    }
+    residuals.sort_by(|a, b| a[1].total_cmp(&b[1]));
+    let count = residuals.len();
+    let part = |k: usize| &residuals[k * count / MOST_KEPT..(k + 1) * count / MOST_KEPT];
+    let mean = |part: &[[f64; 2]]| {
+        let share: f64 = part.iter().map(|[share, _]| share).sum();
+        [share, part.iter().map(|[own, residual]| own / share * residual).sum()]
+    };
+    (0..MOST_KEPT).map(|k| mean(part(k))).collect()
+}
+
+/// How a target was changed before it was learned, and how predictions come back into its units.
+///
+/// It was mapped first, if it was, and then scaled.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct TargetUnits {
+    /// How it was scaled.
+    pub scale: TargetScale,
+    /// How it was mapped.
+    pub map: Option<Arc<dyn FittedTargetMap>>,
+    /// Whether predictions are smeared.
+    pub is_smeared: bool,
+    /// The residuals of a model by which its predictions are smeared, each after its share of the weight.
+    pub residuals: Vec<[f64; 2]>,
+}
+
+/// A target that was scaled alone is written as its scale.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Scaled(TargetScale),
+    Mapped(Mapped),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mapped {
+    map: Arc<dyn FittedTargetMap>,
+    scaled: TargetScale,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    residuals: Vec<[f64; 2]>,
+}
+
+impl From<Written> for TargetUnits {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Scaled(scale) => scale.into(),
+            Written::Mapped(Mapped { map, scaled: scale, residuals }) => {
+                TargetUnits { scale, map: Some(map), is_smeared: !residuals.is_empty(), residuals }
+            }
+        }
+    }
+}
+
+impl From<TargetUnits> for Written {
+    fn from(TargetUnits { scale, map, residuals, .. }: TargetUnits) -> Self {
+        match map {
+            Some(map) => Written::Mapped(Mapped { map, scaled: scale, residuals }),
+            None => Written::Scaled(scale),
+        }
+    }
+}
+
+impl From<TargetScale> for TargetUnits {
+    fn from(scale: TargetScale) -> Self {
+        TargetUnits { scale, map: None, is_smeared: false, residuals: Vec::new() }
+    }
+}
+
+impl Default for TargetUnits {
+    fn default() -> Self {
+        TargetScale { shift: 0.0, scale: 1.0 }.into()
+    }
+}
+
+impl TargetUnits {
+    /// Of a target that was mapped.
+    pub fn mapped(map: Box<dyn FittedTargetMap>, is_smeared: bool) -> Self {
+        TargetUnits { map: Some(map.into()), is_smeared, ..TargetUnits::default() }
+    }
+
+    /// The same of a target that was scaled then.
+    #[must_use]
+    pub fn scaled(self, by: TargetScale) -> Self {
+        let TargetScale { shift, scale } = self.scale;
+        TargetUnits { scale: TargetScale { shift: shift + by.shift * scale, scale: scale * by.scale }, ..self }
+    }
+
+    /// The value of the data that became `learned`.
+    pub fn value(&self, learned: f64) -> f64 {
+        let mapped = learned * self.scale.scale + self.scale.shift;
+        self.map.as_ref().map_or(mapped, |map| map.inverse(mapped))
+    }
+
+    /// What a prediction is in the units of the data: the value itself, or the mean of those that the residuals of training
+    /// rows make of it.
+    pub fn prediction(&self, predicted: f64) -> f64 {
+        match &self.map {
+            Some(map) if !self.residuals.is_empty() => {
+                let mapped = predicted * self.scale.scale + self.scale.shift;
+                self.residuals.iter().map(|[share, residual]| share * map.inverse(mapped + residual)).sum()
+            }
+            _ => self.value(predicted),
+        }
+    }
+
+    /// The same with the residuals of a model on training rows, each after its weight.
+    ///
+    /// # Reference
+    /// N. Duan, *Smearing estimate: a nonparametric retransformation method*, JASA 78(383), 1983.
+    #[must_use]
+    pub fn smeared_by(&self, residuals: impl Iterator<Item = [f64; 2]>) -> Self {
+        let Some(map) = self.map.as_ref().filter(|_| self.is_smeared) else { return self.clone() };
+        let mut kept: Vec<[f64; 2]> = residuals.filter(|[weight, _]| *weight > 0.0).collect();
+        let total: f64 = kept.iter().map(|[weight, _]| weight).sum();
+        kept.iter_mut().for_each(|[weight, residual]| {
+            *weight /= total;
+            *residual *= self.scale.scale;
+        });
+        TargetUnits { residuals: map.smearing(kept), ..self.clone() }
+    }
+}

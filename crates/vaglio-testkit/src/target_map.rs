@@ -1,0 +1,89 @@
+//! Laws of a map of targets: it increases, its inverse is one, whole weights repeat rows, and it is saved as it is.
+
+use crate::broken::{Law, Near};
+use crate::{Broken, Random};
+use vaglio_core::{FittedTargetMap, TargetMap};
+
+/// Rows of the targets on which laws are tried.
+const ROWS: usize = 60;
+
+/// All laws of a map of targets, on targets that spread over orders of magnitude, some of them equal; all are positive, for
+/// maps that take no others.
+///
+/// # Errors
+/// Every law that does not hold.
+pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broken> {
+    Law("check").ran(|| "the settings".into(), || map.check())?;
+    let mut random = Random::new(3);
+    let target: Vec<f64> =
+        (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();
+    let target: Vec<f64> = target.into_iter().map(|y| (8.0 * y).round() / 8.0 + 0.125).collect();
+    Broken::among([
+        inverse(map, &target, tolerance),
+        increasing(map, &target),
+        whole_weights(map, &target, tolerance),
+        saved(map, &target),
+    ])
+}
+
+/// Each training target is mapped to a finite number, whose inverse it is.
+pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), Broken> {
+    let law = Law("inverse");
+    let fitted = fitted(law, map, target, None)?;
+    let near = Near { tolerance, least: 0.0 };
+    target.iter().try_for_each(|&y| law.near(near, || format!("the target {y}"), y, fitted.inverse(fitted.map(y))))
+}
+
+/// A larger target is mapped to a larger number, and its inverse never falls, beyond the training targets too.
+pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
+    let law = Law("increasing");
+    let fitted = fitted(law, map, target, None)?;
+    let mut sorted = target.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup();
+    for pair in sorted.windows(2) {
+        let (a, b) = (fitted.map(pair[0]), fitted.map(pair[1]));
+        law.must(a < b, || format!("the targets {} and {}", pair[0], pair[1]), "a larger number", (a, b))?;
+    }
+    let ends = [sorted.first(), sorted.last()].map(|end| end.map_or(0.0, |&y| fitted.map(y)));
+    let width = (ends[1] - ends[0]).abs().max(1e-9);
+    let inverses: Vec<f64> = (0..=60).map(|k| fitted.inverse(ends[0] - width + f64::from(k) / 20.0 * width)).collect();
+    let rises = inverses.windows(2).all(|pair| pair[0] <= pair[1]);
+    law.must(rises, || "the inverse from a width below to a width above".into(), "numbers that never fall", &inverses)
+}
+
+/// A row of weight 2 is that row given twice.
+pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), Broken> {
+    let law = Law("whole_weights");
+    let weights: Vec<f64> = (0..target.len()).map(|row| (row % 3 + 1) as f64).collect();
+    let repeated: Vec<f64> =
+        target.iter().zip(&weights).flat_map(|(y, weight)| std::iter::repeat_n(*y, *weight as usize)).collect();
+    let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
+    let near = Near { tolerance, least: 1e-6 };
+    let on = |y: f64| move || format!("the target {y} under weights from 1 to 3");
+    target.iter().try_for_each(|&y| law.near(near, on(y), by_rows.map(y), by_weight.map(y)))
+}
+
+/// What is saved as JSON and loaded again gives the same bits.
+pub fn saved(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
+    let law = Law("saved");
+    let fitted = fitted(law, map, target, None)?;
+    let on = || "the fitted map".to_owned();
+    let text = serde_json::to_string(&fitted).map_err(|e| law.broken(on(), "a map that is saved", e))?;
+    let loaded: Box<dyn FittedTargetMap> =
+        serde_json::from_str(&text).map_err(|e| law.broken(on(), "a map that is loaded", e))?;
+    for &y in target {
+        let bits = |map: &dyn FittedTargetMap| [map.map(y), map.inverse(0.9 * map.map(y))].map(f64::to_bits);
+        law.equal(|| format!("the target {y}"), &bits(&*fitted), &bits(&*loaded))?;
+    }
+    Ok(())
+}
+
+fn fitted(
+    law: Law,
+    map: &dyn TargetMap,
+    target: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<Box<dyn FittedTargetMap>, Broken> {
+    law.ran(|| format!("a target of {} rows", target.len()), || map.fit(target, weights))
+}

@@ -1,0 +1,102 @@
+//! Logarithms of targets.
+
+use vaglio_core::{FittedTargetMap, Result, TargetMap, part, saved};
+
+/// ln y, of positive targets: errors become shares of the target.
+#[part(
+    TargetMap,
+    "log",
+    summary = "the logarithm of a positive target",
+    example = "target_map: {kind: log, smear: true}"
+)]
+#[derive(PartialEq, Eq)]
+pub struct Log {
+    /// Whether predictions are means in the units of the data, by Duan's smearing, and not exp of the mean logarithm; by
+    /// default where the loss is the squared error.
+    pub smear: Option<bool>,
+}
+
+/// ln(1 + y), of targets above −1: counts and amounts that may be 0.
+#[part(
+    TargetMap,
+    "log1p",
+    summary = "the logarithm of one plus the target",
+    example = "target_map: {kind: log1p, smear: true}"
+)]
+#[derive(PartialEq, Eq)]
+pub struct Log1p {
+    /// Whether predictions are means in the units of the data, by Duan's smearing; by default where the loss is the squared
+    /// error.
+    pub smear: Option<bool>,
+}
+
+/// [`Log`], which learns nothing.
+#[saved(FittedTargetMap, "log")]
+pub struct FittedLog {}
+
+/// [`Log1p`], which learns nothing.
+#[saved(FittedTargetMap, "log1p")]
+pub struct FittedLog1p {}
+
+impl TargetMap for Log {
+    fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+        Ok(Box::new(FittedLog {}))
+    }
+
+    fn smear(&self) -> Option<bool> {
+        self.smear
+    }
+}
+
+impl TargetMap for Log1p {
+    fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+        Ok(Box::new(FittedLog1p {}))
+    }
+
+    fn smear(&self) -> Option<bool> {
+        self.smear
+    }
+}
+
+impl FittedTargetMap for FittedLog {
+    fn map(&self, value: f64) -> f64 {
+        value.ln()
+    }
+
+    fn inverse(&self, mapped: f64) -> f64 {
+        mapped.exp()
+    }
+
+    fn takes(&self) -> (&'static str, &'static str) {
+        ("positive numbers", "`log1p` takes 0 too, `power` and `rank` take any")
+    }
+
+    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        one_for_all(&residuals)
+    }
+}
+
+impl FittedTargetMap for FittedLog1p {
+    fn map(&self, value: f64) -> f64 {
+        value.ln_1p()
+    }
+
+    fn inverse(&self, mapped: f64) -> f64 {
+        mapped.exp_m1()
+    }
+
+    fn takes(&self) -> (&'static str, &'static str) {
+        ("numbers above -1", "`power` and `rank` take any")
+    }
+
+    fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+        one_for_all(&residuals)
+    }
+}
+
+/// Of exponentials one residual has the mean of all: the logarithm of the mean exponential.
+fn one_for_all(residuals: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let largest = residuals.iter().map(|[_, residual]| *residual).fold(f64::NEG_INFINITY, f64::max);
+    let mean: f64 = residuals.iter().map(|[share, residual]| share * (residual - largest).exp()).sum();
+    vec![[1.0, largest + mean.ln()]]
+}

@@ -1,0 +1,76 @@
+//! Powers of targets.
+
+use crate::maps::{Exponent, Method};
+use vaglio_core::{FittedTargetMap, Result, TargetMap, part, saved};
+
+/// A power of the target that makes it more like a normal one: those of the map `power`, by Yeo and Johnson or Box and Cox,
+/// with the λ of the largest likelihood of the training targets.
+///
+/// Some exponents map every number below a bound. A prediction at or beyond it, which is no number's power, becomes the
+/// largest (or least) target of the training rows plus (or less) their span.
+#[part(
+    TargetMap,
+    "power",
+    summary = "a power of the target by Yeo and Johnson or Box and Cox, which makes it more like a normal one",
+    example = "target_map: {kind: power, method: yeo_johnson, lambda: auto}"
+)]
+#[derive(PartialEq)]
+pub struct Power {
+    /// Which powers.
+    pub method: Method,
+    /// The exponent.
+    pub lambda: Exponent,
+    /// Whether predictions are means in the units of the data, by Duan's smearing; by default where the loss is the squared
+    /// error.
+    pub smear: Option<bool>,
+}
+
+/// The exponent that [`Power`] found in the training targets.
+#[saved(FittedTargetMap, "power")]
+pub struct FittedPower {
+    method: Method,
+    lambda: f64,
+    /// Between which values predictions stay where the power has a bound.
+    within: [f64; 2],
+}
+
+impl TargetMap for Power {
+    fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+        let lambda = self.lambda.of_values(self.method, target, weights)?;
+        let least = target.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = target.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let span = greatest - least;
+        Ok(Box::new(FittedPower { method: self.method, lambda, within: [least - span, greatest + span] }))
+    }
+
+    fn smear(&self) -> Option<bool> {
+        self.smear
+    }
+
+    fn check(&self) -> Result<()> {
+        self.lambda.check()
+    }
+}
+
+impl FittedTargetMap for FittedPower {
+    fn map(&self, value: f64) -> f64 {
+        self.method.of(value, self.lambda)
+    }
+
+    fn inverse(&self, mapped: f64) -> f64 {
+        let [least, greatest] = self.within;
+        let value = self.method.inverse(mapped, self.lambda);
+        match self.method {
+            _ if self.lambda < 0.0 => value.min(greatest),
+            Method::YeoJohnson if self.lambda > 2.0 => value.max(least),
+            _ => value,
+        }
+    }
+
+    fn takes(&self) -> (&'static str, &'static str) {
+        match self.method {
+            Method::BoxCox => ("positive numbers with `box_cox`", "`yeo_johnson` takes any"),
+            Method::YeoJohnson => ("numbers whose power does not overflow", "rescale the target"),
+        }
+    }
+}

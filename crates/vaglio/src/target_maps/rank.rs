@@ -1,0 +1,123 @@
+//! Ranks of targets.
+
+use vaglio_core::{Error, FittedTargetMap, Result, TargetMap, part, saved, setting};
+
+/// The rank of the target among those of the training rows, as a normal score or as a share: outliers count by their order
+/// alone.
+///
+/// A target whose place is r of n (the middle of those of equal targets) has u = (r − ½)/n, weights counting as rows; `normal`
+/// scores are Φ⁻¹(u). Values between are interpolated; predictions never leave the range of the training targets.
+///
+/// # Reference
+/// B. L. van der Waerden, *Order tests for the two-sample problem and their power*, Indagationes Mathematicae 14, 1952.
+#[part(
+    TargetMap,
+    "rank",
+    summary = "the rank of the target among those of the training rows, as a normal score or as a share",
+    example = "target_map: {kind: rank, scores: normal}"
+)]
+#[derive(PartialEq, Eq)]
+pub struct Rank {
+    /// What ranks become.
+    pub scores: Scores,
+    /// Whether predictions are means in the units of the data, by Duan's smearing; by default where the loss is the squared
+    /// error.
+    pub smear: Option<bool>,
+}
+
+/// What ranks become.
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum Scores {
+    /// Quantiles of the normal distribution.
+    #[default]
+    Normal,
+    /// Shares, between 0 and 1.
+    Uniform,
+}
+
+/// The targets of the training rows, each once and increasing, with what each becomes.
+#[saved(FittedTargetMap, "rank")]
+pub struct FittedRank {
+    values: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+/// Values that are kept at most, at even distances of their ranks.
+const MOST_KEPT: usize = 4096;
+
+impl TargetMap for Rank {
+    fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
+        let mut rows: Vec<(f64, f64)> =
+            target.iter().enumerate().map(|(row, y)| (*y, weights.map_or(1.0, |weights| weights[row]))).collect();
+        rows.retain(|(_, weight)| *weight > 0.0);
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
+        let (mut values, mut shares, mut below) = (Vec::new(), Vec::new(), 0.0);
+        for equal in rows.chunk_by(|a, b| a.0 == b.0) {
+            let own: f64 = equal.iter().map(|(_, weight)| weight).sum();
+            values.push(equal[0].0);
+            shares.push((below + 0.5 * own) / total);
+            below += own;
+        }
+        let count = values.len();
+        if count > MOST_KEPT {
+            let kept = |all: &[f64]| (0..MOST_KEPT).map(|k| all[k * (count - 1) / (MOST_KEPT - 1)]).collect();
+            (values, shares) = (kept(&values), kept(&shares));
+        }
+        let score = |share: f64| if self.scores == Scores::Normal { normal_quantile(share) } else { share };
+        let scores = shares.into_iter().map(score).collect();
+        match values.is_empty() {
+            true => Err(Error::Shape("no row counts, so targets have no ranks".into())),
+            false => Ok(Box::new(FittedRank { values, scores })),
+        }
+    }
+
+    fn smear(&self) -> Option<bool> {
+        self.smear
+    }
+}
+
+impl FittedTargetMap for FittedRank {
+    fn map(&self, value: f64) -> f64 {
+        between(&self.values, &self.scores, value)
+    }
+
+    fn inverse(&self, mapped: f64) -> f64 {
+        between(&self.scores, &self.values, mapped)
+    }
+
+    fn takes(&self) -> (&'static str, &'static str) {
+        ("numbers", "leave other rows out")
+    }
+}
+
+/// What `x` becomes by lines between the points of two increasing lists; the first or last beyond these.
+fn between(from: &[f64], to: &[f64], x: f64) -> f64 {
+    let (Some(first), Some(last)) = (to.first(), to.last()) else { return f64::NAN };
+    match from.partition_point(|known| *known <= x) {
+        _ if x.is_nan() => f64::NAN,
+        0 => *first,
+        next if next == from.len() => *last,
+        next => {
+            let (a, b) = (from[next - 1], from[next]);
+            let share = (x - a) / (b - a);
+            to[next - 1] + share * (to[next] - to[next - 1])
+        }
+    }
+}
+
+/// The number below which a standard normal variable is with this probability, by halving.
+fn normal_quantile(probability: f64) -> f64 {
+    let below = |x: f64| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
+    let (mut low, mut high) = (-39.0, 39.0);
+    // The upper tail has no digits left in its probability; it is the lower one with the other sign.
+    if probability > 0.5 {
+        return -normal_quantile(1.0 - probability);
+    }
+    for _ in 0..64 {
+        let middle = 0.5 * (low + high);
+        if below(middle) < probability { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}

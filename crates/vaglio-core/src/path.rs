@@ -220,6 +220,15 @@ impl Path {
         all.map_or_else(Vec::new, |all| all.subset.clone())
     }
 
+    /// The size of the last entry, where that holds all that there was to take: every one of so many `candidates`, what
+    /// the search opened with, or as much as may be the result at least.
+    pub fn everything(&self, candidates: usize) -> Option<usize> {
+        let largest = self.entries.last()?.subset.len();
+        let most = self.stages.last().map_or(candidates, |before| before.taken.len());
+        let opens = self.steps.first().is_some_and(|step| step.action == Action::Remove);
+        (largest >= most || opens || *self.allowed.start() >= largest).then_some(largest)
+    }
+
     /// A search that was stopped before it reached a subset.
     pub fn stopped(empty: Score, stop_reason: StopReason) -> Self {
         Path {

@@ -9,10 +9,13 @@ use crate::broken::{Law, Near};
 use crate::replay::{moved, replay};
 use crate::trial::{evaluate, free, open, trail};
 use crate::{Broken, InPool, data, rebuild};
+pub use constants::{constants, lacking, no_candidates};
 use vaglio_core::{
     Action, Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
     Subset,
 };
+
+mod constants;
 
 const SEED: u64 = 7;
 
@@ -34,6 +37,7 @@ pub fn check_search(
         stops(search, criterion, design, tolerance),
         ties(search, criterion, design),
         constants(search, criterion, design),
+        lacking(search, criterion, design),
         no_candidates(search, criterion, design),
     ])
 }
@@ -268,46 +272,6 @@ fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Bro
             let on = || format!("the entry {:?}, of copies {set:?}", entry.subset);
             law.must(held.windows(2).all(|w| w[0] || !w[1]), on, "the lowest indices", &entry.subset)?;
         }
-    }
-    Ok(())
-}
-
-/// A constant column is never selected.
-pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
-    let law = Law("constants");
-    let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
-    let more = law.ran(|| "the design with constant columns".into(), more)?;
-    let (path, _) = full(law, search, criterion, &more)?;
-    let constant = more.constant();
-    let stepped = path.steps.iter().flat_map(moved);
-    let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
-    law.must(!taken.is_empty(), || "the design with constant columns".into(), "columns selected", &taken)?;
-    let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
-    law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
-}
-
-/// Without a candidate the path is empty, and that is no error.
-///
-/// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that.
-pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
-    let law = Law("no_candidates");
-    let none = |values: &[f64]| {
-        let bare = rebuild::with_columns(design, &[])?;
-        rebuild::with_constants(&bare, values)
-    };
-    let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
-    let nothing = law.ran(|| "no columns".into(), || rebuild::with_columns(design, &[]))?;
-    let bare = search.check(criterion, &nothing).is_ok().then_some(&[][..]);
-    for values in bare.into_iter().chain([&constants[..]]) {
-        let what = format!("{} constant columns and no other", values.len());
-        let design = law.ran(|| what.clone(), || none(values))?;
-        let mut witness = Witness::default();
-        let path = run(law, search, criterion, &design, &mut witness).map_err(|broken| broken.within(&what))?;
-        let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
-        let size = (path.steps.len(), path.entries.len(), path.chosen);
-        law.must(empty, || what.clone(), "no steps, no entries and no result", size)?;
-        law.must(!path.stop_reason.is_partial(), || what.clone(), "a whole path", path.stop_reason)?;
-        law.number(|| what.clone(), path.empty.loss)?;
     }
     Ok(())
 }

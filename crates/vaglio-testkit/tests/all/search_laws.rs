@@ -35,6 +35,7 @@ pub enum Fault {
     HighestWins,
     TiesUnseen,
     TakesConstants,
+    CountsConstants,
     PanicsOnNothing,
     FailsOnNothing,
     StepOnNothing,
@@ -79,6 +80,7 @@ impl SearchStrategy for Wrong {
             Fault::EntrySubset => path.entries[0].subset = vec![path.entries[1].subset[1]],
             Fault::EntryMissing => drop(path.entries.remove(1)),
             Fault::EntriesUnsorted => path.entries.reverse(),
+            Fault::CountsConstants => path.allowed = context.names().len() - 1..=usize::MAX,
             Fault::ChosenOutside => path.chosen = Some(path.entries.len()),
             Fault::NothingChosen => path.chosen = None,
             Fault::OwnReason if path.stop_reason.is_partial() => path.stop_reason = StopReason::Limit,
@@ -271,6 +273,11 @@ fn ties_to_the_highest_index_or_unseen_are_found() {
 fn a_constant_column_that_is_selected_is_found() {
     let outcome = search::constants(&Wrong { fault: Fault::TakesConstants }, &ByDefinition {}, &design());
     assert_eq!(broken_law(outcome), "constants");
+}
+
+#[test]
+fn a_search_that_asks_for_columns_that_are_constant_is_found() {
+    assert_eq!(law_of(Fault::CountsConstants), "lacking");
 }
 
 #[test]

@@ -4,12 +4,13 @@ use super::extend::cross_validated_beyond;
 use super::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
+use super::table::{self, Matched};
 use super::validated::{CrossValidated, deals};
 use crate::selector::{Searched, ValidSelector};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
+    Choose, CrossValidation, Design, Error, ExitClass, Loss, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
     StopSign,
 };
 use vaglio_report::record::{Cell, ChosenBy, Table};
@@ -106,6 +107,11 @@ pub(crate) fn select(
         1 => Some(walk(selector, design, (&lambdas, 0), start, monitor)?),
         _ => None,
     };
+    let reached = |searched: &Searched| searched.path.everything(design.candidates().len());
+    let everything = match first.as_ref().and_then(reached) {
+        Some(everything) => everything,
+        None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
+    };
     let begun = Instant::now();
     let mut all = full::lambdas(design, how.folds * how.repeats);
     let folds = of_row.and_then(|of_row| {
@@ -113,10 +119,17 @@ pub(crate) fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        cross_validated_beyond(selector, (sample, design), how, &of_row, (&mut lambdas, &mut all), monitor)
+        cross_validated_beyond(
+            selector,
+            (sample, design),
+            (how, &of_row),
+            everything,
+            (&mut lambdas, &mut all),
+            monitor,
+        )
     });
-    let table = match folds {
-        Ok(table) => table,
+    let done = match folds {
+        Ok(done) => done,
         Err(error) if !is_written && error.class() != ExitClass::Numerical => {
             let message = format!(
                 "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give \
@@ -128,7 +141,7 @@ pub(crate) fn select(
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let Some(CrossValidated { table, folds, full }) = table else {
+    let Some(CrossValidated { folds, full }) = done else {
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
@@ -141,33 +154,44 @@ pub(crate) fn select(
         let chosen = by_score(&searched.path, Rule::Best);
         return Ok(Picked { searched, chosen, warnings, seconds });
     };
+    let loss = &*selector.loss(sample.task());
+    let table = table::pooled(loss, lambdas.clone(), &folds, everything)?;
     let (place, cell) = table.pick(how.rule)?;
-    warnings.extend(full::compared(design, &all, &full, &*selector.loss(sample.task()), cell)?);
     let mut searched = match first {
         Some(searched) => searched,
         None => walk(selector, design, (&lambdas, place), Instant::now(), monitor)?,
     };
-    let chosen = match searched.path.stop_reason.is_partial() {
-        true => by_score(&searched.path, Rule::Best),
-        false => {
-            let entry = cut(&searched.path, cell.size);
+    let matched = Matched::new(&folds, place, reached(&searched).unwrap_or(everything));
+    let taken = match searched.path.stop_reason.is_partial() {
+        true => None,
+        false => taken(loss, &matched, &searched.path, (table, place, cell), how.rule)?,
+    };
+    let chosen = match taken {
+        None => by_score(&searched.path, Rule::Best),
+        Some((table, cell)) => {
+            warnings.extend(full::compared(design, &all, &full, loss, cell)?);
+            let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
             searched = selector.taking(searched, entry, design)?;
             let result = searched.path.result();
             Chosen {
                 by: ChosenBy::CrossValidation,
                 rule: Some(how.rule),
                 folds: Some(how),
-                size: result.map_or(0, |entry| entry.subset.len()),
+                size: cell.size,
                 lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
                 cell: Some(cell),
                 empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
                 table: Some(table),
                 place,
                 of_path: lambdas.len() > 1,
-                of_folds: folds[..how.folds].iter().map(|trails| trails[place].entry(cell.size)).collect(),
+                of_folds: matched.entries(cell.size, how.folds),
             }
         }
     };
+    if chosen.by == ChosenBy::Score && !searched.path.stop_reason.is_partial() {
+        let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
+        warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+    }
     edge(design, &chosen, &mut warnings);
     Ok(Picked { searched, chosen, warnings, seconds })
 }
@@ -187,6 +211,29 @@ fn walk(
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
 fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
     if reason.is_partial() { reason } else { sign.reason().unwrap_or(StopReason::Interrupted) }
+}
+
+/// The cell that is taken, which is that of a subset on the path of all rows, in a table that has it.
+///
+/// Where the path lacks the size of the `picked` one, the rule picks among the sizes that the path has, at the same λ.
+fn taken(
+    loss: &dyn Loss,
+    matched: &Matched<'_>,
+    path: &Path,
+    (mut table, place, picked): (Table, usize, Cell),
+    rule: Rule,
+) -> Result<Option<(Table, Cell)>> {
+    let sizes = || path.entries.iter().map(|entry| entry.subset.len());
+    if matched.has(picked.size) && (picked.size == 0 || sizes().any(|size| size == picked.size)) {
+        return Ok(Some((table, picked)));
+    }
+    table.cells[place] = matched.cells(loss, sizes().chain([0]))?;
+    if table.cells[place].is_empty() {
+        return Ok(None);
+    }
+    let of_lambda = Table { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
+    let (_, cell) = of_lambda.pick(rule)?;
+    Ok(Some((table, cell)))
 }
 
 /// The entry of the largest subset of at most so many features.
@@ -328,3 +375,6 @@ fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
         warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! A grid of λ that goes on where its end wins.
 
 use super::sample::Sample;
+use super::table;
 use super::validated::{CrossValidated, cross_validated};
 use crate::selector::ValidSelector;
 use vaglio_core::{CrossValidation, Design, Monitor, Result, Rule};
@@ -17,23 +18,28 @@ const LEAST_FALL: f64 = 1e-3;
 /// over those beyond an end at which the loss is lowest, until it stops falling; `lambdas` and `all` grow with it. `None` when
 /// the walks were stopped.
 ///
-/// Every round is a part of the journal of its own.
+/// `everything` is the size of all columns on all rows. Every round is a part of the journal of its own.
 ///
 /// # Errors
 /// Those of [`cross_validated`].
 pub(super) fn cross_validated_beyond(
     selector: &ValidSelector,
     (sample, whole): (&Sample, &Design),
-    how: CrossValidation,
-    of_row: &[Vec<usize>],
+    (how, of_row): (CrossValidation, &[Vec<usize>]),
+    everything: usize,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
     monitor: &mut Monitor<'_>,
 ) -> Result<Option<CrossValidated>> {
     let of = (sample, whole);
+    let loss = &*selector.loss(sample.task());
     let Some(mut found) = cross_validated(selector, of, how, of_row, (lambdas, all), monitor)? else { return Ok(None) };
     let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
     for round in 1..=MOST {
-        let Some((beyond, is_below)) = may_extend.then(|| beyond(&found.table)).transpose()?.flatten() else { break };
+        if !may_extend {
+            break;
+        }
+        let table = table::pooled(loss, lambdas.clone(), &found.folds, everything)?;
+        let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
         let journal = monitor.journal.under(format_args!("extend/{round}"));
@@ -43,8 +49,6 @@ pub(super) fn cross_validated_beyond(
         };
         insert(lambdas, beyond, is_below);
         insert(all, of_all, is_below);
-        insert(&mut found.table.lambdas, more.table.lambdas, is_below);
-        insert(&mut found.table.cells, more.table.cells, is_below);
         found.folds.iter_mut().zip(more.folds).for_each(|(fold, more)| insert(fold, more, is_below));
         found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
     }

@@ -2,34 +2,82 @@
 
 use super::tally::Tally;
 use super::walks::Trail;
-use vaglio_core::{Loss, Result};
+use vaglio_core::{Loss, PathEntry, Result};
 use vaglio_report::record::{Cell, Table};
 
-/// From the trails of all folds: folds × λ.
+/// The walks of all folds at one λ, and what stands in each for a size of the walk on all rows.
 ///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
-pub(super) fn pooled(loss: &dyn Loss, lambdas: Vec<Option<f64>>, folds: &[Vec<Trail>]) -> Result<Table> {
-    let of_lambda = |l: usize| -> Result<Vec<Cell>> {
-        let trails: Vec<&Trail> = folds.iter().filter_map(|fold| fold.get(l)).collect();
-        let reach = trails.iter().map(|trail| trail.reach).min().unwrap_or(0);
-        let least = trails.iter().map(|trail| *trail.allowed().start()).max().unwrap_or(0);
-        let most = trails.iter().map(|trail| *trail.allowed().end()).max().unwrap_or(0).min(reach);
-        let mut sizes: Vec<usize> = trails.iter().flat_map(|t| t.sizes.iter().map(|(size, _)| *size)).collect();
-        sizes.push(0);
+/// A fold may lack candidates, which are constant there. What it ends with once nothing is left to take stands for what
+/// the walk on all rows ends with, whatever their numbers; the other sizes are matched by number.
+pub(super) struct Matched<'t> {
+    trails: Vec<&'t Trail>,
+    /// The size that all columns have on all rows, where every fold's walk reached all of its own.
+    everything: Option<usize>,
+}
+
+impl<'t> Matched<'t> {
+    /// Of the λ at a place; `everything` is the size of all columns on all rows.
+    pub fn new(folds: &'t [Vec<Trail>], place: usize, everything: usize) -> Self {
+        let trails: Vec<&Trail> = folds.iter().filter_map(|fold| fold.get(place)).collect();
+        let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
+        Matched { trails, everything: is_reached.then_some(everything) }
+    }
+
+    /// What stands for a size in the trail of a fold.
+    fn of_fold(&self, size: usize) -> usize {
+        if self.everything == Some(size) { usize::MAX } else { size }
+    }
+
+    /// What stands for a size in the walks of the first folds.
+    pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
+        self.trails.iter().take(folds).map(|trail| trail.entry(self.of_fold(size))).collect()
+    }
+
+    /// Whether a size may be the result and was reached in every fold.
+    pub fn has(&self, size: usize) -> bool {
+        if self.everything == Some(size) {
+            return self.trails.iter().all(|t| t.everything().is_some_and(|all| t.allowed().contains(&all)));
+        }
+        let least = self.trails.iter().map(|trail| *trail.allowed().start()).max().unwrap_or(0);
+        let most = self.trails.iter().map(|trail| *trail.allowed().end()).max().unwrap_or(0);
+        let reach = self.trails.iter().map(|trail| trail.reach()).min().unwrap_or(0);
+        // Of sizes at which every fold has all of its columns, that of all columns is the one that they stand for.
+        let bound =
+            self.everything.map(|all| self.trails.iter().filter_map(|t| t.everything()).fold(0, usize::max).min(all));
+        (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
+    }
+
+    /// The losses of those of some sizes that may be the result, in increasing order.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+    pub fn cells(&self, loss: &dyn Loss, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Cell>> {
+        let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        // Of a fold that lacks some candidates, all of them stand for the least that is asked for.
-        let mut kept: Vec<usize> = sizes.iter().copied().filter(|size| (least..=most).contains(size)).collect();
-        if kept.is_empty() {
-            kept.extend(sizes.last());
-        }
         let cell = |size: usize| {
-            let parts: Vec<&Tally> = trails.iter().map(|trail| trail.at(size)).collect();
+            let parts: Vec<&Tally> = self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect();
             let (loss, standard_error) = Tally::pooled(loss, &parts)?;
             Ok(Cell { size, loss, standard_error })
         };
-        kept.into_iter().map(cell).collect()
+        sizes.into_iter().map(cell).collect()
+    }
+}
+
+/// From the trails of all folds, folds × λ, with the size of all columns on all rows.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+pub(super) fn pooled(
+    loss: &dyn Loss,
+    lambdas: Vec<Option<f64>>,
+    folds: &[Vec<Trail>],
+    everything: usize,
+) -> Result<Table> {
+    let of_lambda = |place: usize| -> Result<Vec<Cell>> {
+        let matched = Matched::new(folds, place, everything);
+        let reached = matched.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
+        matched.cells(loss, reached.chain([0]).chain(matched.everything))
     };
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
     Ok(Table { lambdas, cells })

@@ -3,13 +3,11 @@
 use super::full::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
-use super::table;
 use super::tally::Tally;
 use super::walks::{Fold, Trail, said_of, trails};
 use crate::selector::ValidSelector;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Monitor, Result};
-use vaglio_report::record::Table;
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
@@ -41,7 +39,6 @@ pub(super) fn dealt(
 
 /// Losses of the whole selection on rows held out.
 pub(super) struct CrossValidated {
-    pub table: Table,
     /// The walks of every fold.
     pub folds: Vec<Vec<Trail>>,
     /// What all columns lose in every fold.
@@ -82,7 +79,7 @@ pub(super) fn cross_validated(
         return Ok(None);
     }
     let (folds, full): (Vec<Vec<Trail>>, Vec<Vec<Tally>>) = done.into_iter().unzip();
-    Ok(Some(CrossValidated { table: table::pooled(loss, lambdas.to_vec(), &folds)?, folds, full }))
+    Ok(Some(CrossValidated { folds, full }))
 }
 
 /// An error about settings, on the training rows of a fold.

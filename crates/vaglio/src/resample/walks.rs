@@ -19,8 +19,6 @@ pub(crate) struct Trail {
     pub empty: Tally,
     /// The sizes that the walk reached, in increasing order, with the loss of each.
     pub sizes: Vec<(usize, Tally)>,
-    /// The largest size that it can stand for: without bound where it reached every candidate.
-    pub reach: usize,
     walked: Walked,
 }
 
@@ -29,6 +27,8 @@ pub(crate) struct Trail {
 struct Walked {
     empty: Score,
     allowed: RangeInclusive<usize>,
+    /// The size of the last entry, where that is all that there was to take.
+    everything: Option<usize>,
     order: Vec<Feature>,
     entries: Vec<Own>,
 }
@@ -44,7 +44,8 @@ struct Own {
 }
 
 impl Walked {
-    fn new(path: Path) -> Self {
+    fn new(path: Path, candidates: usize) -> Self {
+        let everything = path.everything(candidates);
         let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
         let place: HashMap<Feature, usize> =
             order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
@@ -58,7 +59,7 @@ impl Walked {
             }
         };
         let entries = path.entries.into_iter().map(own).collect();
-        Walked { empty: path.empty, allowed: path.allowed, order, entries }
+        Walked { empty: path.empty, allowed: path.allowed, everything, order, entries }
     }
 
     /// An entry with its score alone.
@@ -123,6 +124,7 @@ pub(crate) fn trails(
         // What criteria keep for all λ is there before the walks, which would each compute it.
         selector.opened(&design.at_lambda(lambdas[0]))?;
     }
+    let candidates = design.candidates().len();
     let walks = in_turn(lambdas.len(), |at| {
         if watcher.stopped().is_some() {
             return Ok(None);
@@ -131,7 +133,7 @@ pub(crate) fn trails(
             let design = design.at_lambda(lambdas[at]);
             let mut member = watcher.member(journal.within(format_args!("walk/{at}")));
             let path = selector.search_on(&design, Instant::now(), &mut member.monitor())?.path;
-            Ok((!path.stop_reason.is_partial()).then(|| Walked::new(path)))
+            Ok((!path.stop_reason.is_partial()).then(|| Walked::new(path, candidates)))
         })?;
         watcher.piece();
         Ok(walked)
@@ -165,10 +167,8 @@ fn trail(
         }
         Ok(())
     })?;
-    let largest = entries.last().map_or(0, |entry| entry.subset.len());
-    let has_all = largest >= design.candidates().len();
     let empty = empty.unwrap_or(Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 });
-    Ok(Trail { empty, sizes, reach: if has_all { usize::MAX } else { largest }, walked })
+    Ok(Trail { empty, sizes, walked })
 }
 
 impl Trail {
@@ -188,6 +188,17 @@ impl Trail {
             };
         };
         self.walked.entry(&self.walked.entries[place])
+    }
+
+    /// The largest size that it can stand for: without bound where it reached everything.
+    pub fn reach(&self) -> usize {
+        let largest = self.sizes.last().map_or(0, |(size, _)| *size);
+        self.everything().map_or(largest, |_| usize::MAX)
+    }
+
+    /// The size of the last subset, where that is all that there was to take.
+    pub fn everything(&self) -> Option<usize> {
+        self.walked.everything
     }
 
     /// The sizes that may be the result.

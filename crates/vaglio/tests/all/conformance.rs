@@ -94,6 +94,7 @@ fn searches_in_turn_keep_the_laws() -> Kept {
                 search::outline(&*chain, &*criterion, &design)?;
                 search::stops(&*chain, &*criterion, &design, 1e-9)?;
                 search::constants(&*chain, &*criterion, &design)?;
+                search::lacking(&*chain, &*criterion, &design)?;
                 search::no_candidates(&*chain, &*criterion, &design)
             };
             kept().map_err(|broken: Broken| broken.within(name).within(kind))?;

@@ -5,11 +5,12 @@ use crate::common::{ByDefinition, TOLERANCE, design};
 use crate::search_laws::{Fault, Wrong};
 use vaglio_testkit::check_search;
 
-const FAULTS: [(&str, Fault, Option<&str>); 13] = [
+const FAULTS: [(&str, Fault, Option<&str>); 14] = [
     ("a wrong score", Fault::StepScore, Some("steps")),
     ("the last of columns that tie", Fault::HighestWins, Some("ties")),
     ("a stop that is ignored", Fault::IgnoresStop, Some("stops")),
     ("constant columns that are picked", Fault::TakesConstants, Some("constants")),
+    ("constant columns that the result is to have", Fault::CountsConstants, Some("lacking")),
     ("a result that is not there", Fault::ChosenOutside, Some("entries")),
     ("an outline that is too small", Fault::OutlineShort, Some("outline")),
     ("a path that differs from run to run", Fault::Random, Some("deterministic")),

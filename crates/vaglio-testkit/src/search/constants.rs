@@ -1,0 +1,63 @@
+//! Laws of columns that are constant.
+
+use super::{Witness, full, run};
+use crate::broken::Law;
+use crate::replay::moved;
+use crate::{Broken, rebuild};
+use vaglio_core::{Criterion, Design, Feature, SearchStrategy};
+
+/// A constant column is never selected.
+pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("constants");
+    let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
+    let more = law.ran(|| "the design with constant columns".into(), more)?;
+    let (path, _) = full(law, search, criterion, &more)?;
+    let constant = more.constant();
+    let stepped = path.steps.iter().flat_map(moved);
+    let taken: Vec<Feature> = stepped.chain(path.entries.iter().flat_map(|entry| entry.subset.clone())).collect();
+    law.must(!taken.is_empty(), || "the design with constant columns".into(), "columns selected", &taken)?;
+    let wrong: Vec<Feature> = taken.into_iter().filter(|f| constant.contains(f)).collect();
+    law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
+}
+
+/// A search that takes everything does so too where columns are constant, as on the rows of a fold, and may deliver that:
+/// sizes of folds stand for those of all rows by it.
+pub fn lacking(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("lacking");
+    let (path, _) = full(law, search, criterion, design)?;
+    let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
+    let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
+    let more = law.ran(|| "the design with constant columns".into(), more)?;
+    let (found, _) = full(law, search, criterion, &more)?;
+    let on = || "the design with constant columns".to_owned();
+    let everything = found.everything(more.candidates().len());
+    law.must(everything == Some(all), on, format!("everything, which is {all} columns"), everything)?;
+    let may = [&path, &found].map(|path| path.allowed.contains(&all));
+    law.must(may[0] == may[1], on, "the same sizes as the result", &found.allowed)
+}
+
+/// Without a candidate the path is empty, and that is no error.
+///
+/// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that.
+pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("no_candidates");
+    let none = |values: &[f64]| {
+        let bare = rebuild::with_columns(design, &[])?;
+        rebuild::with_constants(&bare, values)
+    };
+    let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
+    let nothing = law.ran(|| "no columns".into(), || rebuild::with_columns(design, &[]))?;
+    let bare = search.check(criterion, &nothing).is_ok().then_some(&[][..]);
+    for values in bare.into_iter().chain([&constants[..]]) {
+        let what = format!("{} constant columns and no other", values.len());
+        let design = law.ran(|| what.clone(), || none(values))?;
+        let mut witness = Witness::default();
+        let path = run(law, search, criterion, &design, &mut witness).map_err(|broken| broken.within(&what))?;
+        let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
+        let size = (path.steps.len(), path.entries.len(), path.chosen);
+        law.must(empty, || what.clone(), "no steps, no entries and no result", size)?;
+        law.must(!path.stop_reason.is_partial(), || what.clone(), "a whole path", path.stop_reason)?;
+        law.number(|| what.clone(), path.empty.loss)?;
+    }
+    Ok(())
+}

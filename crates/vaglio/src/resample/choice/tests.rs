@@ -1,0 +1,144 @@
+//! Sizes of folds that lack columns, and what is delivered.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::criteria::Loo;
+use crate::learners::Rls;
+use crate::search::{All, Backward, Greedy};
+use crate::selector::Selector;
+use linfa::ParamGuard;
+use ndarray::Array2;
+use vaglio_core::{Columns, Lambda, Problem, SearchStrategy, Silent, Task};
+use vaglio_kernels::linalg;
+use vaglio_search::Blocks;
+use vaglio_search::shuffle::stream;
+use vaglio_testkit::Random;
+
+const COUNTING: usize = 10;
+
+/// Ten columns that count, and twelve that each are nonzero in one of 102 rows, which every fold lacks some of.
+fn columns() -> (Vec<Vec<f64>>, Vec<f64>) {
+    let mut random = Random::new(5);
+    let mut columns: Vec<Vec<f64>> = (0..COUNTING).map(|_| (0..102).map(|_| random.normal()).collect()).collect();
+    let y = (0..102).map(|row| columns.iter().map(|column| column[row]).sum::<f64>() + 0.1 * random.normal()).collect();
+    columns.extend((0..12).map(|rare| (0..102).map(|row| f64::from(u8::from(row == 8 * rare + 3))).collect()));
+    (columns, y)
+}
+
+fn problem() -> Problem {
+    let (columns, y) = columns();
+    let names = (0..columns.len()).map(|k| format!("x{k}")).collect();
+    let mut all = Columns::new(y.len());
+    columns.into_iter().for_each(|column| all.push(column));
+    let targets = Array2::from_shape_vec((1, y.len()), y).unwrap();
+    Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
+}
+
+fn picked(search: impl SearchStrategy + Clone + 'static, lambdas: &[f64]) -> Picked {
+    let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
+    let learner = Rls { lambda, ..Rls::default() };
+    let selector = Selector::params(Loo::default(), search, learner).seed(4).check().unwrap();
+    let problem = problem();
+    let design = selector.design(&problem).unwrap();
+    let sample = Sample::plain(problem, false);
+    select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
+}
+
+/// Squared errors of ridge on all columns that are not constant in training, rows held out in the folds of the search.
+fn by_hand(lambda: f64) -> f64 {
+    let (columns, y) = columns();
+    let of_row = Sample::plain(problem(), false).fold_assignment().folds(5, stream(4, 1, 0)).unwrap();
+    let mut squares = 0.0;
+    for fold in 0..5 {
+        let (held, training): (Vec<usize>, Vec<usize>) = (0..y.len()).partition(|&row| of_row[row] == fold);
+        let mean = |v: &[f64]| training.iter().map(|&row| v[row]).sum::<f64>() / training.len() as f64;
+        let x = Array2::from_shape_fn((training.len(), columns.len()), |(j, k)| {
+            columns[k][training[j]] - mean(&columns[k])
+        });
+        let centred = Array2::from_shape_fn((training.len(), 1), |(j, _)| y[training[j]] - mean(&y));
+        let gram = x.t().dot(&x) + lambda * Array2::<f64>::eye(columns.len());
+        let weights = linalg::solve(gram.view(), x.t().dot(&centred).view()).unwrap();
+        for row in held {
+            let of_column = |k: usize| weights[[k, 0]] * (columns[k][row] - mean(&columns[k]));
+            squares += (mean(&y) + (0..columns.len()).map(of_column).sum::<f64>() - y[row]).powi(2);
+        }
+    }
+    squares / y.len() as f64
+}
+
+/// The entry that is delivered is there, and the figures are of its size.
+fn carries_its_own(picked: &Picked) {
+    let (path, chosen) = (&picked.searched.path, &picked.chosen);
+    let entry = path.result().unwrap();
+    assert_eq!(entry.subset.len(), chosen.size);
+    if let Some(cell) = chosen.cell {
+        assert_eq!(cell.size, chosen.size);
+        let own = chosen.table.as_ref().unwrap().of_lambda(chosen.place).iter().find(|own| own.size == chosen.size);
+        assert_eq!(own, Some(&cell));
+    }
+}
+
+#[test]
+fn all_columns_of_folds_stand_for_all_of_all_rows() {
+    for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
+        let picked = picked(All::default(), lambdas);
+        carries_its_own(&picked);
+        let (chosen, table) = (&picked.chosen, picked.chosen.table.as_ref().unwrap());
+        assert_eq!((chosen.by, chosen.size), (ChosenBy::CrossValidation, 22));
+        for (cells, lambda) in table.cells.iter().zip(lambdas) {
+            let [Cell { size: 22, loss, .. }] = cells[..] else { panic!("{cells:?}") };
+            let expected = by_hand(*lambda);
+            assert!((loss - expected).abs() < 1e-10 * expected, "{loss} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_full_set_of_backward_is_one_of_the_sizes() {
+    for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
+        let free = picked(Backward::default(), lambdas);
+        carries_its_own(&free);
+        let cells = free.chosen.table.as_ref().unwrap().of_lambda(free.chosen.place);
+        let full = cells.last().unwrap();
+        let expected = by_hand(free.chosen.lambda.unwrap());
+        assert!(full.size == 22 && (full.loss - expected).abs() < 1e-10 * expected, "{full:?} is not {expected}");
+        let kept = picked(Backward { min_features: Some(22), ..Backward::default() }, lambdas);
+        carries_its_own(&kept);
+        assert_eq!(kept.chosen.size, 22);
+    }
+}
+
+#[test]
+fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
+    let rare: Vec<String> = (COUNTING..22).map(|k| format!("x{k}")).collect();
+    let blocks: Blocks = serde_json::from_value(serde_json::json!({ "rare": rare })).unwrap();
+    for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
+        let free = picked(Greedy { blocks: Some(blocks.clone()), ..Greedy::default() }, lambdas);
+        carries_its_own(&free);
+        let all =
+            picked(Backward { blocks: Some(blocks.clone()), min_features: Some(22), ..Backward::default() }, lambdas);
+        carries_its_own(&all);
+        let (found, expected) = (all.chosen.cell.unwrap().loss, by_hand(all.chosen.lambda.unwrap()));
+        assert!(all.chosen.size == 22 && (found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
+        // The block alone is delivered by its own figures, or not at all.
+        let forced =
+            picked(Greedy { blocks: Some(blocks.clone()), forced: vec!["x10".into()], ..Greedy::default() }, lambdas);
+        carries_its_own(&forced);
+        assert!(forced.chosen.size >= 12);
+    }
+}
+
+#[test]
+fn what_is_set_is_delivered() {
+    for choose in [Choose::Last, Choose::Size(22)] {
+        let all = picked(All { choose, ..All::default() }, &[1.0]);
+        carries_its_own(&all);
+        assert_eq!((all.chosen.by, all.chosen.size), (ChosenBy::Setting, 22));
+    }
+    for (choose, size) in [(Choose::Last, 1), (Choose::Size(17), 17), (Choose::Size(22), 22)] {
+        let backward = picked(Backward { choose, ..Backward::default() }, &[1.0]);
+        carries_its_own(&backward);
+        assert_eq!(backward.chosen.size, size);
+    }
+}

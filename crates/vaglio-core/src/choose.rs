@@ -1,6 +1,6 @@
 //! Which entry of a path is the result.
 
-use crate::{PathEntry, Score};
+use crate::{AnyResampling, PathEntry, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 /// Which entry of a path is the result.
 ///
 /// In files a word (`auto`, `best`, `last`, `one_se`), a number of features, or the settings of [`CrossValidation`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Choose {
     /// By cross-validation of the whole search where the criterion has a loss, else the lowest score.
     #[default]
@@ -30,7 +30,7 @@ pub enum Choose {
 }
 
 /// How a whole search is cross-validated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CrossValidation {
     /// What is taken of the sizes and λ that were compared.
@@ -41,11 +41,15 @@ pub struct CrossValidation {
     /// How often rows are dealt into folds.
     #[schemars(extend("minimum" = 1))]
     pub repeats: usize,
+    /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
+    /// criterion's splits are, with so many folds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub splits: Option<AnyResampling>,
 }
 
 impl Default for CrossValidation {
     fn default() -> Self {
-        CrossValidation { rule: Rule::Best, folds: 5, repeats: 1 }
+        CrossValidation { rule: Rule::Best, folds: 5, repeats: 1, splits: None }
     }
 }
 
@@ -56,7 +60,7 @@ impl CrossValidation {
     }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize;; });
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize; splits: Option<AnyResampling>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,12 +95,12 @@ impl Choose {
     /// `entries` are in increasing size and `last` is the index of the size reached last. What is chosen by
     /// cross-validation is chosen by whoever repeats the search; of one walk alone it is the lowest score. `OneSe` takes
     /// the lowest score where no standard error is known.
-    pub fn pick(self, entries: &[PathEntry], last: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
+    pub fn pick(&self, entries: &[PathEntry], last: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
         let allowed = |index: &usize| allowed.contains(&entries[*index].subset.len());
         let best = (0..entries.len())
             .filter(allowed)
             .min_by(|&a, &b| entries[a].score.loss.total_cmp(&entries[b].score.loss).then(a.cmp(&b)))?;
-        match self {
+        match *self {
             Choose::Best | Choose::Auto | Choose::CrossValidated(_) => Some(best),
             Choose::Last => (0..=last.min(entries.len() - 1)).rev().find(allowed).or(Some(best)),
             Choose::OneSe => {
@@ -115,15 +119,15 @@ impl Choose {
     /// Whether the empty subset is taken in place of an entry of an allowed size: where it is allowed itself and none of
     /// them lowers its score, by at least `drop`; `OneSe` takes it within one standard error of the lowest score as well.
     /// A size that is given, or the last, is taken whatever it scores.
-    pub fn takes_none(self, empty: Score, entries: &[PathEntry], allowed: &RangeInclusive<usize>, drop: f64) -> bool {
+    pub fn takes_none(&self, empty: Score, entries: &[PathEntry], allowed: &RangeInclusive<usize>, drop: f64) -> bool {
         let best = self.is_by_score().then(|| Choose::Best.pick(entries, 0, allowed)).flatten();
         let Some(best) = best.map(|best| &entries[best]).filter(|_| allowed.contains(&0)) else { return false };
         let beats = best.score.loss < empty.loss && empty.loss - best.score.loss >= drop;
-        let error = if self == Choose::OneSe { best.standard_error } else { None };
+        let error = if *self == Choose::OneSe { best.standard_error } else { None };
         !beats || error.is_some_and(|error| empty.loss <= best.score.loss + error)
     }
 
-    fn is_by_score(self) -> bool {
+    fn is_by_score(&self) -> bool {
         !matches!(self, Choose::Last | Choose::Size(_))
     }
 }
@@ -152,7 +156,7 @@ impl<'de> Deserialize<'de> for Choose {
             }
 
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Choose, E> {
-                let known = Choose::WORDS.iter().find(|(name, _)| *name == word).map(|(_, choose)| *choose);
+                let known = Choose::WORDS.iter().find(|(name, _)| *name == word).map(|(_, choose)| choose.clone());
                 known.ok_or_else(|| E::unknown_variant(word, &["auto", "best", "last", "one_se"]))
             }
 

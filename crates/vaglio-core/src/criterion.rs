@@ -1,6 +1,8 @@
 //! Criteria: how good a subset of columns is.
 
-use crate::{AnyLoss, Correlation, Design, Feature, Geometry, Outline, Result, Round, Score, Shortcut, registered};
+use crate::{
+    AnyLoss, AnyResampling, Correlation, Design, Feature, Geometry, Outline, Result, Round, Score, Shortcut, registered,
+};
 use std::fmt::Debug;
 
 /// A measure of how good a subset is; its fields are its settings.
@@ -44,6 +46,11 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// [`crate::Error::Setting`] for folds that cannot be made.
     fn folds(&self, _design: &Design) -> Result<HeldOut> {
         Ok(HeldOut::Nothing)
+    }
+
+    /// The splits by which rows are held out, where they are not held out once each.
+    fn splits(&self) -> Option<&AnyResampling> {
+        None
     }
 
     /// The column of the data that gives every row its fold, if a setting names one; it is no feature.

@@ -1,6 +1,6 @@
 //! Resampling: which rows are held out, and which are trained on meanwhile.
 
-use crate::{Classes, Design, Result, registered};
+use crate::{AnyResampling, Classes, Design, Result, registered};
 use std::fmt::Debug;
 
 /// A way to hold rows out; its fields are its settings.
@@ -49,6 +49,17 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
     /// any, its values are numbered as they come.
     fn assignment_words(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The same with so many folds, to repeat a whole search by: where training must not see what rows hold out, as what
+    /// comes after them. `None`, the default, where rows may as well be held out once each.
+    fn around_search(&self, _folds: usize) -> Option<AnyResampling> {
+        None
+    }
+
+    /// How rows are parted, for people: "5 blocks forward in time, each predicted from its past".
+    fn sentence(&self) -> String {
+        format!("the splits of `{}`", self.typetag_name())
     }
 
     /// Checks the settings before any data are read.

@@ -34,7 +34,7 @@ impl All {
 
 impl SearchStrategy for All {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -34,7 +34,7 @@ impl Backward {
 
 impl SearchStrategy for Backward {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -88,7 +88,7 @@ fn in_words(count: f64) -> String {
 
 impl SearchStrategy for Exhaustive {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

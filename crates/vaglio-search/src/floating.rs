@@ -37,7 +37,7 @@ impl Floating {
 
 impl SearchStrategy for Floating {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -43,7 +43,7 @@ const PATIENCE: usize = 10;
 
 impl SearchStrategy for Greedy {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -89,7 +89,7 @@ impl Lars {
 
 impl SearchStrategy for Lars {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {

@@ -52,7 +52,7 @@ impl Random {
 
 impl SearchStrategy for Random {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

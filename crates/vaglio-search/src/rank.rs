@@ -33,7 +33,7 @@ impl Rank {
 
 impl SearchStrategy for Rank {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Choose, Error, FeatureRef, Result};
+use vaglio_core::{Choose, CrossValidation, Error, FeatureRef, Result};
 
 /// Features that enter and leave together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -81,6 +81,9 @@ impl SearchSettings {
             if self.forced[..position].contains(feature) {
                 return refused("forced".into(), format!("`{}` is listed twice", named(feature)));
             }
+        }
+        if let Choose::CrossValidated(CrossValidation { splits: Some(splits), .. }) = &self.choose {
+            splits.check_settings().map_err(|error| error.under("choose.splits"))?;
         }
         let Some(most) = self.max_features else { return Ok(()) };
         if self.forced.len() > most {

@@ -89,7 +89,7 @@ impl<'d> Space<'d> {
     /// None where no entry lowers the score of the `empty` subset, by the tolerance if there is one; that is not given
     /// where it is no result, or its score does not compare with those of others. Nor is an entry whose score is +∞.
     pub fn result(&self, empty: Option<Score>, entries: &[PathEntry], last: usize) -> Option<usize> {
-        let (choose, allowed) = (self.settings.choose, self.allowed());
+        let (choose, allowed) = (&self.settings.choose, self.allowed());
         let drop = self.settings.tolerance.unwrap_or(0.0);
         let none = empty.is_some_and(|empty| choose.takes_none(empty, entries, &allowed, drop));
         let is_allowed = |entry: &usize| !none && entries[*entry].score.loss < f64::INFINITY;

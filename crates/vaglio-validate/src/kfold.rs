@@ -144,6 +144,10 @@ impl Criterion for KFold {
         self.rounds_of(design).map(HeldOut::Folds)
     }
 
+    fn splits(&self) -> Option<&AnyResampling> {
+        self.splits.as_ref()
+    }
+
     fn assignment(&self) -> Option<&str> {
         self.splits.as_ref().map_or(self.assignment.as_deref(), |splits| splits.assignment())
     }

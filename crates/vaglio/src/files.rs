@@ -9,6 +9,7 @@ mod data;
 mod destination;
 mod figures;
 mod folder;
+mod halves;
 mod holdout;
 mod importance;
 #[cfg(feature = "parquet")]

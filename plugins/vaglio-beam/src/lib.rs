@@ -135,7 +135,7 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
 
 impl SearchStrategy for Beam {
     fn choose(&self) -> Choose {
-        self.choose
+        self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Validation sets and repeated folds, from the command line.
 
-use crate::common::{Folder, pipeline, table};
+use crate::common::{Folder, pipeline, table, timeless};
 use serde_json::Value;
 
 fn part(row: usize) -> &'static str {
@@ -57,4 +57,56 @@ fn plans_and_errors_name_what_is_held_out() {
     let ran = folder.vaglio(&["run", "p.yaml"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("row 8 of the column `part` reads `test`; it is `train` or `validation`"), "{}", ran.err);
+}
+
+#[test]
+fn what_repeats_the_search_goes_forward_with_the_criterion_and_is_told() {
+    let folder = Folder::new("forward-around");
+    folder.write("train.csv", table(120, 4, &[("t", &|row, _| (1000 + row).to_string())]));
+    let lines = "criterion: {kind: kfold, splits: {kind: forward, folds: 2, gap: 1}}\n\
+                 search: {kind: greedy, max_features: 2}\nevaluate: {nested: {folds: 3}, stability: {pairs: 2}}";
+    folder.write("p.yaml", pipeline(lines));
+    let settings = ["--set", "data.time=t"];
+    let plan = folder.vaglio(&[&["plan", "p.yaml"][..], &settings].concat());
+    for line in [
+        "choose      5 blocks forward in time, each predicted from its past but for the 1 point just before it",
+        "nested      3 blocks forward in time, each predicted from its past but for the 1 point just before it",
+        "stability   halves of 10 pieces that stay whole",
+    ] {
+        assert!(plan.out.contains(line), "{line}: {plan:?}");
+    }
+    let run = |file: &str, out: &str, more: &[&str]| -> Value {
+        let ran = folder.vaglio(&[&["run", file, "--out", out, "--json"], more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        serde_json::from_str(&ran.out).unwrap()
+    };
+    let first = run("p.yaml", "out", &settings);
+    // Of 120 points each of three blocks has 30, and the first 30 are held out by none.
+    let rows: Vec<u64> =
+        first["nested"]["per_fold"].as_array().unwrap().iter().map(|f| f["rows"].as_u64().unwrap()).collect();
+    assert_eq!(rows, [30, 30, 30]);
+    assert!(first["nested"]["splits"].as_str().unwrap().starts_with("3 blocks forward in time"));
+    assert!(folder.read("out/report.html").contains("3 blocks forward in time"));
+    let resolved = folder.read("out/resolved.yaml");
+    assert_eq!(resolved.matches("kind: forward").count(), 4, "{resolved}");
+    let again = run("out/resolved.yaml", "again", &[]);
+    assert_eq!(timeless(first), timeless(again));
+}
+
+#[test]
+fn splits_around_the_search_may_be_given_by_a_column() {
+    let folder = Folder::new("given-around");
+    folder.write("train.csv", table(40, 6, &[("part", &|row, _| part(row).into())]));
+    let lines = "search: {kind: greedy, max_features: 3}\nevaluate: {nested: {splits: {kind: given, column: part}}}";
+    let found = ran(&folder, &pipeline(lines));
+    assert_eq!(
+        (&found["data"]["features"], &found["nested"]["per_fold"][0]["rows"]),
+        (&Value::from(6), &Value::from(13))
+    );
+    folder.write(
+        "p.yaml",
+        pipeline(&lines.replace("kind: greedy,", "kind: greedy, choose: {splits: {kind: forward, folds: 0}},")),
+    );
+    let refused = folder.vaglio(&["run", "p.yaml"]);
+    assert!(refused.code == Some(2) && refused.err.contains("`search.choose.splits.folds`"), "{}", refused.err);
 }

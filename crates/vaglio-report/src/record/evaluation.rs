@@ -38,6 +38,9 @@ pub struct Nested {
     /// What pairs these figures with those of another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<Paired>,
+    /// How rows are parted, where that is not into folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub splits: Option<String>,
 }
 
 /// What pairs the figures of two runs.
@@ -147,6 +150,9 @@ pub struct Stability {
     pub by_source: Vec<Frequency>,
     /// Columns above thresholds, and how many of them are expected to be selected by no more than chance.
     pub bounds: Vec<StabilityBound>,
+    /// What stays whole in the halves, where that is neither rows nor groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub splits: Option<String>,
 }
 
 /// Columns selected on at least so many halves.

@@ -232,6 +232,9 @@ pub struct ChosenRecord {
     pub folds: Option<usize>,
     /// How often rows were dealt into folds.
     pub repeats: Option<usize>,
+    /// How rows are parted, where that is not into folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub splits: Option<String>,
 }
 
 /// Wall-clock seconds.

@@ -91,19 +91,22 @@ impl Record {
 
     /// The figures of rows that a selection had not seen, the most trustworthy last.
     fn honest(&self, out: &mut String) {
+        let made = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
         if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
             let figure = self.figure_told((loss, chosen.standard_error, chosen.empty_loss), self.of_training_rows());
             let rate = self.rate_told(self.report.figures.as_ref());
-            out.push_str(&format!("cross-validated {figure}{rate}, the whole search in {folds} folds\n"));
+            let made = made(&chosen.splits);
+            out.push_str(&format!("cross-validated {figure}{rate}, the whole search in {folds} folds{made}\n"));
         }
         if let Some(test) = &self.test {
             out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_told(test)));
         }
         if let Some(nested) = &self.nested {
-            let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, .. } = nested;
+            let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, splits, .. } = nested;
             let figure = self.figure_told((*loss, *standard_error, Some(*empty_loss)), Some(figures));
-            out.push_str(&format!("nested {figure}{}, {folds} outer folds", self.rate_told(Some(figures))));
+            let (rate, made) = (self.rate_told(Some(figures)), made(splits));
+            out.push_str(&format!("nested {figure}{rate}, {folds} outer folds{made}"));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
         }
         if let Some(permutations) = &self.permutations {

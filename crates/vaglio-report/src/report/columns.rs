@@ -200,8 +200,9 @@ fn lead(source: &RecordView<'_>) -> String {
     }
     if let Some(stability) = &source.record.stability {
         let pairs = counted(stability.pairs as u64, "pair");
+        let made = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
         out.push(format!(
-            "{pairs} of complementary halves of the rows selected {} columns on average.",
+            "{pairs} of complementary halves of the rows{made} selected {} columns on average.",
             short(stability.size)
         ));
         let tells = |bound: &&StabilityBound| bound.columns > 0 && least(bound) < bound.columns as f64;

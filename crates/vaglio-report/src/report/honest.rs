@@ -76,11 +76,13 @@ pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
             empty: finite(nested.empty_loss),
             figures: Some(&nested.figures),
             repeats: nested.repeats.max(1),
-            how: format!(
-                "{} that repeat everything{}",
-                counted(nested.folds as u64, "outer fold"),
-                times(nested.repeats)
-            ),
+            how: match &nested.splits {
+                Some(splits) => format!("{splits}, everything repeated{}", times(nested.repeats)),
+                None => {
+                    let folds = counted(nested.folds as u64, "outer fold");
+                    format!("{folds} that repeat everything{}", times(nested.repeats))
+                }
+            },
         });
     }
     let chosen = &record.chosen;
@@ -93,11 +95,13 @@ pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
             // Those of the first repeat.
             figures: record.report.figures.as_ref(),
             repeats: 1,
-            how: format!(
-                "{} that repeat the search{}",
-                counted(folds as u64, "fold"),
-                times(chosen.repeats.unwrap_or(1))
-            ),
+            how: match &chosen.splits {
+                Some(splits) => format!("{splits}, the search repeated{}", times(chosen.repeats.unwrap_or(1))),
+                None => {
+                    let folds = counted(folds as u64, "fold");
+                    format!("{folds} that repeat the search{}", times(chosen.repeats.unwrap_or(1)))
+                }
+            },
         });
     }
     if let Some((test, loss)) = record.test.as_ref().and_then(|test| Some((test, finite(test.loss)?))) {

@@ -1,7 +1,7 @@
 //! Later rows from earlier ones.
 
 use super::assign::renumbered;
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -68,6 +68,19 @@ impl Resampling for Forward {
             Ok(Split::holding_out(between(start, start + size)).training_on(between(begin, end)))
         };
         (0..self.folds).map(split).collect()
+    }
+
+    fn around_search(&self, folds: usize) -> Option<AnyResampling> {
+        Some(Forward { folds, ..self.clone() }.into())
+    }
+
+    fn sentence(&self) -> String {
+        let blocks = if self.folds == 1 { "1 block".into() } else { format!("{} blocks", self.folds) };
+        let points = |count: usize| if count == 1 { "1 point".into() } else { format!("{count} points") };
+        let gap =
+            if self.gap > 0 { format!(" but for the {} just before it", points(self.gap)) } else { String::new() };
+        let window = self.window.map_or_else(String::new, |window| format!(", of it the last {}", points(window)));
+        format!("{blocks} forward in time, each predicted from its past{gap}{window}")
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -56,6 +56,10 @@ impl Resampling for Given {
         Ok(vec![Split::holding_out(rows(true).collect())])
     }
 
+    fn sentence(&self) -> String {
+        format!("the rows that `{}` calls {}, predicted from those that it calls {}", self.column, WORDS[1], WORDS[0])
+    }
+
     fn assignment(&self) -> Option<&str> {
         Some(&self.column)
     }

@@ -75,6 +75,10 @@ impl Resampling for MonteCarlo {
         (0..self.repeats).map(split).collect()
     }
 
+    fn sentence(&self) -> String {
+        format!("{} times a part of {} of the rows, predicted from the others", self.repeats, self.fraction)
+    }
+
     fn can_stratify(&self) -> bool {
         true
     }

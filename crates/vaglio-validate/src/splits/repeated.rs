@@ -51,6 +51,10 @@ impl Resampling for Repeated {
         Ok(splits)
     }
 
+    fn sentence(&self) -> String {
+        format!("{} times {} shuffled folds, each predicted from the others", self.repeats, self.folds)
+    }
+
     fn can_stratify(&self) -> bool {
         true
     }

@@ -3,7 +3,7 @@
 use super::column_types;
 use super::holdout::set_aside;
 use super::intervals;
-use super::roles::{Roles, check_weights};
+use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
@@ -72,8 +72,8 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let criterion = &settings.criterion;
-    let roles = Roles { spec, assignment: criterion.assignment(), words: criterion.assignment_words() };
+    let (assignment, words) = assignment(settings)?;
+    let roles = Roles { spec, assignment: assignment.as_deref(), words };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
     let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, pipeline.budget(), is_sample);
     let source = opened(&spec.train, &spec.read)?;

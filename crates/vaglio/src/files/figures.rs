@@ -113,16 +113,16 @@ impl Evaluated {
         let sample = &prepared.sample;
         let mut outer = Vec::new();
         if let Some(how) = settings.outer_folds() {
-            outer = resample::outer(whole, sample, how.folds, how.repeats, watcher)?.unwrap_or_default();
-        }
-        if !outer.is_empty() {
-            self.nested = Some(nested(whole, sample, &outer, &selection.names, origins)?);
+            outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
+            if !outer.is_empty() {
+                self.nested = Some(nested(whole, sample, (&how, &outer), &selection.names, origins)?);
+            }
         }
         if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
             self.permutations = permutations(whole, sample, selection, count, watcher)?;
         }
-        if let Some(how) = settings.stability.filter(|_| watcher.stopped().is_none()) {
-            self.stability = stability(selector, sample, (selection, origins), how.pairs, watcher)?;
+        if let Some(how) = settings.stability.as_ref().filter(|_| watcher.stopped().is_none()) {
+            self.stability = stability(selector, sample, (selection, origins), how, watcher)?;
         }
         Ok(outer)
     }

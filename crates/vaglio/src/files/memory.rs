@@ -53,7 +53,7 @@ impl Memory {
         design: &Design,
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
-        let walks = Walks::of(selector, design, prepared.sample.fold_assignment().most(), evaluate);
+        let walks = Walks::of(selector, design, &prepared.sample, evaluate);
         let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
         let design = design.at_lambda(one_lambda).shared_by(walks.lambdas);
         let outline = selector.search().outline(&design).map_err(|error| error.under("search"))?;

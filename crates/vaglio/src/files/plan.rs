@@ -10,7 +10,10 @@ mod pace;
 use super::memory::Memory;
 use super::{Prepared, prepare_sample};
 use crate::budget::resident;
-use crate::pipeline::ValidPipeline;
+use crate::pipeline::{Evaluate, ValidPipeline};
+use crate::resample::choice::cross_validation;
+use crate::resample::{Sample, parting};
+use crate::selector::ValidSelector;
 use crate::tune::{Scored, Tune, all_at_once};
 use forecast::{Span, Walk, Walks};
 use std::fmt::Write;
@@ -42,7 +45,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
     let settings = &pipeline.0;
-    let walks = Walks::of(&selector, &design, prepared.sample.fold_assignment().most(), settings.evaluate.as_ref());
+    let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
     let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas))?;
     let (outline, estimate) = (walk.outline, &walk.estimate);
@@ -115,6 +118,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     if walks.count() > 1 {
         line("walks", walks.to_string());
     }
+    for (name, sentence) in around(&selector, &prepared.sample, settings.evaluate.as_ref())? {
+        line(name, sentence);
+    }
     let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
     line(
         "lambda",
@@ -155,6 +161,25 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
     line("time", if work.is_nan() { "unknown, as the work is".into() } else { time });
     Ok(out)
+}
+
+/// How rows are parted around the search, by what it is repeated for.
+fn around(
+    selector: &ValidSelector,
+    sample: &Sample,
+    evaluate: Option<&Evaluate>,
+) -> Result<Vec<(&'static str, String)>> {
+    let mut all = Vec::new();
+    if let Some((how, is_written)) = cross_validation(selector) {
+        all.push(("choose", parting(selector, sample, &how, is_written)?.sentence()));
+    }
+    if let Some(how) = evaluate.and_then(Evaluate::outer_folds) {
+        all.push(("nested", how.parting(selector, sample)?.sentence()));
+    }
+    if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
+        all.push(("stability", how.halves(selector, sample)?.sentence()));
+    }
+    Ok(all)
 }
 
 /// Folds, or columns, of which each gets a line; of more folds the smallest and largest are told.

@@ -1,13 +1,15 @@
 //! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
 
+use super::halves::Halves;
 use super::origins::Origins;
 use super::pair::paired;
+use crate::pipeline::{OuterFolds, Pairs};
 use crate::resample::choice::cut;
 use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
 use crate::resample::whole::Taken;
-use crate::resample::{FoldAssignment, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
+use crate::resample::{Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
@@ -30,10 +32,11 @@ const HALVES: u64 = 4;
 pub(super) fn nested(
     whole: Whole<'_>,
     sample: &Sample,
-    outer: &[Outer],
+    (how, outer): (&OuterFolds, &[Outer]),
     names: &[String],
     origins: &Origins,
 ) -> Result<Nested> {
+    let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*whole.selector.loss(sample.task());
     let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
@@ -72,6 +75,7 @@ pub(super) fn nested(
         jaccard: jaccard(&sets),
         intervals: None,
         paired: Some(paired(outer, loss)),
+        splits,
     })
 }
 
@@ -107,7 +111,7 @@ fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
 /// The procedure on shuffled targets, beside the selection on the data; `None` when it was stopped.
 ///
 /// Targets are shuffled inside groups. Where the rows of every group have one target, groups exchange theirs; rows in an
-/// order of time are shifted in a circle.
+/// order of time are shifted in a circle, and so are those of each series where splits go forward in time.
 ///
 /// # Errors
 /// Those of the procedure.
@@ -119,13 +123,14 @@ pub(super) fn permutations(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Permutations>> {
     watcher.stage("permutations", count);
+    let is_forward = whole.selector.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some());
     let nulls = in_turn(count, |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
         let key = format!("permutations/{number}");
         let null = watcher.journal().once(&key, || {
-            let order = shuffled_targets(sample, stream(whole.selector.seed, SHUFFLE, number as u64));
+            let order = shuffled_targets(sample, is_forward, stream(whole.selector.seed, SHUFFLE, number as u64));
             let at = (watcher, watcher.journal().within(&key));
             let repeated = whole.on(&with_targets_of(sample, &order)?, at);
             let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
@@ -153,7 +158,7 @@ pub(super) fn permutations(
 }
 
 /// For each row the row whose target it is given.
-fn shuffled_targets(sample: &Sample, seed: u64) -> Vec<usize> {
+fn shuffled_targets(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
     let rows = sample.rows();
     let Some(labels) = sample.labels() else {
         if sample.is_ordered() {
@@ -175,6 +180,16 @@ fn shuffled_targets(sample: &Sample, seed: u64) -> Vec<usize> {
     let targets = sample.targets();
     let is_one = |group: &Vec<usize>| group.iter().all(|&row| targets.column(row) == targets.column(group[0]));
     let mut order: Vec<usize> = (0..rows).collect();
+    if is_forward {
+        // By as much in every series, so that what is of one time stays together.
+        let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
+        let shift = 1 + (stream(seed, SHUFFLE, 0) % (longest.max(2) as u64 - 1)) as usize;
+        let shifted = |group: &Vec<usize>, place: usize| group[(place + shift) % group.len()];
+        for group in &groups {
+            group.iter().enumerate().for_each(|(place, &row)| order[row] = shifted(group, place));
+        }
+        return order;
+    }
     if groups.iter().all(is_one) {
         let others = shuffled(groups.len(), seed);
         for (group, &other) in groups.iter().zip(&others) {
@@ -208,18 +223,19 @@ pub(super) fn stability(
     selector: &ValidSelector,
     sample: &Sample,
     (selection, origins): (&Selection, &Origins),
-    pairs: usize,
+    how: &Pairs,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Stability>> {
+    let pairs = how.pairs;
     watcher.stage("stability", 2 * pairs);
-    let fold_assignment = sample.fold_assignment();
+    let halves = how.halves(selector, sample)?;
     let size = selection.chosen.size.max(1);
     let sets = in_turn(2 * pairs, |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
         let key = format!("stability/{job}");
-        let half = first_half(&fold_assignment, stream(selector.seed, HALVES, (job / 2) as u64))?;
+        let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
         let walked = || -> Result<Option<Vec<String>>> {
             let fitted = sample.select(&rows)?.fitted()?;
@@ -251,7 +267,8 @@ pub(super) fn stability(
     };
     let bounds = THRESHOLDS.map(bound).into();
     let by_source = origins.frequency(&sets, &selection.names);
-    Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds }))
+    let splits = matches!(halves, Halves::Pieces(_)).then(|| halves.sentence());
+    Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds, splits }))
 }
 
 /// C(τ, B) of the bound for unimodal frequencies, where it is proven: θ ≤ 1/√3 and τ above min(½ + θ², ½ + 1/(2B) + ¾θ²).
@@ -278,23 +295,11 @@ fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
     Ok(Sample { source, ordered: sample.ordered })
 }
 
-/// The first half of the units, shuffled by the seed: whether each row is in it. Blocks are halved in pieces of a tenth of the
-/// rows.
-fn first_half(fold_assignment: &FoldAssignment, seed: u64) -> Result<Vec<bool>> {
-    match fold_assignment {
-        FoldAssignment::Blocks(rows) => {
-            let pieces = fold_assignment.folds((*rows).min(10), seed)?;
-            let order = shuffled(pieces.iter().max().map_or(0, |most| most + 1), seed);
-            Ok(pieces.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
-        }
-        FoldAssignment::Units { .. } => Ok(fold_assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::resample::FoldAssignment;
 
     fn set(names: &[&str]) -> HashSet<String> {
         names.iter().map(|&name| name.to_owned()).collect()
@@ -330,7 +335,7 @@ mod tests {
 
     #[test]
     fn halves_are_halves() {
-        let half = first_half(&FoldAssignment::of_labels(&[], 11, None), 3).unwrap();
+        let half = Halves::Units(FoldAssignment::of_labels(&[], 11, None)).first(3).unwrap();
         assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
     }
 }

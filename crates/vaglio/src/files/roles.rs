@@ -1,9 +1,9 @@
 //! What the columns of a table mean beside features.
 
 use super::series::{Order, numbers_of};
-use crate::pipeline::{ColumnType, DataSpec, Names};
+use crate::pipeline::{ColumnType, DataSpec, Names, Settings};
 use std::collections::HashSet;
-use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_core::{Cells, Choose, Error, Result, Table};
 use vaglio_tables::read::Survey;
 
 /// What the columns of a table mean.
@@ -14,6 +14,33 @@ pub(super) struct Roles<'p> {
     pub assignment: Option<&'p str>,
     /// The words that it may have, if it has words.
     pub words: &'static [&'static str],
+}
+
+/// The column that gives every row its fold, by the criterion or by splits around the search, and the words that it may have.
+///
+/// # Errors
+/// [`Error::Setting`] for two of them.
+pub(super) fn assignment(settings: &Settings) -> Result<(Option<String>, &'static [&'static str])> {
+    let (choose, evaluate) = (settings.search.choose(), settings.evaluate.as_ref());
+    let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
+    let around = [
+        ("search.choose", of_choose),
+        ("evaluate.nested", evaluate.and_then(|all| all.nested.as_ref()?.splits.as_ref())),
+        ("evaluate.stability", evaluate.and_then(|all| all.stability.as_ref()?.splits.as_ref())),
+    ];
+    let mut found = (settings.criterion.assignment().map(str::to_owned), settings.criterion.assignment_words());
+    for (place, splits) in around {
+        let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
+        let own = (Some(column.to_owned()), splits.assignment_words());
+        match &found.0 {
+            Some(other) if found != own => {
+                let message = format!("one column alone gives rows their folds, and `{other}` does already");
+                return Err(Error::setting(format!("{place}.splits.column"), message));
+            }
+            _ => found = own,
+        }
+    }
+    Ok(found)
 }
 
 impl Roles<'_> {

@@ -1,6 +1,7 @@
 //! What runs from files ask of a pipeline's settings.
 
-use crate::pipeline::{ColumnType, Names, ValidPipeline};
+use super::halves::PIECES;
+use crate::pipeline::{ColumnType, Names, OuterFolds, ValidPipeline};
 use crate::resample::Chosen;
 use vaglio_core::{Error, Per, Result};
 use vaglio_tables::read::Hint;
@@ -14,12 +15,24 @@ impl ValidPipeline {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut copy = self.clone();
         let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
-        if let Some(choose) = search.get_mut("choose").filter(|choose| **choose == "auto") {
-            *choose = match chosen.folds {
+        let is_of_folds =
+            |choose: &&mut serde_json::Value| **choose == "auto" || choose.is_object() && chosen.folds.is_some();
+        if let Some(choose) = search.get_mut("choose").filter(is_of_folds) {
+            *choose = match &chosen.folds {
                 Some(how) => serde_json::to_value(how).map_err(failed)?,
                 None => "best".into(),
             };
             copy.0.search = serde_json::from_value(search).map_err(failed)?;
+        }
+        let around = |folds: usize| self.0.criterion.splits().and_then(|splits| splits.around_search(folds));
+        if let Some(evaluate) = &mut copy.0.evaluate {
+            let nested = evaluate.outer_folds();
+            if let Some(how) = nested.filter(|how| how.splits.is_none() && around(how.folds).is_some()) {
+                evaluate.nested = Some(OuterFolds { splits: around(how.folds), ..how });
+            }
+            if let Some(how) = evaluate.stability.as_mut().filter(|how| how.splits.is_none()) {
+                how.splits = around(PIECES - 1);
+            }
         }
         let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
         let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();

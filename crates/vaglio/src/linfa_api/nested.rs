@@ -152,8 +152,7 @@ impl ValidNested {
         let selector = self.pipeline.selector();
         let whole = Whole { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
         let watcher = Watcher::new(monitor);
-        let OuterFolds { folds, repeats } = self.how;
-        let outer = resample::outer(whole, &sample, folds, repeats, &watcher)?;
+        let outer = resample::outer(whole, &sample, &self.how, &watcher)?;
         let Some(outer) = outer else {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result};
+use vaglio_core::{AnyResampling, Error, Result};
 
 /// Figures of the whole selection, choice of size and λ included, beside its optimistic score.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ pub struct Evaluate {
 }
 
 /// Outer folds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OuterFolds {
     /// How many.
@@ -30,35 +30,44 @@ pub struct OuterFolds {
     /// How often rows are dealt into them.
     #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub repeats: usize,
+    /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
+    /// criterion's splits are, with so many folds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub splits: Option<AnyResampling>,
 }
 
 impl Default for OuterFolds {
     fn default() -> Self {
-        OuterFolds { folds: 5, repeats: 1 }
+        OuterFolds { folds: 5, repeats: 1, splits: None }
     }
 }
 
 impl OuterFolds {
     /// # Errors
     /// [`Error::Setting`] with the field's path.
-    pub(crate) fn check(self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
+        check(self.splits.as_ref())?;
         Error::unless_between("folds", self.folds, 2..=MOST)?;
         Error::unless_between("repeats", self.repeats, 1..=MOST)
     }
 }
 
 /// Pairs of complementary halves of the rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pairs {
     /// How many.
     #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub pairs: usize,
+    /// Splits that part the rows into pieces, which stay whole in the halves: rows that the same splits hold out. By default
+    /// ten blocks of time where the criterion's splits are forward in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub splits: Option<AnyResampling>,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        Pairs { pairs: 50 }
+        Pairs { pairs: 50, splits: None }
     }
 }
 
@@ -68,7 +77,7 @@ const MOST: usize = 1_000_000;
 impl Evaluate {
     /// The outer folds, which intervals need as well.
     pub fn outer_folds(&self) -> Option<OuterFolds> {
-        self.nested.or(self.intervals.map(|_| OuterFolds::default()))
+        self.nested.clone().or(self.intervals.map(|_| OuterFolds::default()))
     }
 
     /// Checks what does not depend on data.
@@ -76,14 +85,15 @@ impl Evaluate {
     /// # Errors
     /// [`Error::Setting`] with the field's path inside this block.
     pub(super) fn check(&self) -> Result<()> {
-        if let Some(nested) = self.nested {
+        if let Some(nested) = &self.nested {
             nested.check().map_err(|error| error.under("nested"))?;
         }
         if let Some(count) = self.permutations {
             Error::unless_between("permutations", count, 1..=MOST)?;
         }
-        if let Some(Pairs { pairs }) = self.stability {
-            Error::unless_between("stability.pairs", pairs, 1..=MOST)?;
+        if let Some(Pairs { pairs, splits }) = &self.stability {
+            Error::unless_between("stability.pairs", *pairs, 1..=MOST)?;
+            check(splits.as_ref()).map_err(|error| error.under("stability"))?;
         }
         match self.intervals {
             Some(level) if !(level > 0.0 && level < 1.0) => {
@@ -92,4 +102,8 @@ impl Evaluate {
             _ => Ok(()),
         }
     }
+}
+
+fn check(splits: Option<&AnyResampling>) -> Result<()> {
+    splits.map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
 }

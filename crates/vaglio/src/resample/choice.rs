@@ -5,7 +5,7 @@ use super::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::table::{self, Matched};
-use super::validated::{CrossValidated, deals};
+use super::validated::{CrossValidated, deals, of_rows, parting};
 use crate::selector::{Searched, ValidSelector};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -96,12 +96,13 @@ pub(crate) fn select(
     let Some((how, is_written)) = cross_validation(selector) else {
         return plain(selector, design, start, monitor, warnings);
     };
-    let fold_assignment = sample.fold_assignment();
-    let how = if is_written { how } else { CrossValidation { folds: how.folds.min(fold_assignment.most()), ..how } };
+    let parting = parting(selector, sample, &how, is_written)?;
     let mut lambdas = walk_lambdas(design, true);
-    let of_row = deals(selector, sample, how);
-    let parts = of_row.as_deref().unwrap_or_default();
-    let design = &design.clone().shared_by(lambdas.len()).parted(parts);
+    let deals = deals(selector, sample, &parting, how.repeats);
+    let deal = deals.as_deref().unwrap_or_default();
+    let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
+    let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
+    let design = &design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
     // A single walk comes first, so that an interruption finds it.
     let first = match lambdas.len() {
         1 => Some(walk(selector, design, (&lambdas, 0), start, monitor)?),
@@ -114,7 +115,7 @@ pub(crate) fn select(
     };
     let begun = Instant::now();
     let mut all = full::lambdas(design, how.folds * how.repeats);
-    let folds = of_row.and_then(|of_row| {
+    let folds = deals.and_then(|deals| {
         if first.is_none() {
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
@@ -122,7 +123,7 @@ pub(crate) fn select(
         cross_validated_beyond(
             selector,
             (sample, design),
-            (how, &of_row),
+            &deals,
             everything,
             (&mut lambdas, &mut all),
             monitor,
@@ -176,7 +177,7 @@ pub(crate) fn select(
             Chosen {
                 by: ChosenBy::CrossValidation,
                 rule: Some(how.rule),
-                folds: Some(how),
+                folds: Some(how.clone()),
                 size: cell.size,
                 lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
                 cell: Some(cell),

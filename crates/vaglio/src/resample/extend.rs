@@ -1,10 +1,11 @@
 //! A grid of λ that goes on where its end wins.
 
 use super::sample::Sample;
+use super::parting::Part;
 use super::table;
 use super::validated::{CrossValidated, cross_validated};
 use crate::selector::ValidSelector;
-use vaglio_core::{CrossValidation, Design, Monitor, Result, Rule};
+use vaglio_core::{Design, Monitor, Result, Rule};
 use vaglio_report::record::Table;
 
 /// Values that are tried beyond an end at once.
@@ -25,14 +26,14 @@ const LEAST_FALL: f64 = 1e-3;
 pub(super) fn cross_validated_beyond(
     selector: &ValidSelector,
     (sample, whole): (&Sample, &Design),
-    (how, of_row): (CrossValidation, &[Vec<usize>]),
+    deals: &[Vec<Part>],
     everything: usize,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
     monitor: &mut Monitor<'_>,
 ) -> Result<Option<CrossValidated>> {
     let of = (sample, whole);
     let loss = &*selector.loss(sample.task());
-    let Some(mut found) = cross_validated(selector, of, how, of_row, (lambdas, all), monitor)? else { return Ok(None) };
+    let Some(mut found) = cross_validated(selector, of, deals, (lambdas, all), monitor)? else { return Ok(None) };
     let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
     for round in 1..=MOST {
         if !may_extend {
@@ -44,7 +45,7 @@ pub(super) fn cross_validated_beyond(
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
         let journal = monitor.journal.under(format_args!("extend/{round}"));
         let monitor = &mut monitor.with_journal(journal);
-        let Some(more) = cross_validated(selector, of, how, of_row, (&beyond, &of_all), monitor)? else {
+        let Some(more) = cross_validated(selector, of, deals, (&beyond, &of_all), monitor)? else {
             return Ok(None);
         };
         insert(lambdas, beyond, is_below);

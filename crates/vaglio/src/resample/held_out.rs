@@ -4,7 +4,7 @@ use super::along::predictions_along;
 use super::choice::Chosen;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
-use super::validated::{dealt, said_of_fold};
+use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
 use super::whole::Pooled;
 use crate::selector::ValidSelector;
@@ -26,15 +26,15 @@ pub(crate) fn held_out(
     chosen: &Chosen,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Pooled>> {
-    let Some(how) = chosen.folds.filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
-    let of_row = dealt(selector, sample, how, 0)?;
-    watcher.stage("held out", how.folds);
-    let parts = in_turn(how.folds, |number| {
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
+    let deal = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
+    watcher.stage("held out", deal.len());
+    let parts = in_turn(deal.len(), |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
         let in_fold = |error| said_of_fold(error, number);
-        let fold = Fold::of(sample, |row| of_row[row] == number).map_err(in_fold)?;
+        let fold = Fold::of(sample, &deal[number]).map_err(in_fold)?;
         let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
         let entry = &chosen.of_folds[number];
         let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };

@@ -12,12 +12,15 @@
 //! (`vaglio_kernels::BlockSums`) or the moments of cells; rows that no map changes are viewed, not copied.
 
 pub(crate) mod along;
+#[cfg(test)]
+mod by_hand;
 pub(crate) mod choice;
 mod extend;
 mod folds;
 mod full;
 mod held_out;
 mod missing;
+pub(crate) mod parting;
 pub(crate) mod pool;
 mod refit;
 mod rows;
@@ -36,4 +39,5 @@ pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, in_units, numeric, unless_too_large};
 pub(crate) use sample::{Fitted, Sample};
 pub(crate) use tally::Tally;
+pub(crate) use validated::parting;
 pub(crate) use whole::{Outer, Pooled, Whole, outer};

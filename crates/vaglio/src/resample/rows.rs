@@ -66,7 +66,16 @@ impl Rows {
     }
 
     /// A problem with the series, groups, folds and weights of these rows.
-    pub fn complete(&self, mut problem: Problem) -> Result<Problem> {
+    pub fn complete(&self, problem: Problem) -> Result<Problem> {
+        let problem = self.labelled(problem)?;
+        match &self.weights {
+            Some(weights) => problem.with_weights(weights.clone()),
+            None => Ok(problem),
+        }
+    }
+
+    /// The same without the weights.
+    pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
         if let Some(groups) = &self.groups {
             problem = problem.with_groups(groups.clone())?;
         }
@@ -79,10 +88,7 @@ impl Rows {
         if let Some(series) = self.table.series() {
             problem = problem.with_series(series.to_vec())?;
         }
-        match &self.weights {
-            Some(weights) => problem.with_weights(weights.clone()),
-            None => Ok(problem),
-        }
+        Ok(problem)
     }
 }
 

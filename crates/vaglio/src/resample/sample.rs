@@ -135,10 +135,15 @@ impl Sample {
         (*self.task() != Task::Regression).then(|| self.targets().columns().into_iter().map(class).collect())
     }
 
-    /// The rows `rows`, in increasing order. Where rows are in an order of time, those after a gap begin a new series.
+    /// The rows `rows`, in increasing order. Where rows are in an order of time, or in several series, those after a gap begin
+    /// a new series.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
-        let runs = self.ordered.then(|| {
-            let series = |row: usize| self.series().map_or(0, |series| series[row]);
+        let series = |row: usize| self.series().map_or(0, |series| series[row]);
+        let has_gap = || {
+            let skips = |pair: &[usize]| pair[1] != pair[0] + 1 && series(pair[0]) == series(pair[1]);
+            self.series().is_some() && rows.windows(2).any(skips)
+        };
+        let runs = (self.ordered || has_gap()).then(|| {
             let mut run = 0;
             let follows = |pair: &[usize]| pair[1] == pair[0] + 1 && series(pair[0]) == series(pair[1]);
             let later = rows.windows(2).map(|pair| {

@@ -1,6 +1,7 @@
 //! A whole search judged on rows held out.
 
 use super::full::full;
+use super::parting::{Part, Parting};
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::tally::Tally;
@@ -12,29 +13,60 @@ use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
 
-/// The fold of each row in every repeat.
-///
-/// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
-pub(super) fn deals(selector: &ValidSelector, sample: &Sample, how: CrossValidation) -> Result<Vec<Vec<usize>>> {
-    if how.repeats == 0 {
-        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
-    }
-    (0..how.repeats).map(|repeat| dealt(selector, sample, how, repeat)).collect()
-}
-
-/// The fold of each row in one repeat.
-///
-/// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
-pub(super) fn dealt(
+/// How rows are parted; into at most so many folds as there are units where the number was not written.
+pub(crate) fn parting(
     selector: &ValidSelector,
     sample: &Sample,
-    how: CrossValidation,
-    repeat: usize,
-) -> Result<Vec<usize>> {
+    how: &CrossValidation,
+    is_written: bool,
+) -> Result<Parting> {
+    let folds = if is_written { how.folds } else { how.folds.min(sample.fold_assignment().most()) };
+    sample.parting(selector, how.splits.as_ref(), folds, 0)
+}
+
+/// The parts of every repeat; one repeat where all are the same.
+///
+/// # Errors
+/// [`Error::Setting`] for parts that cannot be made.
+pub(super) fn deals(
+    selector: &ValidSelector,
+    sample: &Sample,
+    parting: &Parting,
+    repeats: usize,
+) -> Result<Vec<Vec<Part>>> {
+    if repeats == 0 {
+        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
+    }
+    let deal = |repeat: usize| dealt(selector, sample, parting, repeat);
+    let mut all: Vec<Vec<Part>> = (0..repeats).map(deal).collect::<Result<_>>()?;
+    if all.iter().all(|parts| *parts == all[0]) {
+        all.truncate(1);
+    }
+    Ok(all)
+}
+
+/// The parts of one repeat.
+///
+/// # Errors
+/// [`Error::Setting`] for parts that cannot be made.
+pub(super) fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
     let seed = stream(selector.seed, ROUND, repeat as u64);
-    sample.fold_assignment().folds(how.folds, seed).map_err(|error| error.under("search.choose"))
+    parting.parts(sample, seed).map_err(|error| error.under("search.choose"))
+}
+
+/// For each repeat the fold of each row, where rows are parted into folds.
+pub(super) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+    if parting.splits().is_some() {
+        return Vec::new();
+    }
+    let of_row = |parts: &Vec<Part>| {
+        let mut of_row = vec![0; rows];
+        for (fold, part) in parts.iter().enumerate() {
+            part.held.iter().for_each(|&row| of_row[row] = fold);
+        }
+        of_row
+    };
+    all.iter().map(of_row).collect()
 }
 
 /// Losses of the whole selection on rows held out.
@@ -49,23 +81,23 @@ pub(super) struct CrossValidated {
 pub(super) fn cross_validated(
     selector: &ValidSelector,
     (sample, whole): (&Sample, &Design),
-    how: CrossValidation,
-    of_row: &[Vec<usize>],
+    repeats: &[Vec<Part>],
     (lambdas, all): (&[Option<f64>], &[Option<f64>]),
     monitor: &mut Monitor<'_>,
 ) -> Result<Option<CrossValidated>> {
     let loss = &*selector.loss(sample.task());
     let watcher = Watcher::new(monitor);
-    watcher.stage("choose", how.folds * how.repeats * lambdas.len());
-    let done = in_turn(how.folds * how.repeats, |job| {
+    let parts: Vec<(usize, &Part)> = repeats.iter().flat_map(|parts| parts.iter().enumerate()).collect();
+    watcher.stage("choose", parts.len() * lambdas.len());
+    let done = in_turn(parts.len(), |job| {
         if watcher.stopped().is_some() {
             return Ok((Vec::new(), Vec::new()));
         }
-        let (repeat, fold) = (job / how.folds, job % how.folds);
+        let (fold, part) = parts[job];
         let in_fold = |error: Error| said_of_fold(error, fold);
         let key = format!("choose/{job}");
         let done = watcher.journal().once(&key, || {
-            let fold = Fold::of(sample, |row| of_row[repeat][row] == fold).map_err(in_fold)?;
+            let fold = Fold::of(sample, part).map_err(in_fold)?;
             let design = selector.design_at(&fold.fitted.problem, Some(whole)).map_err(in_fold)?;
             let design = design.part_of(whole, &fold.training);
             let full = full(&design, all, &fold.held(), loss)?;

@@ -1,6 +1,7 @@
 //! The walks of one fold: searched on its training rows at each λ, judged on the rows held out.
 
 use super::along::{Held, Reduced, order, predictions_by};
+use super::parting::Part;
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::Tally;
@@ -78,17 +79,16 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// Of the rows of a sample, those for which `is_held` holds being held out.
+    /// Of a part of the rows of a sample.
     ///
     /// # Errors
     /// Those of the maps.
-    pub fn of(sample: &Sample, is_held: impl Fn(usize) -> bool) -> Result<Self> {
-        let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| is_held(row));
+    pub fn of(sample: &Sample, Part { training, held }: &Part) -> Result<Self> {
         // What maps warn of was said when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
-            let fitted = sample.select(&training)?.fitted()?;
-            let held = sample.select(&held)?.apply(&fitted)?;
-            Ok(Fold { training, fitted, held })
+            let fitted = sample.select(training)?.fitted()?;
+            let held = sample.select(held)?.apply(&fitted)?;
+            Ok(Fold { training: training.clone(), fitted, held })
         })
     }
 

@@ -1,12 +1,14 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
 use super::along::{Held, smeared};
-use super::choice::select;
+use super::choice::{cross_validation, select};
+use super::parting::{Part, Parting};
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, Tally};
 use super::walks::said_of;
 use crate::all_rows::FitFrom;
+use crate::pipeline::OuterFolds;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tune;
@@ -55,6 +57,14 @@ impl Whole<'_> {
         }
         let selection = selector.fit_on(&design, picked)?;
         Ok(Some(Repeated { fitted, design, selection }))
+    }
+}
+
+impl OuterFolds {
+    /// How rows are parted for them.
+    pub(crate) fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<Parting> {
+        let within = usize::from(cross_validation(selector).is_some());
+        sample.parting(selector, self.splits.as_ref(), self.folds, within)
     }
 }
 
@@ -138,28 +148,35 @@ fn selected(selection: &Selection) -> Vec<String> {
 pub(crate) fn outer(
     whole: Whole<'_>,
     sample: &Sample,
-    folds: usize,
-    repeats: usize,
+    how: &OuterFolds,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Outer>>> {
     let under = |error: Error| error.under("evaluate.nested");
-    let fold_assignment = sample.fold_assignment();
+    let parting = how.parting(whole.selector, sample)?;
     let seed = whole.selector.seed;
-    let of_row = |repeat: usize| fold_assignment.folds(folds, stream(seed, OUTER, repeat as u64)).map_err(under);
-    let of_row: Vec<Vec<usize>> = (0..repeats).map(of_row).collect::<Result<_>>()?;
-    watcher.stage("nested", folds * repeats);
-    let done = in_turn(folds * repeats, |job| {
+    let deal = |repeat: usize| parting.parts(sample, stream(seed, OUTER, repeat as u64)).map_err(under);
+    let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
+    if deals.iter().all(|parts| *parts == deals[0]) {
+        // What time orders is the same in every repeat.
+        deals.truncate(1);
+    }
+    let of_repeat = |(repeat, parts): (usize, Vec<Part>)| {
+        parts.into_iter().enumerate().map(move |(fold, part)| ((repeat, fold), part)).collect::<Vec<_>>()
+    };
+    let parts: Vec<((usize, usize), Part)> = deals.into_iter().enumerate().flat_map(of_repeat).collect();
+    watcher.stage("nested", parts.len());
+    let done = in_turn(parts.len(), |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
-        let (repeat, fold) = (job / folds, job % folds);
+        let (place, part) = &parts[job];
         let key = format!("nested/{job}");
         let outer = watcher.journal().once(&key, || {
             let at = (watcher, watcher.journal().within(&key));
-            outer_fold(whole, sample, &of_row[repeat], (repeat, fold), at)
+            outer_fold(whole, sample, part, *place, at)
         });
         watcher.piece();
-        outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))
+        outer.map_err(|error| said_of(error, &format!("outer fold {}", place.1 + 1)))
     })?;
     Ok(if watcher.stopped().is_some() { None } else { Some(done.into_iter().flatten().collect()) })
 }
@@ -167,14 +184,13 @@ pub(crate) fn outer(
 fn outer_fold(
     whole: Whole<'_>,
     sample: &Sample,
-    of_row: &[usize],
+    Part { training, held }: &Part,
     (repeat, fold): (usize, usize),
     at: (&Watcher<'_>, Journal),
 ) -> Result<Option<Outer>> {
-    let (held, training): (Vec<usize>, Vec<usize>) = (0..sample.rows()).partition(|&row| of_row[row] == fold);
-    let Some(repeated) = whole.on(&sample.select(&training)?, at)? else { return Ok(None) };
-    let problem = sample.select(&held)?.apply(&repeated.fitted)?;
-    let rows = held;
+    let Some(repeated) = whole.on(&sample.select(training)?, at)? else { return Ok(None) };
+    let problem = sample.select(held)?.apply(&repeated.fitted)?;
+    let rows = held.clone();
     let held = Held::new(&problem, repeated.fitted.units.as_deref(), &repeated.fitted.problem);
     let predictions = held.predicted(&repeated.selection.model)?;
     let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, FitFrom::Rows)?)?;

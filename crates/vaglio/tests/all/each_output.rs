@@ -73,12 +73,12 @@ fn scores_and_models_are_those_of_single_outputs() {
         let lambda = Lambda::one_of(LAMBDAS.to_vec());
         Rls { lambda: if each { Lambda::EachOutput(Box::new(lambda)) } else { lambda }, ..Rls::default() }
     };
-    let choose = vaglio::core::Choose::Last;
+    use vaglio::core::Choose::Last;
     let searches: Vec<Box<dyn Fn() -> Box<dyn SearchStrategy>>> = vec![
-        Box::new(move || Box::new(Greedy { choose, ..Greedy::new(4) })),
-        Box::new(move || Box::new(Backward { choose, ..Backward::default() })),
-        Box::new(move || Box::new(Floating { choose, max_features: Some(4), ..Floating::default() })),
-        Box::new(move || Box::new(Exhaustive { choose, max_features: Some(3), ..Exhaustive::default() })),
+        Box::new(move || Box::new(Greedy { choose: Last, ..Greedy::new(4) })),
+        Box::new(move || Box::new(Backward { choose: Last, ..Backward::default() })),
+        Box::new(move || Box::new(Floating { choose: Last, max_features: Some(4), ..Floating::default() })),
+        Box::new(move || Box::new(Exhaustive { choose: Last, max_features: Some(3), ..Exhaustive::default() })),
     ];
     let mut differ = 0;
     for criterion in criteria() {

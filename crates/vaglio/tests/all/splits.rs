@@ -223,16 +223,16 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
             |word: u32| -> Vec<usize> { (0..36).filter(|&row| problem.assignment().unwrap()[row] == word).collect() };
         let (training, held, lambda) = (rows(0), rows(1), 0.4);
         let loss = |subset: &[Feature]| validated(&problem, &training, &held, subset, lambda);
-        let choose = vaglio::core::Choose::Best;
+        use vaglio::core::Choose::Best;
         let learner = Rls { lambda: vaglio::core::Lambda::Fixed(lambda), ..Rls::default() };
-        let greedy = Greedy { choose, patience: Some(100), ..Greedy::new(5) };
+        let greedy = Greedy { choose: Best, patience: Some(100), ..Greedy::new(5) };
         let searches: [(Box<dyn SearchStrategy>, Loops); 3] = [
             (
-                Box::new(Exhaustive { choose, max_features: Some(4), ..Exhaustive::default() }),
+                Box::new(Exhaustive { choose: Best, max_features: Some(4), ..Exhaustive::default() }),
                 subset_selection(8, 4, &loss),
             ),
             (Box::new(greedy), forward_selection(8, 5, &loss)),
-            (Box::new(Backward { choose, ..Backward::default() }), backward_selection(8, &loss)),
+            (Box::new(Backward { choose: Best, ..Backward::default() }), backward_selection(8, &loss)),
         ];
         for (search, expected) in searches {
             let name = format!("{search:?}, seed {seed}");

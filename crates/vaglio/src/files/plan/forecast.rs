@@ -3,9 +3,11 @@
 use super::pace::pace;
 use crate::pipeline::Evaluate;
 use crate::resample::choice::{cross_validation, walk_lambdas};
+use crate::resample::parting::Parting;
+use crate::resample::{Sample, parting};
 use crate::selector::ValidSelector;
 use std::fmt;
-use vaglio_core::{CrossValidation, Design, Error, Estimate, Outline, Result};
+use vaglio_core::{Design, Error, Estimate, Outline, Result};
 
 /// One walk of the search.
 #[derive(Debug, Clone)]
@@ -62,21 +64,26 @@ pub(super) fn walk(selector: &ValidSelector, design: &Design) -> Result<Walk> {
 }
 
 impl Walks {
-    /// Those that choose the size and λ of a selection, of which `most` folds can be made; and those of `evaluate`.
-    pub fn of(selector: &ValidSelector, design: &Design, most: usize, evaluate: Option<&Evaluate>) -> Self {
+    /// Those that choose the size and λ of a selection on the rows of a sample; and those of `evaluate`.
+    pub fn of(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
+        let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
+        let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
         let base = Walks {
             lambdas: 1,
             folds: 0,
             whole: 1,
-            outer: outer.map_or(0, |outer| outer.folds * outer.repeats),
-            trained: outer.map_or(1.0, |outer| 1.0 - 1.0 / outer.folds as f64),
+            outer: outer.map_or(0, |(folds, repeats)| folds * repeats),
+            trained: outer.map_or(1.0, |(folds, _)| 1.0 - 1.0 / folds.max(2) as f64),
             shuffled: evaluate.and_then(|evaluate| evaluate.permutations).unwrap_or(0),
-            halves: evaluate.and_then(|evaluate| evaluate.stability).map_or(0, |stability| 2 * stability.pairs),
+            halves: evaluate
+                .and_then(|evaluate| evaluate.stability.as_ref())
+                .map_or(0, |stability| 2 * stability.pairs),
         };
         match cross_validation(selector) {
-            Some((CrossValidation { folds, repeats, .. }, _)) => {
-                Walks { lambdas: walk_lambdas(design, true).len(), folds: folds.min(most) * repeats, ..base }
+            Some((how, is_written)) => {
+                let folds = counted(parting(selector, sample, &how, is_written), how.folds);
+                Walks { lambdas: walk_lambdas(design, true).len(), folds: folds * how.repeats, ..base }
             }
             None => {
                 let lambdas = walk_lambdas(design, false).len();

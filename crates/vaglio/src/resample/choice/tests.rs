@@ -5,12 +5,13 @@
 use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
+use crate::resample::by_hand;
+use crate::resample::parting::Parting;
 use crate::search::{All, Backward, Greedy};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use vaglio_core::{Columns, Lambda, Problem, SearchStrategy, Silent, Task};
-use vaglio_kernels::linalg;
 use vaglio_search::Blocks;
 use vaglio_search::shuffle::stream;
 use vaglio_testkit::Random;
@@ -46,25 +47,11 @@ fn picked(search: impl SearchStrategy + Clone + 'static, lambdas: &[f64]) -> Pic
 }
 
 /// Squared errors of ridge on all columns that are not constant in training, rows held out in the folds of the search.
-fn by_hand(lambda: f64) -> f64 {
+fn expected(lambda: f64) -> f64 {
     let (columns, y) = columns();
-    let of_row = Sample::plain(problem(), false).fold_assignment().folds(5, stream(4, 1, 0)).unwrap();
-    let mut squares = 0.0;
-    for fold in 0..5 {
-        let (held, training): (Vec<usize>, Vec<usize>) = (0..y.len()).partition(|&row| of_row[row] == fold);
-        let mean = |v: &[f64]| training.iter().map(|&row| v[row]).sum::<f64>() / training.len() as f64;
-        let x = Array2::from_shape_fn((training.len(), columns.len()), |(j, k)| {
-            columns[k][training[j]] - mean(&columns[k])
-        });
-        let centred = Array2::from_shape_fn((training.len(), 1), |(j, _)| y[training[j]] - mean(&y));
-        let gram = x.t().dot(&x) + lambda * Array2::<f64>::eye(columns.len());
-        let weights = linalg::solve(gram.view(), x.t().dot(&centred).view()).unwrap();
-        for row in held {
-            let of_column = |k: usize| weights[[k, 0]] * (columns[k][row] - mean(&columns[k]));
-            squares += (mean(&y) + (0..columns.len()).map(of_column).sum::<f64>() - y[row]).powi(2);
-        }
-    }
-    squares / y.len() as f64
+    let assignment = Sample::plain(problem(), false).fold_assignment();
+    let parts = Parting::Folds(assignment, 5).parts(&Sample::plain(problem(), false), stream(4, 1, 0)).unwrap();
+    by_hand::held_out(&columns, &y, &parts, lambda)
 }
 
 /// The entry that is delivered is there, and the figures are of its size.
@@ -88,7 +75,7 @@ fn all_columns_of_folds_stand_for_all_of_all_rows() {
         assert_eq!((chosen.by, chosen.size), (ChosenBy::CrossValidation, 22));
         for (cells, lambda) in table.cells.iter().zip(lambdas) {
             let [Cell { size: 22, loss, .. }] = cells[..] else { panic!("{cells:?}") };
-            let expected = by_hand(*lambda);
+            let expected = expected(*lambda);
             assert!((loss - expected).abs() < 1e-10 * expected, "{loss} is not {expected}");
         }
     }
@@ -101,7 +88,7 @@ fn the_full_set_of_backward_is_one_of_the_sizes() {
         carries_its_own(&free);
         let cells = free.chosen.table.as_ref().unwrap().of_lambda(free.chosen.place);
         let full = cells.last().unwrap();
-        let expected = by_hand(free.chosen.lambda.unwrap());
+        let expected = expected(free.chosen.lambda.unwrap());
         assert!(full.size == 22 && (full.loss - expected).abs() < 1e-10 * expected, "{full:?} is not {expected}");
         let kept = picked(Backward { min_features: Some(22), ..Backward::default() }, lambdas);
         carries_its_own(&kept);
@@ -119,7 +106,7 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
         let all =
             picked(Backward { blocks: Some(blocks.clone()), min_features: Some(22), ..Backward::default() }, lambdas);
         carries_its_own(&all);
-        let (found, expected) = (all.chosen.cell.unwrap().loss, by_hand(all.chosen.lambda.unwrap()));
+        let (found, expected) = (all.chosen.cell.unwrap().loss, expected(all.chosen.lambda.unwrap()));
         assert!(all.chosen.size == 22 && (found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
         // The block alone is delivered by its own figures, or not at all.
         let forced =

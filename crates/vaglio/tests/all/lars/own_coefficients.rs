@@ -1,7 +1,7 @@
 //! Models with the coefficients of the path: conditions of the lasso, least squares at the end, honest losses.
 
 use vaglio::Selector;
-use vaglio::core::{Choose, CrossValidation, EntryFit, Error, Lambda, Problem, Rule, Silent, standardized};
+use vaglio::core::{Choose, CrossValidation, EntryFit, Error, Lambda, Problem, Silent, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Lars, PathCoefficients};
@@ -79,7 +79,7 @@ fn the_whole_path_ends_at_least_squares() {
 fn a_cross_validated_path_is_judged_by_its_own_models() {
     let groups: Vec<u32> = (0..48).map(|row| row % 4).collect();
     let problem = data::regression(48, 7, 6).problem().with_groups(groups.clone()).unwrap();
-    let folds = CrossValidation { rule: Rule::Best, folds: 4, repeats: 1 };
+    let folds = CrossValidation::new(4);
     let chosen = fit(&problem, path(Choose::CrossValidated(folds))).chosen;
     for cell in chosen.table.unwrap().cells[0].iter().filter(|cell| cell.size > 0) {
         let mut sum = 0.0;

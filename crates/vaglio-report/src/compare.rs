@@ -7,11 +7,12 @@ pub use pair::{Difference, PairedBy};
 
 use crate::record::{Figures, LossName, Nested, Record};
 use crate::report::heading;
+use crate::report::number::significant;
 use crate::report::plot::{Plot, Series};
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result, shown};
+use vaglio_core::{Error, Result, Squared, shown};
 
 /// A run by its name.
 #[derive(Debug)]
@@ -40,6 +41,14 @@ impl Run {
     fn parts(&self) -> String {
         let parts = &self.record.pipeline;
         format!("{} on {}, {}", parts.search, parts.criterion, parts.learner)
+    }
+
+    /// The root of a squared error of numbers, in the unit of the target: nested, else of test rows, else cross-validated.
+    fn root(&self) -> Option<f64> {
+        let Record { data, nested, test, chosen, .. } = &self.record;
+        let loss = nested.as_ref().map(|nested| nested.loss).or(test.as_ref().map(|test| test.loss));
+        let loss = loss.or(chosen.cross_validated).filter(|loss| loss.is_finite());
+        loss.filter(|_| data.classes.is_none() && self.loss().is(&Squared)).map(f64::sqrt)
     }
 
     fn selected(&self) -> HashSet<&str> {
@@ -87,7 +96,7 @@ impl Comparison {
         Ok(Comparison { runs, pairs })
     }
 
-    /// A table of the runs for people, and below it what the outer losses of each pair differ by.
+    /// A table of the runs for people, `root` being that of the error to be trusted most, and below it what the outer losses of each pair differ by.
     pub fn table(&self) -> String {
         let spread = |value: Option<f64>, error: Option<f64>| match value {
             Some(value) => format!("{value:.6}{}", error.map(|error| format!(" ± {error:.6}")).unwrap_or_default()),
@@ -105,11 +114,12 @@ impl Comparison {
                 spread(chosen.cross_validated, chosen.standard_error),
                 spread(nested.map(|nested| nested.loss), nested.and_then(|nested| nested.standard_error)),
                 test.as_ref().map_or_else(|| "-".to_owned(), of_test),
+                run.root().map_or_else(|| "-".to_owned(), |root| significant(root, 4)),
                 selected.len().to_string(),
             ]
         };
-        let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "columns"];
-        let rows: Vec<[String; 8]> = std::iter::once(heads.map(str::to_owned))
+        let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "root", "columns"];
+        let rows: Vec<[String; 9]> = std::iter::once(heads.map(str::to_owned))
             .chain(self.runs.iter().map(|run| row(run).map(|cell| shown(&cell).into_owned())))
             .collect();
         let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);

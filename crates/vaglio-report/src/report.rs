@@ -9,6 +9,7 @@ mod classes;
 mod columns;
 mod evidence;
 mod figures;
+mod frequency;
 mod heat;
 mod honest;
 mod knots;
@@ -57,11 +58,17 @@ pub const STYLE: &str = include_str!("report/style.css");
 
 fn page(view: &View) -> Result<String, minijinja::Error> {
     let page = include_str!("report/page.html");
-    filled(page, STYLE, Serde(view))
+    filled(page, "report", STYLE, Serde(view))
 }
 
-/// A template of HTML with its values: text escaped, characters that would act on the page included.
-pub fn filled(page: &str, style: &'static str, values: impl Into<Value>) -> Result<String, minijinja::Error> {
+/// A template of HTML after the head that all pages share, with its values: text escaped, characters that would act on the
+/// page included.
+pub fn filled(
+    page: &str,
+    kind: &'static str,
+    style: &'static str,
+    values: impl Into<Value>,
+) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(|out, state, value| match value.as_str() {
@@ -74,5 +81,6 @@ pub fn filled(page: &str, style: &'static str, values: impl Into<Value>) -> Resu
     let lines = |text: &str| text.lines().map(number::escape).collect::<Vec<_>>().join("\n");
     environment.add_filter("lines", move |text: String| Value::from_safe_string(lines(&text)));
     environment.add_global("style", style);
-    environment.render_named_str("page.html", page, values)
+    environment.add_global("kind", kind);
+    environment.render_named_str("page.html", &format!("{}{page}", include_str!("report/head.html")), values)
 }

@@ -21,6 +21,7 @@ struct View {
     left_out: usize,
     has_shares: bool,
     has_test: bool,
+    has_root: bool,
 }
 
 #[derive(Serialize)]
@@ -38,6 +39,9 @@ struct RunRow {
     nested_error: Option<f64>,
     empty: Option<f64>,
     test: Option<f64>,
+    test_error: Option<f64>,
+    test_empty: Option<f64>,
+    root: Option<f64>,
     warnings: Vec<String>,
 }
 
@@ -68,7 +72,7 @@ struct ColumnRow {
 
 pub(super) fn page(comparison: &Comparison) -> Result<String, minijinja::Error> {
     let style = concat!(include_str!("../report/style.css"), include_str!("style.css"));
-    filled(include_str!("page.html"), style, Serde(&View::of(comparison)))
+    filled(include_str!("page.html"), "compare", style, Serde(&View::of(comparison)))
 }
 
 impl View {
@@ -95,6 +99,7 @@ impl View {
             left_out,
             has_shares: runs.iter().any(|run| run.record.nested.is_some()),
             has_test: runs.iter().any(|run| run.record.test.is_some()),
+            has_root: runs.iter().any(|run| run.root().is_some()),
         }
     }
 }
@@ -116,6 +121,9 @@ fn run_row(run: &Run) -> RunRow {
         nested_error: nested.and_then(|nested| nested.standard_error),
         empty: nested.map(|nested| nested.empty_loss).or(record.chosen.empty_loss),
         test: record.test.as_ref().map(|test| test.loss),
+        test_error: record.test.as_ref().and_then(|test| test.standard_error),
+        test_empty: record.test.as_ref().and_then(|test| test.empty_loss),
+        root: run.root(),
         warnings: record.warnings.iter().map(|warning| warning.message.clone()).collect(),
     }
 }

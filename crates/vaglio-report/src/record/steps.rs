@@ -68,6 +68,10 @@ pub struct EntryRecord {
     /// The loss of its model on the training rows.
     #[serde(default, with = "infinity::optional")]
     pub train: Option<f64>,
+    /// 1 − (1 − R²)·(n − 1)/(n − size − 1) of its model on the n training rows, for numbers: every column counts whole, also
+    /// where λ shrinks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_r2: Option<f64>,
     /// The loss of its model on the test rows.
     #[serde(default, with = "infinity::optional")]
     pub test: Option<f64>,
@@ -140,6 +144,7 @@ impl EntryRecord {
             cross_validated: None,
             cross_validated_error: None,
             train: None,
+            adjusted_r2: None,
             test: None,
         }
     }

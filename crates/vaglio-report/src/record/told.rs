@@ -1,7 +1,6 @@
 //! The parts of the short table: the target, the chosen columns, and each figure beside what it is compared with.
 
 use super::{Figures, PerOutput, Record, SelectedRecord, Warning, WarningKind};
-use crate::report::number::significant;
 use std::collections::HashMap;
 use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, shown};
 
@@ -17,8 +16,18 @@ type Loss = (f64, Option<f64>, Option<f64>);
 
 /// A number with seven digits, of which at most six stand behind the point.
 pub(super) fn told(x: f64) -> String {
-    let whole = if x.abs() >= 10.0 { x.abs().log10().floor().min(6.0) as usize } else { 0 };
-    format!("{x:.0$}", 6 - whole)
+    format!("{x:.0$}", decimals(x))
+}
+
+fn decimals(x: f64) -> usize {
+    if x.abs() >= 10.0 { 6 - x.abs().log10().floor().min(6.0) as usize } else { 6 }
+}
+
+/// The root of a squared error with four digits.
+fn rooted(loss: f64) -> String {
+    let root = loss.sqrt();
+    let power = if root > 0.0 && root.is_finite() { root.log10().floor() as i32 } else { 0 };
+    format!("{root:.0$}", (3 - power).clamp(0, 12) as usize)
 }
 
 impl Record {
@@ -89,6 +98,11 @@ impl Record {
             let which = if entered { "the first to enter are above" } else { "the largest weights are above" };
             note = Some(format!("{more} more; {which}, all are in selection.json"));
         }
+        (self.grouped(rows), note)
+    }
+
+    /// Chosen columns with those of one source below each other, each with its place.
+    pub(crate) fn grouped<'r>(&self, rows: Vec<(usize, &'r SelectedRecord)>) -> Vec<(usize, &'r SelectedRecord)> {
         let places = self.sources();
         // Those of one source stand where the first of them does.
         let mut first: HashMap<usize, usize> = HashMap::new();
@@ -99,7 +113,7 @@ impl Record {
             .collect();
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&at| (key[at], at));
-        (order.into_iter().map(|at| rows[at]).collect(), note)
+        order.into_iter().map(|at| rows[at]).collect()
     }
 
     /// For each candidate that was made of columns of the data its place in `data.made`.
@@ -140,13 +154,13 @@ impl Record {
 
     /// A loss beside that of no column; of a squared one its root, of an error rate that of one answer.
     pub(super) fn figure_told(&self, (loss, error, empty): Loss, figures: Option<&Figures>) -> String {
-        let error = error.map(|error| format!(" ± {}", told(error))).unwrap_or_default();
+        let error = error.map(|error| format!(" ± {error:.0$}", decimals(loss))).unwrap_or_default();
         let root = self.is_loss(&Squared) && self.data.classes.is_none();
         let always = figures.filter(|_| self.is_loss(&ZeroOne)).and_then(|figures| self.always_told(figures));
         let notes: Vec<String> = empty
             .map(|empty| format!("no columns: {}", told(empty)))
             .into_iter()
-            .chain(root.then(|| format!("root {}", significant(loss.sqrt(), 4))))
+            .chain(root.then(|| format!("root {}", rooted(loss))))
             .chain(always)
             .collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
@@ -164,7 +178,7 @@ impl Record {
     pub(crate) fn always_told(&self, figures: &Figures) -> Option<String> {
         let always = figures.always()?;
         let class = self.data.classes.as_ref()?.get(always.class)?;
-        Some(format!("always {}: {}", shown(class), significant(always.error_rate, 4)))
+        Some(format!("always {}: {:.4}", shown(class), always.error_rate))
     }
 
     /// The figures of test rows: the loss by its name, then the mean squared error and the error rate.

@@ -1,33 +1,29 @@
-//! The tables of columns: those chosen, those that come back when the selection is repeated, and the outer folds.
+//! The tables of the chosen columns, and of the outer folds.
 
-use super::number::{self, count, counted, escape, short, significant};
+use super::number::{self, count, counted, escape};
 use super::source::{RecordView, finite};
 use super::table::{Column, HtmlTable, bar};
-use crate::record::{Frequency, OuterFold, PerOutput, SelectedRecord, StabilityBound};
+use crate::record::{Frequency, OuterFold, PerOutput, SelectedRecord};
 use serde::Serialize;
 use std::collections::HashMap;
 
 /// Outputs whose weights have a column each; of more the norm of a row is shown.
 pub const FEW_OUTPUTS: usize = 4;
-/// Columns of which the frequencies are shown.
-const FREQUENT: usize = 25;
-
 /// A section of a table with sentences around it.
 #[derive(Serialize)]
 pub struct Section {
-    id: &'static str,
-    heading: String,
-    lead: String,
-    table: String,
-    note: String,
+    pub id: &'static str,
+    pub heading: String,
+    pub lead: String,
+    pub table: String,
+    pub note: String,
 }
 
 type Row<'r> = (usize, &'r SelectedRecord);
 
 /// The chosen columns with all that is known of each.
 pub fn chosen(source: &RecordView<'_>) -> Option<Section> {
-    let selected = &source.record.selected;
-    let rows: Vec<Row<'_>> = selected.iter().enumerate().collect();
+    let rows: Vec<Row<'_>> = source.record.grouped(source.record.selected.iter().enumerate().collect());
     let shares = |list: Option<&'_ Vec<Frequency>>| -> HashMap<usize, f64> {
         let known = list.into_iter().flatten().filter_map(|f| Some((f.index?, f.share)));
         known.collect()
@@ -40,9 +36,14 @@ pub fn chosen(source: &RecordView<'_>) -> Option<Section> {
     let score = source.score();
     let cost = |row: &Row<'_>| Some(row.1.without.and_then(finite)? - score?);
     let most = rows.iter().filter_map(cost).fold(0.0, f64::max);
+    let sources = source.record.sources();
     let mut columns = vec![
         Column::count("Order", |row: &Row<'_>| row.0 + 1),
-        Column::name("Column", |row: &Row<'_>| row.1.name.clone()),
+        Column::html("Column", "t name", move |row: &Row<'_>| {
+            let of = sources.get(&row.1.index).map(|place| source.record.data.made[*place].of.join(", "));
+            let of = of.map(|of| format!("<span class=\"of\">of {}</span>", escape(&of))).unwrap_or_default();
+            Some(escape(&row.1.name) + &of)
+        }),
     ];
     columns.extend(weights(source));
     columns.push(Column::html("Score rises without it by", "share", move |row| {
@@ -53,10 +54,10 @@ pub fn chosen(source: &RecordView<'_>) -> Option<Section> {
     columns.push(Column::share("In halves", move |row| share(&stable, row)));
     let entered = |row: &Row<'_>| source.entry_step(row.1.index);
     columns.push(Column::number("Score after entry", move |row| entered(row).map(|step| step.score)));
-    columns.push(Column::text("Tied at entry", move |row| {
+    columns.push(Column::list("Tied at entry", move |row| {
         entered(row).map(|step| tied(source, &step.tied)).unwrap_or_default()
     }));
-    columns.push(Column::html("Substitutes (score)", "t wide", |row: &Row<'_>| substitutes(row.1)));
+    columns.push(Column::html("Substitutes (score)", "t list long", |row: &Row<'_>| substitutes(row.1)));
     let table = HtmlTable::of("Chosen columns", "“selected”", columns, &rows, |_| false).open_to(60).html();
     let heading = "Chosen columns".into();
     (!table.is_empty()).then(|| Section { id: "chosen", heading, lead: String::new(), table, note: note(source) })
@@ -113,7 +114,7 @@ fn note(source: &RecordView<'_>) -> String {
     if any(|c| c.weight.is_some()) {
         let place = "Weights are those of the columns as the learner sees them, after preprocessing";
         out.push(if any(|c| c.original_weight.is_some()) {
-            let original = "on the original scale they are those of the columns as they were read";
+            let original = "on the original scale they are those of the columns as they were read, for one step of a code that was made of text or of a date";
             format!("{place}; {original}.")
         } else {
             format!("{place}; there are none on the original scale, since preprocessing does more than shift and divide, or the learner makes columns of its own.")
@@ -142,82 +143,6 @@ fn note(source: &RecordView<'_>) -> String {
     out.join(" ")
 }
 
-/// How often columns come back when the selection is repeated.
-pub fn frequencies(source: &RecordView<'_>) -> Option<Section> {
-    let (nested, stability) = (&source.record.nested, &source.record.stability);
-    let lists = [nested.as_ref().map(|n| &n.frequency), stability.as_ref().map(|s| &s.frequency)];
-    type Shares<'n> = (&'n str, Option<usize>, [Option<f64>; 2]);
-    let mut rows: Vec<Shares<'_>> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for (k, list) in lists.iter().enumerate() {
-        for frequency in list.iter().flat_map(|list| list.iter()) {
-            let place = *places.entry(&frequency.name).or_insert_with(|| {
-                rows.push((&frequency.name, frequency.index, [lists[0].map(|_| 0.0), lists[1].map(|_| 0.0)]));
-                rows.len() - 1
-            });
-            rows[place].2[k] = Some(frequency.share);
-        }
-    }
-    let key = |shares: &[Option<f64>; 2]| shares[0].unwrap_or(0.0) + shares[1].unwrap_or(0.0);
-    rows.sort_by(|a, b| key(&b.2).total_cmp(&key(&a.2)));
-    let all = rows.len();
-    rows.truncate(FREQUENT);
-    let selected = source.selected();
-    let columns = vec![
-        Column::name("Column", |row: &(&str, Option<usize>, [Option<f64>; 2])| row.0.to_owned()),
-        Column::share("In outer folds", |row: &(&str, Option<usize>, [Option<f64>; 2])| row.2[0]),
-        Column::share("In halves", |row: &(&str, Option<usize>, [Option<f64>; 2])| row.2[1]),
-    ];
-    let is_chosen =
-        |row: &(&str, Option<usize>, [Option<f64>; 2])| row.1.is_some_and(|index| selected.contains(&index));
-    let table = HtmlTable::of("Selection frequencies", "“frequency”", columns, &rows, is_chosen).html();
-    let mut note = String::from(
-        "Chosen columns are marked. Columns that come back are there for a reason; those that come once may be chance.",
-    );
-    if all > FREQUENT {
-        note.push_str(&format!(" … and {} more, see “frequency” in selection.json.", count((all - FREQUENT) as u64)));
-    }
-    let heading = "Which columns come back".into();
-    (!table.is_empty()).then(|| Section { id: "frequencies", heading, lead: lead(source), table, note })
-}
-
-/// The sharper of the bounds on columns that are there by chance.
-fn least(bound: &StabilityBound) -> f64 {
-    bound.unimodal.filter(|u| u.is_finite()).map_or(bound.expected_false, |u| u.min(bound.expected_false))
-}
-
-fn lead(source: &RecordView<'_>) -> String {
-    let mut out = Vec::new();
-    if let Some(nested) = &source.record.nested {
-        let alike = nested.jaccard.map(|j| {
-            format!(
-                ": on average, of the columns that either of two folds selected both have {} %",
-                significant(100.0 * j, 2)
-            )
-        });
-        let folds = counted(nested.per_fold.len() as u64, "outer fold");
-        out.push(format!("{folds} selected anew{}.", alike.unwrap_or_default()));
-    }
-    if let Some(stability) = &source.record.stability {
-        let pairs = counted(stability.pairs as u64, "pair");
-        let made = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
-        out.push(format!(
-            "{pairs} of complementary halves of the rows{made} selected {} columns on average.",
-            short(stability.size)
-        ));
-        let tells = |bound: &&StabilityBound| bound.columns > 0 && least(bound) < bound.columns as f64;
-        for bound in stability.bounds.iter().filter(tells) {
-            out.push(format!(
-                "On at least {} % of them: {}, of which at most {} are expected to be there by chance.",
-                significant(100.0 * bound.threshold, 3),
-                counted(bound.columns as u64, "column"),
-                significant(least(bound), 2)
-            ));
-        }
-    }
-    out.join(" ")
-}
-
 /// Every outer fold.
 pub fn folds(source: &RecordView<'_>) -> Option<HtmlTable> {
     let nested = source.record.nested.as_ref()?;
@@ -234,7 +159,7 @@ pub fn folds(source: &RecordView<'_>) -> Option<HtmlTable> {
         Column::number("Score", |fold: &OuterFold| finite(fold.score)),
         Column::count("Size", |fold: &OuterFold| fold.size),
         Column::short("λ", |fold: &OuterFold| fold.lambda),
-        Column::text("Columns", |fold: &OuterFold| {
+        Column::list("Columns", |fold: &OuterFold| {
             let shown = fold.selected.len().min(12);
             let more = fold.selected.len() - shown;
             let names = fold.selected[..shown].join(", ");

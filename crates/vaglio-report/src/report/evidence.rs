@@ -14,22 +14,23 @@ const BOTTOM: f64 = 46.0;
 /// Values further apart than this, as a ratio, are shown as powers.
 const WIDE: f64 = 30.0;
 
-/// One row: a value with its spread, and small points around it.
+/// One row: a value with its spread, what the same rows give without any column, and small points around it.
 struct Row {
     name: String,
     class: &'static str,
     value: f64,
     error: Option<f64>,
+    empty: Option<f64>,
     points: Vec<f64>,
 }
 
 /// What there is to compare; scores only where they are in the units of the losses.
 fn rows(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Vec<Row> {
     let mut out = Vec::new();
-    let plain = |name: &str, class, value| Row { name: name.into(), class, value, error: None, points: Vec::new() };
-    if let Some(empty) = honest.iter().find_map(|figure| figure.empty) {
-        out.push(plain("no column", "empty", empty));
-    }
+    let plain = |name: &str, class, value| {
+        let name = name.into();
+        Row { name, class, value, error: None, empty: None, points: Vec::new() }
+    };
     if let Some((null, is_cross)) = shuffled(source).filter(|(_, is_cross)| *is_cross || source.comparable) {
         let name = if is_cross { "shuffled, cross-validated" } else { "shuffled, inner score" };
         if let Some(mean) = finite(null.mean) {
@@ -40,25 +41,25 @@ fn rows(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Vec<Row> {
         let folds = source.record.nested.iter().filter(|_| figure.origin == Origin::Nested);
         let points = folds.flat_map(|nested| nested.per_fold.iter().filter_map(|fold| finite(fold.loss))).collect();
         let (name, class) = (figure.origin.title(), figure.origin.class());
-        out.push(Row { error: figure.error, points, ..plain(name, class, figure.loss) });
+        out.push(Row { error: figure.error, empty: figure.empty, points, ..plain(name, class, figure.loss) });
     }
     if let Some(score) = source.score().filter(|_| source.comparable) {
-        out.push(plain("inner score", "inner", score));
+        out.push(Row { empty: source.empty_score(), ..plain("inner score", "inner", score) });
     }
     out
 }
 
-/// The drawing in two widths; `None` with fewer than two figures.
+/// The drawing in two widths; `None` where a figure has nothing beside it.
 pub fn drawing(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Option<String> {
     let rows = rows(source, honest);
-    if rows.len() < 2 {
+    if rows.iter().map(|row| 1 + usize::from(row.empty.is_some())).sum::<usize>() < 2 {
         return None;
     }
     Some(drawn(&rows, source, false)? + &drawn(&rows, source, true)?)
 }
 
 fn drawn(rows: &[Row], source: &RecordView<'_>, narrow: bool) -> Option<String> {
-    let values = || rows.iter().flat_map(|row| row.points.iter().copied().chain([row.value])).filter(|v| v.is_finite());
+    let values = || rows.iter().flat_map(|row| row.points.iter().copied().chain([row.value]).chain(row.empty)).filter(|v| v.is_finite());
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let logarithmic = low > 0.0 && high / low > WIDE;
     let edges = rows.iter().filter(|_| !logarithmic).flat_map(|row| row.error.map(|e| [row.value - e, row.value + e]));
@@ -105,12 +106,17 @@ fn draw_foot(out: &mut String, x: &Axis, (low, high): (f64, f64), floor: f64, na
 
 fn draw_row(out: &mut String, row: &Row, x: &Axis, middle: f64) {
     let spread = row.error.map(|e| format!(" ± {}", short(e))).unwrap_or_default();
-    let tip = format!("{}: {}{spread}", row.name, short(row.value));
+    let without = row.empty.map(|empty| format!("; without any column {}", short(empty))).unwrap_or_default();
+    let tip = format!("{}: {}{spread}{without}", row.name, short(row.value));
     let _ = write!(out, "<g><title>{}</title>", escape(&tip));
     svg::text(out, "name", (x.start - 10.0, middle + 4.0), "end", &escape(&row.name));
     for point in row.points.iter().filter(|p| p.is_finite()) {
         let at = px(x.at(*point));
         let _ = write!(out, "<path class=\"tickmark {}\" d=\"M{at},{}v12\"/>", row.class, px(middle - 6.0));
+    }
+    if let Some(empty) = row.empty.filter(|empty| empty.is_finite()) {
+        let (h, v) = (px(x.at(empty)), px(middle));
+        let _ = write!(out, "<circle class=\"without\" cx=\"{h}\" cy=\"{v}\" r=\"5\"/>");
     }
     if let Some(error) = row.error {
         let low = if x.logarithmic { (row.value - error).max(row.value * 1e-3) } else { row.value - error };

@@ -67,13 +67,28 @@ pub fn figures(source: &RecordView<'_>) -> Vec<Figure> {
             line(source, ("test", "test rows"), "test", |e| e.rates.test_error),
             line(source, ("training", "training rows"), "train", |e| e.rates.train_error),
         ];
-        let plot = along(source, "error rate".into(), lines, Vec::new());
+        let plot = along(source, "error rate".into(), lines, rates(source));
         let caption = "The share of rows that the models refitted on the subsets of the path give the wrong class.";
         out.extend(figure("Error rate against size", &plot, caption.into()));
     }
     out.extend(penalty_figure(source));
     out.extend(lambda_figure(source));
     out
+}
+
+/// The error rates of rows held out, and of always calling the most frequent class on test rows.
+fn rates(source: &RecordView<'_>) -> Vec<Level> {
+    let record = source.record;
+    let always = record.test.as_ref().and_then(|test| Some((test.always()?.error_rate, record.always_told(test)?)));
+    let always = always.map(|(value, name)| Level { name: format!("test rows, {name}"), class: "empty test", value });
+    let nested = record.nested.as_ref().and_then(|nested| Some(("nested", nested.figures.error_rate?)));
+    let of_search = || Some(("cross", record.report.figures.as_ref()?.error_rate?));
+    let held_out = nested.or_else(of_search).map(|(class, value)| Level {
+        name: format!("rows held out, by the chosen size: {}", short(value)),
+        class,
+        value,
+    });
+    always.into_iter().chain(held_out).collect()
 }
 
 /// Whether sizes are shown as powers: where all that matters is at the far left.
@@ -116,7 +131,7 @@ fn figure(heading: &str, plot: &Plot, caption: String) -> Option<Figure> {
 
 /// The value that is compared with, and one standard error above the lowest of a line.
 fn levels(empty: Option<f64>, bound: Option<f64>) -> Vec<Level> {
-    let empty = empty.map(|value| Level { name: format!("no column: {}", short(value)), class: "empty", value });
+    let empty = empty.map(|value| Level { name: format!("no column, the same rows: {}", short(value)), class: "empty", value });
     let bound = bound.filter(|bound| bound.is_finite()).map(|value| Level {
         name: format!("lowest + one standard error: {}", short(value)),
         class: "bound",
@@ -153,7 +168,12 @@ fn loss_figure(source: &RecordView<'_>, mut lines: Vec<FigureLine>) -> Option<Fi
             .map(|l| if l.series.class == "inner" { l.banded(source, |e| e.standard_error) } else { l })
             .collect();
     }
-    let plot = along(source, labels::vertical(&source.loss()), lines, levels(empty, bound));
+    let mut levels = levels(empty, bound);
+    if let Some(value) = source.record.test.as_ref().and_then(|test| test.empty_loss).filter(|empty| empty.is_finite()) {
+        let name = format!("no column, test rows: {}", short(value));
+        levels.push(Level { name, class: "empty test", value });
+    }
+    let plot = along(source, labels::vertical(&source.loss()), lines, levels);
     let caption = match crossed {
         true => {
             "The cross-validated loss repeats the whole search in every fold and cuts it at this size; it is the one to read. The others are of the subsets of the path. The ring marks the size that was chosen."

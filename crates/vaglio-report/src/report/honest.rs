@@ -5,7 +5,7 @@ use super::number::{self, counted, rounded, short, significant};
 use super::source::{RecordView, finite};
 use crate::record::{Figures, LossName, NullFigure};
 use serde::Serialize;
-use vaglio_core::{Auc, ZeroOne};
+use vaglio_core::{Auc, Squared, ZeroOne};
 
 /// Where a figure comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,11 +128,9 @@ impl Honest<'_> {
     }
 }
 
-/// The error rate of always saying the most frequent class, by a confusion matrix.
-pub fn majority(figures: &Figures) -> Option<f64> {
-    let rows: Vec<usize> = figures.confusion.as_ref()?.iter().map(|row| row.iter().sum()).collect();
-    let all: usize = rows.iter().sum();
-    (all > 0).then(|| 1.0 - rows.iter().copied().max().unwrap_or(0) as f64 / all as f64)
+/// The root of a squared error of numbers, in the unit of the target.
+pub fn root(source: &RecordView<'_>, loss: f64) -> Option<String> {
+    (source.loss().is(&Squared) && source.record.data.classes.is_none()).then(|| significant(loss.sqrt(), 4))
 }
 
 /// The null figure that answers to a loss on rows held out, or else to the score.
@@ -220,16 +218,27 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
         out.push(Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, &loss)), class));
     }
     if let Some((rate, error)) = figure.rate(&loss) {
-        let floor = figure.figures.and_then(majority);
-        let note = floor.map(|floor| format!("always the most frequent class: {}", short(floor))).unwrap_or_default();
+        let note = figure.figures.and_then(|f| source.record.always_told(f)).unwrap_or_default();
         out.push(Card::new(&format!("{title} error rate"), rate, Some(error), how(note), class));
     }
     if !loss.is(&Auc) {
         let label = format!("{title} {}", loss.title());
-        out.push(Card::new(&label, figure.loss, figure.error, how(against(figure, &loss)), class));
+        let one_answer = figure.figures.filter(|_| loss.is(&ZeroOne)).and_then(|f| source.record.always_told(f));
+        let root = root(source, figure.loss).map(|root| format!("root {root}"));
+        let told = [against(figure, &loss)].into_iter().filter(|told| !told.is_empty()).chain(one_answer).chain(root);
+        let note = told.collect::<Vec<_>>().join("; ");
+        out.push(Card::new(&label, figure.loss, figure.error, how(note), class));
     }
     if let Some(r2) = figure.figures.and_then(|f| f.r2).filter(|_| source.record.data.classes.is_none()) {
-        out.push(Card::new(&format!("{title} R²"), r2, None, "share of the variance explained".into(), class));
+        // Of a squared loss the variance of these rows is known, and with it what no column and an error are worth.
+        let variance = (figure.loss / (1.0 - r2)).abs();
+        let in_variance = |value: f64| Some(value / variance).filter(|v| loss.is(&Squared) && v.is_finite());
+        let empty = figure.empty.and_then(in_variance).map(|v| {
+            let r2 = format!("{:.2}", 1.0 - v).replace("-0.00", "0.00").replace('-', "−");
+            format!("; without any column {r2}")
+        });
+        let note = format!("share of the variance explained{}", empty.unwrap_or_default());
+        out.push(Card::new(&format!("{title} R²"), r2, figure.error.and_then(in_variance), note, class));
     }
     out
 }
@@ -255,23 +264,22 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
     };
     if let Some((rate, error)) = first.rate(&loss) {
         let floor =
-            first.figures.and_then(majority).map(|f| format!(" (always the most frequent class: {})", short(f)));
+            first.figures.and_then(|f| source.record.always_told(f)).map(|always| format!(" ({always})"));
         out.push_str(&format!(", the error rate is {}{}", with_spread(rate, Some(error)), floor.unwrap_or_default()));
     }
-    out.push_str(&format!(", the {} is {}", loss.title(), with_spread(first.loss, first.error)));
-    out.push_str(&first.empty.map(|e| format!("; without any column it is {}", short(e))).unwrap_or_default());
-    out.push('.');
+    let told = |figure: &Honest<'_>| {
+        let rooted = |value: f64| root(source, value).map(|root| format!(" (root {root})")).unwrap_or_default();
+        let empty = figure.empty.map(|e| format!("; without any column it is {}{}", short(e), rooted(e)));
+        let (value, spread) = (with_spread(figure.loss, figure.error), rooted(figure.loss));
+        format!("the {} is {value}{spread}{}.", loss.title(), empty.unwrap_or_default())
+    };
+    out.push_str(&format!(", {}", told(first)));
     out.push_str(reading(first));
     if first.origin == Origin::Cross {
         out.push_str(" Size and λ were chosen by this figure, which makes it a little too good; --nested 5 repeats that choice too.");
     }
     for other in honest.iter().skip(1).filter(|other| other.origin == Origin::Test) {
-        out.push_str(&format!(
-            " On {} that it never saw, the {} is {}.",
-            other.how,
-            loss.title(),
-            with_spread(other.loss, other.error)
-        ));
+        out.push_str(&format!(" On {} that it never saw, {}", other.how, told(other)));
     }
     out
 }
@@ -351,5 +359,10 @@ pub fn fewest(source: &RecordView<'_>) -> String {
     } else {
         format!("{} columns would do", number::count(least.size as u64))
     };
-    format!("{verb}: {names}{more}. Their {what} {} is {within}.", value(least).map(short).unwrap_or_default())
+    let sources = source.record.source_count(least.subset.iter().copied());
+    let sources = match source.record.data.made.is_empty() || sources == least.size {
+        true => String::new(),
+        false => format!(" (of {sources} in the data)"),
+    };
+    format!("{verb}{sources}: {names}{more}. Their {what} {} is {within}.", value(least).map(short).unwrap_or_default())
 }

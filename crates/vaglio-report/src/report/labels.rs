@@ -18,6 +18,14 @@ pub fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// The target by its name; of several the first few.
+pub fn target(source: &RecordView<'_>) -> String {
+    let names = &source.record.data.targets;
+    let shown = names.len().min(3);
+    let more = if names.len() > shown { format!(" and {} more", count((names.len() - shown) as u64)) } else { String::new() };
+    names[..shown].join(", ") + &more
+}
+
 /// What was chosen, in one sentence.
 pub fn headline(source: &RecordView<'_>) -> String {
     let record = source.record;

@@ -15,6 +15,7 @@ pub struct Entry {
     pub cross: Option<f64>,
     pub cross_error: Option<f64>,
     pub train: Option<f64>,
+    pub adjusted_r2: Option<f64>,
     pub test: Option<f64>,
     pub rates: SizePoint,
 }
@@ -40,6 +41,7 @@ impl<'r> RecordView<'r> {
             cross: entry.cross_validated.and_then(finite),
             cross_error: entry.cross_validated_error.and_then(finite),
             train: entry.train.and_then(finite),
+            adjusted_r2: entry.adjusted_r2,
             test: entry.test.and_then(finite),
             rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };

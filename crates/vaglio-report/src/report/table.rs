@@ -51,6 +51,11 @@ impl<'a, T> Column<'a, T> {
         Column::html(head, "t", move |row| Some(escape(&value(row))).filter(|text| !text.is_empty()))
     }
 
+    /// Words of any length, which wrap.
+    pub fn list(head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
+        Column::html(head, "t list", move |row| Some(escape(&value(row))).filter(|text| !text.is_empty()))
+    }
+
     /// A name.
     pub fn name(head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
         Column::html(head, "t name", move |row| Some(escape(&value(row))))
@@ -134,12 +139,14 @@ impl HtmlTable {
             return String::new();
         }
         let mut out = String::new();
+        // It may be broader than the text.
+        let broad = if self.summary.is_empty() { " broad" } else { "" };
         if !self.summary.is_empty() {
-            let _ = writeln!(out, "<details><summary>{}</summary>", escape(&self.summary));
+            let _ = writeln!(out, "<details class=\"broad\"><summary>{}</summary>", escape(&self.summary));
         }
         let _ = write!(
             out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n<table>\n<thead><tr>",
+            "<div class=\"scroll{broad}\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n<table>\n<thead><tr>",
             escape(&self.label)
         );
         for (head, class) in &self.heads {

@@ -9,7 +9,7 @@ use super::scatter::Predictions;
 use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
-use super::{chart, evidence, heat, knots, labels};
+use super::{chart, evidence, frequency, heat, knots, labels};
 use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, left_out_rows, proven};
 use serde::Serialize;
 use vaglio_core::Action;
@@ -18,6 +18,7 @@ use vaglio_core::Action;
 #[derive(Serialize)]
 pub struct View {
     title: String,
+    target: String,
     version: String,
     headline: String,
     warnings: Vec<String>,
@@ -66,6 +67,7 @@ impl View {
         let outputs = source.outputs().len();
         View {
             title: title.to_owned(),
+            target: labels::target(source),
             version: env!("CARGO_PKG_VERSION").into(),
             headline: labels::headline(source),
             warnings: labels::warnings(source),
@@ -83,7 +85,7 @@ impl View {
             tuning: record.report.tuning.as_ref().map(Tuning::of),
             chosen: columns::chosen(source),
             weights: if outputs > columns::FEW_OUTPUTS { heat::weights(source) } else { None },
-            frequencies: columns::frequencies(source),
+            frequencies: frequency::frequencies(source),
             entries: chart::entries(source),
             coefficients: knots::coefficients(source),
             steps: steps(source).html(),
@@ -123,6 +125,7 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
         }
     };
     number("Standard error of the score", source.chosen_entry().and_then(|entry| entry.standard_error));
+    number("Adjusted R² of the training rows", source.chosen_entry().and_then(|entry| entry.adjusted_r2));
     number("Redundancy of the chosen columns", record.redundancy);
     number("λ", record.lambda);
     if let [intercept] = *intercepts {
@@ -132,6 +135,7 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
     for (name, figures) in figures.into_iter().filter_map(|(name, figures)| Some((name, figures?))) {
         let mut figure = |label: &str, value: Option<f64>| number(&format!("{name} {label}"), value);
         figure("mean squared error", Some(figures.mse));
+        figure("root mean squared error", Some(figures.mse.sqrt()).filter(|_| record.data.classes.is_none()));
         figure("NRMSE", figures.nrmse);
         figure("R²", figures.r2.filter(|_| record.data.classes.is_none()));
         figure("error rate", figures.error_rate);
@@ -198,20 +202,22 @@ fn sizes(source: &RecordView<'_>) -> HtmlTable {
             ("lowest score", "tag low", best),
         ];
         let told = tags.iter().filter(|(.., size)| *size == Some(entry.size));
-        Some(told.map(|(words, class, _)| format!("<span class=\"{class}\">{words}</span>")).collect::<String>())
+        let told = told.map(|(words, class, _)| format!("<span class=\"{class}\">{words}</span>"));
+        Some(told.collect::<Vec<_>>().join(" "))
     };
     let columns = vec![
         Column::count("Size", |entry: &Entry| entry.size),
+        Column::html("", "t list", mark),
         Column::number("Cross-validated", |entry: &Entry| entry.cross),
         Column::number("± its error", |entry: &Entry| entry.cross_error),
         Column::number("Score", |entry: &Entry| entry.score),
         Column::number("± its error", |entry: &Entry| entry.standard_error),
         Column::short("λ", |entry: &Entry| entry.lambda),
         Column::number("Training loss", |entry: &Entry| entry.train),
+        Column::number("Adjusted R²", |entry: &Entry| entry.adjusted_r2),
         Column::number("Test loss", |entry: &Entry| entry.test),
         Column::number("Training error rate", |entry: &Entry| entry.rates.train_error),
         Column::number("Test error rate", |entry: &Entry| entry.rates.test_error),
-        Column::html("", "t", mark),
     ];
     let is_marked = |entry: &Entry| [chosen, lowest, best].contains(&Some(entry.size));
     HtmlTable::of("Sizes", "“path”", columns, &source.path, is_marked)

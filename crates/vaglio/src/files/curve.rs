@@ -3,8 +3,8 @@
 use super::Prepared;
 use crate::resample::along::{Held, predictions_along};
 use ndarray::Array2;
-use vaglio_core::{Design, Loss, Measure, Model, Path, PathEntry, Result, Task, ZeroOne};
-use vaglio_report::record::{EntryRecord, SizePoint};
+use vaglio_core::{Design, Loss, Measure, Model, Path, PathEntry, Result, Squared, Task, ZeroOne};
+use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
 /// Multiply-adds that predicting training rows by every model may take.
 const MOST_WORK: f64 = 1e11;
@@ -43,6 +43,15 @@ pub(super) fn curve(
             let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
             points[index].size = size;
             let rate = if classes { of(&ZeroOne) } else { None };
+            if !is_test && *prepared.train.task() == Task::Regression {
+                record.adjusted_r2 = held.compare(model, &predictions, |c| {
+                    let (targets, rows) = (c.targets, c.targets.ncols() as f64);
+                    let unexplained = Squared.mean(targets, c.predictions, c.weights) / variance(targets, c.weights);
+                    let free = rows - size as f64 - 1.0;
+                    let adjusted = 1.0 - unexplained * (rows - 1.0) / free;
+                    (free > 0.0 && adjusted.is_finite()).then_some(adjusted)
+                });
+            }
             match is_test {
                 true => (record.test, points[index].test_error) = (of(loss), rate),
                 false => (record.train, points[index].train_error) = (of(loss), rate),

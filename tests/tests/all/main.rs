@@ -41,6 +41,7 @@ mod splits;
 mod strangers;
 mod tables;
 mod tidy;
+mod told;
 mod torn;
 mod tune;
 mod verify;

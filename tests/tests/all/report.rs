@@ -29,7 +29,7 @@ fn the_page_is_that_of_the_run_byte_for_byte() {
     ] {
         let folder = made(&format!("report-{name}"), target, lines);
         let page = folder.read("out/report.html");
-        assert!(page.contains("<h1>out</h1>"), "{name}");
+        assert!(page.contains(&format!("<h1>Target {target} · out</h1>")), "{name}");
         folder.write("out/report.html", "gone");
         // The data are not read: the page is made of the folder's files alone.
         std::fs::remove_file(folder.path("train.csv")).unwrap();

@@ -59,7 +59,11 @@ pub fn drawing(source: &RecordView<'_>, honest: &[Honest<'_>]) -> Option<String>
 }
 
 fn drawn(rows: &[Row], source: &RecordView<'_>, narrow: bool) -> Option<String> {
-    let values = || rows.iter().flat_map(|row| row.points.iter().copied().chain([row.value]).chain(row.empty)).filter(|v| v.is_finite());
+    let values = || {
+        rows.iter()
+            .flat_map(|row| row.points.iter().copied().chain([row.value]).chain(row.empty))
+            .filter(|v| v.is_finite())
+    };
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let logarithmic = low > 0.0 && high / low > WIDE;
     let edges = rows.iter().filter(|_| !logarithmic).flat_map(|row| row.error.map(|e| [row.value - e, row.value + e]));

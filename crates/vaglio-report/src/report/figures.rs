@@ -131,7 +131,8 @@ fn figure(heading: &str, plot: &Plot, caption: String) -> Option<Figure> {
 
 /// The value that is compared with, and one standard error above the lowest of a line.
 fn levels(empty: Option<f64>, bound: Option<f64>) -> Vec<Level> {
-    let empty = empty.map(|value| Level { name: format!("no column, the same rows: {}", short(value)), class: "empty", value });
+    let empty =
+        empty.map(|value| Level { name: format!("no column, the same rows: {}", short(value)), class: "empty", value });
     let bound = bound.filter(|bound| bound.is_finite()).map(|value| Level {
         name: format!("lowest + one standard error: {}", short(value)),
         class: "bound",
@@ -169,7 +170,8 @@ fn loss_figure(source: &RecordView<'_>, mut lines: Vec<FigureLine>) -> Option<Fi
             .collect();
     }
     let mut levels = levels(empty, bound);
-    if let Some(value) = source.record.test.as_ref().and_then(|test| test.empty_loss).filter(|empty| empty.is_finite()) {
+    if let Some(value) = source.record.test.as_ref().and_then(|test| test.empty_loss).filter(|empty| empty.is_finite())
+    {
         let name = format!("no column, test rows: {}", short(value));
         levels.push(Level { name, class: "empty test", value });
     }

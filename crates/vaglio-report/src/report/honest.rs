@@ -263,8 +263,7 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
         _ => format!("On rows held out in {}", first.how),
     };
     if let Some((rate, error)) = first.rate(&loss) {
-        let floor =
-            first.figures.and_then(|f| source.record.always_told(f)).map(|always| format!(" ({always})"));
+        let floor = first.figures.and_then(|f| source.record.always_told(f)).map(|always| format!(" ({always})"));
         out.push_str(&format!(", the error rate is {}{}", with_spread(rate, Some(error)), floor.unwrap_or_default()));
     }
     let told = |figure: &Honest<'_>| {

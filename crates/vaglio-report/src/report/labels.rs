@@ -22,7 +22,8 @@ pub fn capital(text: &str) -> String {
 pub fn target(source: &RecordView<'_>) -> String {
     let names = &source.record.data.targets;
     let shown = names.len().min(3);
-    let more = if names.len() > shown { format!(" and {} more", count((names.len() - shown) as u64)) } else { String::new() };
+    let more =
+        if names.len() > shown { format!(" and {} more", count((names.len() - shown) as u64)) } else { String::new() };
     names[..shown].join(", ") + &more
 }
 

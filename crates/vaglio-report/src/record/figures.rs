@@ -121,6 +121,9 @@ impl Figures {
         let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
         let Some(confusion) = &self.confusion else { return text };
         let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
+        if let Some(Always { class, error_rate }) = self.always() {
+            text += &format!("{:<19} {error_rate:.6}\n", format!("always {}", name(class)));
+        }
         let names: Vec<String> = (0..confusion.len()).map(name).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         text += "observed in rows, predicted in columns\n";

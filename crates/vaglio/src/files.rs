@@ -8,6 +8,7 @@ mod curve;
 mod data;
 mod destination;
 mod figures;
+mod findings;
 mod folder;
 mod halves;
 mod holdout;

@@ -39,6 +39,24 @@ pub enum WarningKind {
     NeverCalled,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
+    /// A column, or two together, say the target.
+    TargetGivenAway,
+    /// Training rows are exact copies of others.
+    CopiedRows,
+    /// Copies of rows would take more memory to find than there is.
+    CopiesNotCounted,
+    /// Test rows are exact copies of training rows.
+    TestRowsInTraining,
+    /// Rows of a group are both trained on and tested.
+    GroupsOnBothSides,
+    /// A column numbers the rows in the order of the target.
+    IdentifierInOrder,
+    /// Numbers seem to stand for missing cells.
+    MissingCodes,
+    /// Levels differ only by case or blanks.
+    LevelsAlike,
+    /// Codes that begin with zeros are read as text.
+    LeadingZeros,
 }
 
 impl Warning {

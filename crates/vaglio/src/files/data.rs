@@ -1,6 +1,7 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
 use super::column_types;
+use super::findings::{self, findings};
 use super::holdout::set_aside;
 use super::intervals;
 use super::roles::{Roles, assignment, check_weights};
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
-use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns};
+use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
 
@@ -41,6 +42,8 @@ pub struct Prepared {
     pub left_out: Vec<LeftOut>,
     /// What the columns of the training file are taken for.
     pub columns: Vec<TakenColumns>,
+    /// What the table shows that a result may be wrong for.
+    pub findings: Vec<Warning>,
     /// How other files with these columns are read.
     pub(crate) reading: Reading,
     /// How many training and test rows there are for each that was read, by and by, where these are a sample.
@@ -92,7 +95,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     }
     let columns = column_types::taken(&roles, &survey, &header, source.aside());
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
-    let of_train = source.times(&survey);
+    let (of_train, is_typed) = (source.times(&survey), source.is_typed());
     let mut of_test_rows = of_train;
     drop(source);
     roles.check_complete(&table, &survey)?;
@@ -130,6 +133,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         rows
     });
     let train = weighing(spec, train);
+    let read = findings::Read { roles: &roles, survey: &survey, is_typed, train: &train, test: test.as_ref() };
+    let findings = findings(read, pipeline.budget());
     let (test, counted) = match whole {
         Some(whole) => with_past(test, &train, &whole),
         None => (test, None),
@@ -181,6 +186,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         test_rows,
         left_out,
         columns,
+        findings,
         reading,
         times: (of_train.is_some() || of_test_rows.is_some())
             .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),

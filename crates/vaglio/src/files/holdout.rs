@@ -23,7 +23,7 @@ pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Tab
 }
 
 /// The class of each row, where the target is of classes.
-fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
+pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
     let target = spec.target.names().first()?;
     let cells = vec![(target.clone(), table.get(target)?.clone())];
     let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;

@@ -85,6 +85,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
         line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
     }
+    for finding in &prepared.findings {
+        line("warning", finding.message.clone());
+    }
     if let Some(test) = &prepared.test {
         line("test", format!("{} rows", about(test.rows() as f64, of_test)));
     }

@@ -54,7 +54,7 @@ pub(super) fn record(
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
         seed: pipeline.0.seed,
-        warnings: warnings(pipeline, design, selection, &steps, &*loss),
+        warnings: warnings(pipeline, prepared, design, selection, &steps, &*loss),
         pipeline: parts(pipeline, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         candidates: names.clone(),
@@ -195,15 +195,16 @@ fn selected(
     Ok(subset.iter().zip(worths).enumerate().map(record).collect())
 }
 
-/// Those of the selection, and what the steps and the settings say.
+/// Those of the table and the selection, and what the steps and the settings say.
 fn warnings(
     pipeline: &ValidPipeline,
+    prepared: &Prepared,
     design: &Design,
     selection: &Selection,
     steps: &[StepRecord],
     loss: &dyn Loss,
 ) -> Vec<Warning> {
-    let mut warnings = selection.warnings.clone();
+    let mut warnings: Vec<Warning> = prepared.findings.iter().chain(&selection.warnings).cloned().collect();
     if let Some(times) = design.in_folds().left_out() {
         let message = format!(
             "columns were standardized by all training rows, since anew in each fold would have taken {times:.0} times as \

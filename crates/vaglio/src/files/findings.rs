@@ -1,0 +1,121 @@
+//! What a table shows that a result may be wrong for: columns that give the target away, copies, codes among numbers.
+//!
+//! Columns are screened on a sample of the rows and judged on all of them, so the cost is that of a few passes over the table.
+//! Nothing here is an error.
+
+mod copies;
+mod leaks;
+mod order;
+mod written;
+
+use super::holdout::classes_of_rows;
+use super::roles::Roles;
+use std::borrow::Cow;
+use std::fmt::Display;
+use vaglio_core::{Cells, Column, Table};
+use vaglio_report::record::Warning;
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::Survey;
+
+/// A table as it was read, with what its columns mean.
+#[derive(Clone, Copy)]
+pub(super) struct Read<'a> {
+    pub roles: &'a Roles<'a>,
+    pub survey: &'a Survey,
+    /// Whether the format of its file says what columns hold.
+    pub is_typed: bool,
+    pub train: &'a Table,
+    pub test: Option<&'a Table>,
+}
+
+/// Rows by which columns are screened.
+const SAMPLE: usize = 1000;
+/// Tables of fewer rows show nothing by chance alone.
+const FEWEST: usize = 10;
+/// Names that a sentence lists.
+const NAMED: usize = 5;
+
+/// All that is found, in a fixed order. Cost O(rows · columns).
+pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
+    if read.train.rows() < FEWEST {
+        return Vec::new();
+    }
+    let (mut found, given) = leaks::given_away(read);
+    found.extend(order::ordering(read, &given));
+    found.extend(copies::copies(read, budget));
+    found.extend(copies::groups_on_both_sides(read));
+    found.extend(written::codes(read));
+    found.extend(written::levels(read));
+    found.extend(written::leading_zeros(read));
+    found
+}
+
+impl<'a> Read<'a> {
+    /// The columns that may be selected.
+    fn features(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
+        let roles = *self.roles;
+        let is_feature = move |name: &str| {
+            !roles.spec.target.names().iter().any(|target| target == name)
+                && roles.of_rows().iter().all(|(_, of_rows)| *of_rows != name)
+        };
+        let columns = self.train.columns().iter().map(|(name, cells)| (name.as_str(), cells));
+        columns.filter(move |(name, _)| is_feature(name))
+    }
+
+    /// The target columns.
+    fn targets(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
+        let names = self.roles.spec.target.names().iter();
+        names.filter_map(|name| Some((name.as_str(), self.train.get(name)?)))
+    }
+
+    /// The class of each row, where the target is of classes.
+    fn classes(&self) -> Option<Vec<u32>> {
+        classes_of_rows(self.roles.spec, self.train)
+    }
+}
+
+/// The numbers of a column, or its dates as numbers.
+fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
+    match cells {
+        Cells::Numbers(_) => cells.numbers().map(|column| column.values()),
+        Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
+        Cells::Text(_) => None,
+    }
+}
+
+/// The numbers of a column in these rows, or its dates as numbers.
+fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
+    let column = match cells {
+        Cells::Numbers(_) => cells.numbers()?,
+        Cells::Dates(dates) => Column::Double(dates),
+        Cells::Text(_) => return None,
+    };
+    Some(rows.iter().map(|&row| column.get(row)).collect())
+}
+
+/// Rows at equal distances, at most [`SAMPLE`].
+fn sample(rows: usize) -> Vec<usize> {
+    let count = rows.min(SAMPLE);
+    (0..count).map(|k| k * rows / count).collect()
+}
+
+/// Some things in a row: `a, b and c`, and how many more there are.
+fn listed<T: Display>(things: &[T], more: &str) -> String {
+    let mut parts: Vec<String> = things.iter().take(NAMED).map(T::to_string).collect();
+    if things.len() > NAMED {
+        parts.push(format!("{} more{more}", things.len() - NAMED));
+    }
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// A name between its marks.
+fn named(name: &str) -> String {
+    format!("`{name}`")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Rows that stand twice, and groups on both sides.
+
+use super::{Read, listed, named, sample};
+use std::collections::HashSet;
+use vaglio_core::{Cells, Table};
+use vaglio_report::record::{Warning, WarningKind};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::InferredType;
+
+/// Bits by which rows must differ beyond those that tell all pairs apart, so that copies are none by chance.
+const BEYOND_CHANCE: f64 = 10.0;
+/// Bytes that a row takes while copies are looked for.
+const BYTES: f64 = 48.0;
+
+/// Training rows that are copies of others, and test rows that are copies of training rows.
+pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
+    let Read { train, test, .. } = read;
+    let rows = train.rows() + test.map_or(0, Table::rows);
+    if let Err(error) = budget.in_all(BYTES * rows as f64, "what tells rows apart", "raise the limit") {
+        let message = format!("copies of rows were not looked for: {error}");
+        return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
+    }
+    let is_counted = |name: &str| {
+        let is_identifier = |taken: InferredType| taken == InferredType::Identifier;
+        read.survey.column(name).is_none_or(|column| !is_identifier(column.taken))
+            && test.is_none_or(|test| test.get(name).is_some())
+    };
+    let names: Vec<&str> = train.names().filter(|name| is_counted(name)).collect();
+    if !differ_by_chance(train, &names) {
+        return Vec::new();
+    }
+    let hashes = hashes(train, &names);
+    let distinct: HashSet<u64> = hashes.iter().copied().collect();
+    let mut warnings = Vec::new();
+    let (twice, all) = (hashes.len() - distinct.len(), hashes.len());
+    if twice > 0 {
+        let are = if twice == 1 { "row is an exact copy of another" } else { "rows are exact copies of others" };
+        let message = format!(
+            "{twice} of {all} training {are}, so that rows held out are also trained on; take copies out of the file, or keep \
+             them together by `data.groups`"
+        );
+        warnings.push(Warning::new(WarningKind::CopiedRows, message));
+    }
+    let Some(test) = test else { return warnings };
+    let known = self::hashes(test, &names).iter().filter(|hash| distinct.contains(hash)).count();
+    if known > 0 {
+        let are = if known == 1 {
+            "row is an exact copy of a training row"
+        } else {
+            "rows are exact copies of training rows"
+        };
+        let place = if read.roles.spec.test.is_some() { "`data.test`" } else { "the file" };
+        let message = format!(
+            "{known} of {} test {are}, so that figures on test rows are too good; take them out of {place}",
+            test.rows()
+        );
+        warnings.push(Warning::new(WarningKind::TestRowsInTraining, message));
+    }
+    warnings
+}
+
+/// Whether two rows that were drawn by themselves would differ, as far as the columns are independent: few rows of few
+/// values agree anyway.
+fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
+    let rows = sample(table.rows());
+    let needed = 2.0 * (table.rows() as f64).log2() + BEYOND_CHANCE;
+    let mut bits = 0.0;
+    for cells in names.iter().filter_map(|name| table.get(name)) {
+        let mut values: Vec<u64> = rows.iter().map(|&row| cell_hash(cells, row)).collect();
+        values.sort_unstable();
+        let pairs = |count: usize| (count * count.saturating_sub(1)) as f64;
+        let alike: f64 = values.chunk_by(|a, b| a == b).map(|run| pairs(run.len())).sum();
+        bits -= (alike / pairs(rows.len())).max(1.0 / rows.len() as f64).log2();
+        if bits >= needed {
+            return true;
+        }
+    }
+    false
+}
+
+/// A number for each row that only equal rows share. Cost O(rows · columns).
+fn hashes(table: &Table, names: &[&str]) -> Vec<u64> {
+    let mut hashes = vec![0u64; table.rows()];
+    for cells in names.iter().filter_map(|name| table.get(name)) {
+        match cells.numbers() {
+            Some(column) => hashes.iter_mut().zip(column.values().iter()).for_each(|(hash, value)| {
+                *hash = mixed(*hash, of_number(*value));
+            }),
+            None => hashes.iter_mut().enumerate().for_each(|(row, hash)| *hash = mixed(*hash, cell_hash(cells, row))),
+        }
+    }
+    hashes
+}
+
+/// A number for a cell that only equal cells share.
+fn cell_hash(cells: &Cells, row: usize) -> u64 {
+    match cells {
+        Cells::Numbers(_) => cells.numbers().map_or(0, |column| of_number(column.get(row))),
+        Cells::Dates(dates) => of_number(dates[row]),
+        Cells::Text(text) => text[row].bytes().fold(text[row].len() as u64, |hash, byte| mixed(hash, u64::from(byte))),
+    }
+}
+
+/// The bits of a number; 0 has no sign, and missing cells are alike.
+fn of_number(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
+}
+
+/// Two numbers mixed into one, as the 128 bits of a product are folded.
+#[inline]
+fn mixed(hash: u64, value: u64) -> u64 {
+    let product = u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(value ^ 0xd1b5_4a32_d192_ed03);
+    (product as u64 ^ (product >> 64) as u64).rotate_left(29).wrapping_add(value)
+}
+
+/// Groups of which rows are trained on and tested.
+pub(super) fn groups_on_both_sides(read: Read<'_>) -> Option<Warning> {
+    let name = read.roles.spec.groups.as_deref()?;
+    let (train, test) = (read.train.get(name)?, read.test?.get(name)?);
+    let of_train: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();
+    let mut seen = HashSet::new();
+    let both = (0..test.len())
+        .map(|row| test.label(row))
+        .filter(|label| of_train.contains(label) && seen.insert(label.clone()));
+    let both: Vec<String> = both.map(|label| named(&label)).collect();
+    if both.is_empty() {
+        return None;
+    }
+    let groups = if both.len() == 1 { "1 group has".to_owned() } else { format!("{} groups have", both.len()) };
+    let message = format!(
+        "{groups} rows in training and in test ({} of `{name}`), so that figures on test rows are not those of new groups; put \
+         the rows of each on one side",
+        listed(&both, "")
+    );
+    Some(Warning::new(WarningKind::GroupsOnBothSides, message))
+}

@@ -1,0 +1,265 @@
+//! Columns that give the target away.
+
+use super::{Read, listed, named, numbers, numbers_at, sample};
+use std::collections::HashMap;
+use vaglio_core::Cells;
+use vaglio_report::record::{Warning, WarningKind};
+
+/// Columns that leave less of the target give it away.
+const R2: f64 = 0.999;
+/// What a sample, and the rows of middling targets, must show.
+const NEARLY: f64 = 0.98;
+/// Products of cells that all pairs may take.
+const PAIRS: usize = 20_000_000;
+/// Logarithm of the chance that a column of noise is told.
+const CHANCE: f64 = -20.0;
+
+/// A sentence for columns that give a target away, each or two together, and the names of those that do so alone.
+pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
+    let columns: Vec<(&str, &Cells)> = read.features().collect();
+    let mut warnings = Vec::new();
+    let mut alone = Vec::new();
+    if let Some(classes) = read.classes() {
+        let found = of_classes(&columns, &classes);
+        warnings.extend(told(&found, "the target"));
+        alone.extend(found.iter().map(|(name, _)| *name));
+    } else {
+        let targets: Vec<_> = read.targets().collect();
+        for (target, cells) in &targets {
+            let Some(target_values) = numbers(cells) else { continue };
+            let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
+            let (found, pair) = of_numbers(&columns, &target_values);
+            warnings.extend(told(&found, &what));
+            alone.extend(found.iter().map(|(name, _)| *name));
+            warnings.extend(pair.map(|(a, b, r2)| {
+                let message = format!(
+                    "`{a}` and `{b}` together give {what} away (R² {r2:.4}); leave them out by `data.exclude` if they are not \
+                     known when predicting"
+                );
+                Warning::new(WarningKind::TargetGivenAway, message)
+            }));
+        }
+    }
+    (warnings, alone)
+}
+
+type Found<'a> = Vec<(&'a str, String)>;
+
+fn told(found: &Found<'_>, target: &str) -> Option<Warning> {
+    let message = match &found[..] {
+        [] => return None,
+        [(name, how)] => format!(
+            "`{name}` gives {target} away ({how}); leave it out by `data.exclude` if it is not known when predicting"
+        ),
+        several => {
+            let each: Vec<String> = several.iter().map(|(name, how)| format!("{} ({how})", named(name))).collect();
+            let names = listed(&each, " columns");
+            format!(
+                "{names} each give {target} away; leave them out by `data.exclude` if they are not known when predicting"
+            )
+        }
+    };
+    Some(Warning::new(WarningKind::TargetGivenAway, message))
+}
+
+/// Columns each of whose levels has one class, or of which thresholds part the classes.
+fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Found<'a> {
+    let kinds = classes.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut sizes = vec![0usize; kinds];
+    classes.iter().for_each(|&class| sizes[class as usize] += 1);
+    let factorial = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
+    // The classes of that many rows can be dealt in so many ways.
+    let ways = factorial(classes.len()) - sizes.iter().map(|&size| factorial(size)).sum::<f64>();
+    let is_rare = |of_levels: f64| of_levels + (columns.len() as f64).ln() - ways < CHANCE;
+    let screened = sample(classes.len());
+    let of_sample: Vec<u32> = screened.iter().map(|&row| classes[row]).collect();
+    let mut found = Vec::new();
+    for (name, cells) in columns {
+        let how = match cells {
+            Cells::Text(text) => of_levels(text, classes)
+                .filter(|levels| *levels > 1 && is_rare(*levels as f64 * (kinds as f64).ln()))
+                .map(|levels| format!("each of its {levels} levels has one class")),
+            cells => numbers_at(cells, &screened).and_then(|few| {
+                parted(&few, &of_sample)?;
+                let (levels, changes) = parted(&numbers(cells)?, classes)?;
+                let kinds_there = changes + 1;
+                match kinds_there <= kinds {
+                    true => is_rare(factorial(kinds_there)).then(|| match kinds_there {
+                        2 => "a threshold parts the classes".to_owned(),
+                        several => format!("{} thresholds part the classes", several - 1),
+                    }),
+                    false => is_rare(levels as f64 * (kinds as f64).ln())
+                        .then(|| format!("each of its {levels} values has one class")),
+                }
+            }),
+        };
+        found.extend(how.map(|how| (*name, how)));
+    }
+    found
+}
+
+/// How many levels there are, where each has one class and the mean of them more than one row; a missing cell is a level.
+fn of_levels(text: &[String], classes: &[u32]) -> Option<usize> {
+    let mut levels: HashMap<&str, u32> = HashMap::new();
+    for (cell, class) in text.iter().zip(classes) {
+        if levels.entry(cell).or_insert(*class) != class {
+            return None;
+        }
+    }
+    (2 * levels.len() <= text.len()).then_some(levels.len())
+}
+
+/// How many values there are and how often the class changes from one to the next, where each value has one class, and
+/// the classes change as rarely as they can or values stand for two rows in the mean. Few cells may be missing.
+fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
+    let mut rows: Vec<(f64, u32)> = values
+        .iter()
+        .zip(classes)
+        .filter(|(value, _)| !value.is_nan())
+        .map(|(value, class)| (*value, *class))
+        .collect();
+    if 10 * rows.len() < 9 * values.len() {
+        return None;
+    }
+    rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (mut levels, mut changes) = (1, 0);
+    for pair in rows.windows(2) {
+        let is_level = pair[0].0 != pair[1].0;
+        if !is_level && pair[0].1 != pair[1].1 {
+            return None;
+        }
+        levels += usize::from(is_level);
+        changes += usize::from(pair[0].1 != pair[1].1);
+    }
+    let mut kinds: Vec<u32> = rows.iter().map(|(_, class)| *class).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let is_told = kinds.len() > 1 && (changes + 1 == kinds.len() || 2 * levels <= rows.len());
+    is_told.then_some((levels, changes))
+}
+
+/// Columns of which the target is a linear function, or a mean of levels; and two of which it is one together.
+fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Found<'a>, Option<(&'a str, &'a str, f64)>) {
+    let screened = sample(target.len());
+    let Some(y) = standardized(screened.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
+    let mut found = Vec::new();
+    let mut others: Vec<(usize, f64, Vec<f64>)> = Vec::new();
+    for (index, (name, cells)) in columns.iter().enumerate() {
+        let Some(few) = numbers_at(cells, &screened) else {
+            if let Cells::Text(text) = cells
+                && let Some((levels, r2)) = by_levels(text, target).filter(|(_, r2)| *r2 > R2)
+            {
+                found.push((*name, format!("R² {r2:.4} by its {levels} levels")));
+            }
+            continue;
+        };
+        let Some(x) = standardized(few.into_iter()) else { continue };
+        let r = dot(&x, &y);
+        let all = if r * r > NEARLY { numbers(cells) } else { None };
+        match all.and_then(|values| r2(&[&values], target)) {
+            Some(r2) => found.push((*name, format!("R² {r2:.4}"))),
+            None => others.push((index, r, x)),
+        }
+    }
+    (found, pair(columns, target, others))
+}
+
+/// The two columns of which the target is a linear function, looked for among those that say most of it with all others.
+fn pair<'a>(
+    columns: &[(&'a str, &'a Cells)],
+    target: &[f64],
+    mut others: Vec<(usize, f64, Vec<f64>)>,
+) -> Option<(&'a str, &'a str, f64)> {
+    let rows = others.first()?.2.len();
+    others.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let firsts = (PAIRS / (rows * others.len())).clamp(3, others.len().max(3));
+    let (mut best, mut most) = (None, NEARLY);
+    for (place, (a, ra, xa)) in others.iter().enumerate().take(firsts) {
+        for (b, rb, xb) in &others[place + 1..] {
+            let between = dot(xa, xb);
+            let own = 1.0 - between * between;
+            let both = (ra * ra + rb * rb - 2.0 * ra * rb * between) / own;
+            let one = (ra * ra).max(rb * rb);
+            // Columns that are nearly equal lose the digits of this; one that says nearly all needs no other.
+            if own > 1e-6 && both > most && 1.0 - both < 0.1 * (1.0 - one) {
+                (best, most) = (Some((*a.min(b), *a.max(b))), both);
+            }
+        }
+    }
+    let (a, b) = best?;
+    let (first, second) = (numbers(columns[a].1)?, numbers(columns[b].1)?);
+    r2(&[&first, &second], target).map(|r2| (columns[a].0, columns[b].0, r2))
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Values of mean 0 and length 1, missing ones at the mean; `None` for a constant, and where most are missing.
+fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
+    let mut values: Vec<f64> = values.collect();
+    let present = || values.iter().filter(|value| !value.is_nan());
+    let (count, sum) = present().fold((0usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+    if 2 * count < values.len() {
+        return None;
+    }
+    let mean = sum / count as f64;
+    values.iter_mut().for_each(|value| *value = if value.is_nan() { 0.0 } else { *value - mean });
+    let length = dot(&values, &values).sqrt();
+    let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    (length.is_finite() && largest > 1e-12 * mean.abs()).then(|| {
+        values.iter_mut().for_each(|value| *value /= length);
+        values
+    })
+}
+
+/// The share of the target that one column or two explain, where it is above [`R2`] on all rows and not for a few that lie
+/// far out.
+fn r2(columns: &[&[f64]], target: &[f64]) -> Option<f64> {
+    let is_whole = |row: &usize| !target[*row].is_nan() && columns.iter().all(|column| !column[*row].is_nan());
+    let rows: Vec<usize> = (0..target.len()).filter(is_whole).collect();
+    if 10 * rows.len() < 9 * target.len() {
+        return None;
+    }
+    let mut sorted: Vec<f64> = rows.iter().map(|&row| target[row]).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (sorted[rows.len() / 20], sorted[rows.len() - 1 - rows.len() / 20]);
+    let middling: Vec<usize> = rows.iter().copied().filter(|&row| (low..=high).contains(&target[row])).collect();
+    let whole = explained(columns, target, &rows)?;
+    let is_constant = low == high;
+    let among_middling = if is_constant { 0.0 } else { explained(columns, target, &middling)? };
+    (whole > R2 && among_middling > NEARLY).then_some(whole)
+}
+
+/// The share of the target that least squares explain on these rows.
+fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> {
+    let of = |column: &[f64]| standardized(rows.iter().map(|&row| column[row]));
+    let y = of(target)?;
+    let x = columns.iter().map(|column| of(column)).collect::<Option<Vec<_>>>()?;
+    let mut weights = vec![dot(&x[0], &y)];
+    if let [a, b] = &x[..] {
+        let (ra, rb, between) = (dot(a, &y), dot(b, &y), dot(a, b));
+        let own = 1.0 - between * between;
+        if own < 1e-9 {
+            return None;
+        }
+        weights = vec![(ra - between * rb) / own, (rb - between * ra) / own];
+    }
+    let left = |row: usize| y[row] - x.iter().zip(&weights).map(|(x, weight)| weight * x[row]).sum::<f64>();
+    Some(1.0 - (0..rows.len()).map(|row| left(row).powi(2)).sum::<f64>())
+}
+
+/// How many levels a column has, and the share of the target that their means explain, where these are of two rows in
+/// the mean.
+fn by_levels(text: &[String], target: &[f64]) -> Option<(usize, f64)> {
+    let mean = target.iter().sum::<f64>() / target.len() as f64;
+    let mut levels: HashMap<&str, (f64, f64)> = HashMap::new();
+    for (cell, y) in text.iter().zip(target) {
+        let (count, sum) = levels.entry(cell).or_default();
+        (*count, *sum) = (*count + 1.0, *sum + (y - mean));
+    }
+    let of_level = |cell: &str| levels.get(cell).map_or(0.0, |(count, sum)| sum / count);
+    let all: f64 = target.iter().map(|y| (y - mean).powi(2)).sum();
+    let left: f64 = text.iter().zip(target).map(|(cell, y)| (y - mean - of_level(cell)).powi(2)).sum();
+    (levels.len() > 1 && 2 * levels.len() <= text.len() && all > 0.0).then(|| (levels.len(), 1.0 - left / all))
+}

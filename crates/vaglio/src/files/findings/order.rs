@@ -1,0 +1,88 @@
+//! Identifiers whose order is that of the target.
+
+use super::{Read, listed, named, numbers, numbers_at, sample};
+use vaglio_core::Cells;
+use vaglio_report::record::{Warning, WarningKind};
+
+/// Ranks that correlate more are in one order.
+const ONE_ORDER: f64 = 0.95;
+/// Fewer rows are in one order by chance.
+const FEWEST: usize = 20;
+
+/// Features that number the rows, and so the target; what gives it away was told already.
+pub(super) fn ordering(read: Read<'_>, given: &[&str]) -> Option<Warning> {
+    let spec = read.roles.spec;
+    // Rows that are known to be in an order of time may well be numbered by it.
+    if read.train.rows() < FEWEST || spec.time.is_some() || spec.series.is_some() {
+        return None;
+    }
+    let targets: Vec<Vec<f64>> = match read.classes() {
+        Some(_) => return None,
+        None => read.targets().filter_map(|(_, cells)| numbers(cells)).map(|values| ranks(&values)).collect(),
+    };
+    let rows = sample(read.train.rows());
+    let mut found = Vec::new();
+    for (name, cells) in read.features().filter(|(name, _)| !given.contains(name)) {
+        let is_number = matches!(cells, Cells::Numbers(_));
+        if !is_number || !numbers_at(cells, &rows).is_some_and(|few| few.into_iter().all(is_whole)) {
+            continue;
+        }
+        let Some(values) = numbers(cells).filter(|values| counts_rows(values)) else { continue };
+        let order = ranks(&values);
+        let most = targets.iter().map(|target| correlation(&order, target).abs()).fold(0.0, f64::max);
+        if most > ONE_ORDER {
+            found.push(format!("{} (rank correlation {most:.2})", named(name)));
+        }
+    }
+    let message = match found.len() {
+        0 => return None,
+        1 => format!(
+            "{} numbers the rows in the order of the target; leave it out by `data.exclude`, or name it `data.time` if it is one",
+            found[0]
+        ),
+        _ => format!(
+            "{} each number the rows in the order of the target; leave them out by `data.exclude`, or name one `data.time` if \
+             it is one",
+            listed(&found, " columns")
+        ),
+    };
+    Some(Warning::new(WarningKind::IdentifierInOrder, message))
+}
+
+fn is_whole(value: f64) -> bool {
+    value.fract() == 0.0
+}
+
+/// Whether whole numbers differ in every row and leave out fewer than they take.
+fn counts_rows(values: &[f64]) -> bool {
+    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+    if high - low >= 2.0 * values.len() as f64 {
+        return false;
+    }
+    let mut seen = vec![false; 2 * values.len()];
+    values.iter().all(|value| {
+        is_whole(*value) && seen.get_mut((value - low) as usize).is_some_and(|seen| !std::mem::replace(seen, true))
+    })
+}
+
+/// The rank of each value, equal ones their mean. Cost O(rows · log rows).
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    let mut ranks = vec![0.0; values.len()];
+    let mut start = 0;
+    for run in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let mean = start as f64 + (run.len() - 1) as f64 / 2.0;
+        run.iter().for_each(|&row| ranks[row] = mean);
+        start += run.len();
+    }
+    ranks
+}
+
+/// The correlation of ranks; 0 where all are equal.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = (a.len() as f64 - 1.0) / 2.0;
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
+    let length = (product(a, a) * product(b, b)).sqrt();
+    if length > 0.0 { product(a, b) / length } else { 0.0 }
+}

@@ -1,0 +1,91 @@
+//! Cells that are not what they look like: codes among numbers, one level written in two ways, zeros that begin a code.
+
+use super::{Read, listed, named, numbers};
+use std::collections::{BTreeMap, BTreeSet};
+use vaglio_core::Cells;
+use vaglio_report::record::{Warning, WarningKind};
+use vaglio_tables::read::{LEADING_ZEROS, quoted};
+
+/// Numbers that often stand for a missing cell.
+const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
+
+/// Numbers that stand for missing cells, as it seems.
+pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
+    let mut found = Vec::new();
+    for (name, cells) in read.features().chain(read.targets()) {
+        // Bytes hold none of them.
+        let Cells::Numbers(vaglio_core::Numbers::Double(_)) = cells else { continue };
+        let codes = numbers(cells).map(|values| codes_among(&values)).unwrap_or_default();
+        found.extend(codes.into_iter().map(|(code, count)| format!("{code} in {count} rows of {}", named(name))));
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let remedy = match read.is_typed {
+        true => "if they are codes of missing cells, write these cells as missing",
+        false => "if they are codes of missing cells, add them to `data.read.na`",
+    };
+    let message = format!("{} lie far from all other values; {remedy}", listed(&found, " columns"));
+    Some(Warning::new(WarningKind::MissingCodes, message))
+}
+
+/// The codes that stand more than once, farther from the other values than these from each other.
+fn codes_among(values: &[f64]) -> Vec<(f64, usize)> {
+    let extremes = |low: f64, high: f64, value: f64| (low.min(value), high.max(value));
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    // The least of numbers that may be missing is a number.
+    let (low, high) = values.iter().fold(none, |(low, high), value| extremes(low, high, *value));
+    if !CODES.contains(&low) && !CODES.contains(&high) {
+        return Vec::new();
+    }
+    let others = values.iter().filter(|value| !CODES.contains(value));
+    let (low, high) = others.fold(none, |(low, high), value| extremes(low, high, *value));
+    let far = |code: f64| high > low && (low - code > high - low || code - high > high - low);
+    let count = |code: f64| values.iter().filter(|value| **value == code).count();
+    CODES.iter().filter(|code| far(**code)).map(|code| (*code, count(*code))).filter(|(_, count)| *count > 1).collect()
+}
+
+/// Levels that differ only by case or blanks.
+pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
+    let mut found = Vec::new();
+    for (name, cells) in read.features().chain(read.targets()) {
+        let Cells::Text(text) = cells else { continue };
+        let distinct: BTreeSet<&str> = text.iter().map(String::as_str).collect();
+        let mut forms: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for level in distinct {
+            let form = level.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            forms.entry(form).or_default().push(level);
+        }
+        let alike = forms.into_values().filter(|levels| levels.len() > 1);
+        found.extend(alike.map(|levels| {
+            let levels: Vec<String> = levels.into_iter().map(named).collect();
+            format!("{} of {}", listed(&levels, ""), named(name))
+        }));
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "levels differ only by case or blanks: {}; write them alike in the file if they are one level",
+        listed(&found, "")
+    );
+    Some(Warning::new(WarningKind::LevelsAlike, message))
+}
+
+/// Columns that stayed text since zeros begin them.
+pub(super) fn leading_zeros(read: Read<'_>) -> Option<Warning> {
+    let is_told = |name: &str| {
+        let column = read.survey.column(name);
+        column.is_some_and(|column| column.note.as_deref() == Some(LEADING_ZEROS))
+    };
+    let found: Vec<&str> = read.features().map(|(name, _)| name).filter(|name| is_told(name)).collect();
+    let first = found.first()?;
+    let names: Vec<String> = found.iter().map(|name| named(name)).collect();
+    let is = if found.len() == 1 { "is" } else { "are" };
+    let message = format!(
+        "{} {is} read as text, since zeros begin some cells; `data.types: {{{}: number}}` reads numbers",
+        listed(&names, " columns"),
+        quoted(first)
+    );
+    Some(Warning::new(WarningKind::LeadingZeros, message))
+}

@@ -59,6 +59,17 @@ impl Sheet {
         text
     }
 
+    /// Each cell at the right of so many characters.
+    fn aligned(&self, width: usize) -> String {
+        let line =
+            |cells: &mut dyn Iterator<Item = &str>| cells.map(|cell| format!("{cell:>width$}")).collect::<String>();
+        let mut text = line(&mut self.names.iter().copied()) + "\n";
+        for row in &self.rows {
+            text += &(line(&mut row.iter().map(String::as_str)) + "\n");
+        }
+        text
+    }
+
     fn csv(&self) -> String {
         self.text(",")
     }
@@ -191,7 +202,31 @@ fn forms_of_one_table_give_one_result() {
         ("percent", "train.csv", csv(&sheet.map(Some("share"), |_, c| format!("{c}%"))), DATA),
         ("percent after a blank", "train.csv", csv(&sheet.map(Some("share"), |_, c| format!("{c} %"))), DATA),
         ("zeros behind", "train.csv", csv(&sheet.map(Some("bmi"), |_, c| format!("{c}00"))), DATA),
-        ("zeros before", "train.csv", csv(&sheet.map(Some("age"), |_, c| format!("0{c}"))), DATA),
+        (
+            "zeros before all, which look like codes",
+            "train.csv",
+            csv(&sheet.map(Some("age"), |_, c| format!("0{c}"))),
+            "train: train.csv, target: y, types: {age: number}",
+        ),
+        (
+            "zeros before some",
+            "train.csv",
+            csv(&sheet.map(Some("age"), |row, c| if row % 2 == 0 { format!("0{c}") } else { c.to_owned() })),
+            DATA,
+        ),
+        ("runs of blanks", "train.data", sheet.text("   ").into(), "train: train.data, target: y"),
+        (
+            "blanks and tabs",
+            "train.txt",
+            sheet.text(" \t ").into(),
+            "train: train.txt, target: y, read: {delimiter: blanks}",
+        ),
+        (
+            "fixed widths",
+            "train.txt",
+            sheet.aligned(9).into(),
+            "train: train.txt, target: y, read: {widths: [9, 9, 9, 9, 9, 9]}",
+        ),
         ("signs", "train.csv", csv(&sheet.map(Some("age"), |_, c| format!("+{c}"))), DATA),
         ("exponents", "train.csv", csv(&sheet.map(Some("age"), |_, c| format!("{c}e0"))), DATA),
         ("minus as printers have it", "train.csv", csv(&sheet.map(Some("y"), |_, c| c.replace('-', "\u{2212}"))), DATA),
@@ -244,6 +279,12 @@ fn forms_that_a_person_would_ask_about_are_refused_with_what_mends_them() {
         ("one decimal comma", set(6, "bmi", "\"27,6\""), 3, vec!["row 6, column `bmi`: `27,6`", "data.read.decimal"]),
         ("one percent sign", set(6, "share", "95%"), 3, vec!["row 6, column `share`: `95%`"]),
         ("a letter for a digit", set(6, "age", "4O"), 3, vec!["row 6, column `age`: `4O`"]),
+        (
+            "zeros before all",
+            sheet.map(Some("age"), |_, c| format!("0{c}")).csv().into(),
+            2,
+            vec!["the column `age` holds text", "or number, which drops the zeros it begins with"],
+        ),
         ("a cell too many", set(6, "age", "41,2"), 3, vec!["line 7 (data row 6) has 7 cells and the header has 6"]),
         (
             "dates",

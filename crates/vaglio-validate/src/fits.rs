@@ -3,6 +3,7 @@
 use super::balance::{self, Weighting};
 use super::kernel::{scorer, weighing};
 use super::round::{Round, is_held_out};
+use super::session::Session;
 use super::settle::Scored;
 use super::trial_loss::{Residuals, TrialLoss};
 use rayon::prelude::*;
@@ -11,7 +12,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::loo::{Basis, Change, residuals_after};
+use vaglio_kernels::loo::{Basis, Change, RowSpectrum, residuals_after};
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
 /// What fits of all subsets share: rows, the folds that are held out, and the loss.
@@ -150,6 +151,38 @@ impl<'d> RoundFits<'d> {
             let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
             is_reliable &= !is_unreliable(conditioning);
             Ok((self.scorer.loss(&residuals), vec![residuals]))
+        })?;
+        Ok(is_reliable.then_some(scored))
+    }
+
+    /// The score of a subset of at least as many columns as rows, which are left out one by one: its decomposition serves
+    /// all λ of a design. `None` where that is no such subset, or is unreliable for a λ.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    pub fn wide(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+        if !self.leaves_one_out || !self.are_whole() || subset.len() < self.design.rows() {
+            return Ok(None);
+        }
+        let (session, data) = (Session::of(self.design), self.rows.data());
+        let has_intercept = self.design.readout().is_some_and(|readout| readout.intercept);
+        let known = session.wide.get().filter(|wide| wide.0 == has_intercept && wide.1 == subset);
+        let wide = match known {
+            Some(known) => known,
+            None => {
+                let spectrum = RowSpectrum::new(data, subset).map_err(failed)?;
+                let made = Arc::new((has_intercept, subset.to_vec(), spectrum));
+                session.wide.set(Arc::clone(&made));
+                made
+            }
+        };
+        let mut is_reliable = true;
+        let scored = Scored::lowest(self.design, |lambda| {
+            let (residuals, conditioning) = wide.2.residuals(lambda);
+            is_reliable &= !is_unreliable(conditioning);
+            // What is not a number is not asked for.
+            let loss = if is_reliable { self.scorer.loss(&residuals) } else { f64::INFINITY };
+            Ok((loss, vec![residuals]))
         })?;
         Ok(is_reliable.then_some(scored))
     }

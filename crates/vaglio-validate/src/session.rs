@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use vaglio_core::{Cache, Design};
 use vaglio_kernels::kfold::{Cells, Moments, NormalEquations};
+use vaglio_kernels::loo::RowSpectrum;
 use vaglio_kernels::{BlockSums, Folds, GramCache};
 
 /// What depends on the columns, targets and weights of a design, not on λ; see [`Design::session`].
@@ -16,6 +17,8 @@ pub struct Session {
     pub cells: Cache<(Cells, Vec<u32>)>,
     /// Normal equations of columns over all rows, those of the last final fit.
     pub normal_equations: Cache<NormalEquations>,
+    /// The last subset of at least as many columns as rows, decomposed for leave-one-out; with an intercept or without.
+    pub wide: Cache<(bool, Vec<usize>, RowSpectrum)>,
     moments: Mutex<Vec<(Folds, Arc<Moments>)>>,
 }
 

@@ -9,9 +9,14 @@ use vaglio_kernels::tolerance::TRAINING_ROUNDING;
 /// Columns of which the bound is computed, at most.
 const MOST: usize = 64;
 
+/// What rounding may add to an eigenvalue, as a part of the largest.
+const EIGENVALUE_ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// For each λ a lower bound of Σ ‖e‖² over outputs, of every subset of some columns; `None` of too many. Cost O(s³).
 ///
-/// No fit of fewer columns leaves less than the least-squares fit of all, J₀. With λ the penalized error J = ‖e‖² + λ‖w‖²
+/// No fit of fewer columns leaves less than the least-squares fit of all, J₀. Of dependent columns some directions have an
+/// eigenvalue of 0 but for rounding, at most ε: weights are at most ‖y‖/(2√λ) long, so a fit has at most
+/// ‖y‖√(ε/4λ) along these, and ‖e‖ is at least that less than √J₀ of the others. With λ the penalized error J = ‖e‖² + λ‖w‖²
 /// falls with every column, and ‖e‖² = λ² yᵀ(K + λ)⁻²y ≥ (λ yᵀ(K + λ)⁻¹y)²/‖y‖² = J²/‖y‖² for the kernel matrix K of any
 /// subset.
 pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
@@ -23,14 +28,18 @@ pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) 
     let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][members[i.max(k)]]);
     let (values, vectors) = linalg::eigh(a.view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
-    let has_rank = values.iter().all(|value| *value > TRAINING_ROUNDING * largest);
+    let is_kept = |value: f64| value > TRAINING_ROUNDING * largest;
+    let lost = values.iter().filter(|value| !is_kept(**value)).map(|value| value.abs()).fold(0.0, f64::max);
+    let lost = if values.iter().all(|value| is_kept(*value)) { 0.0 } else { 2.0 * lost + EIGENVALUE_ROUNDING * largest };
     let explained = |along: &Vec<f64>, lambda: f64| -> f64 {
         let b: Array1<f64> = members.iter().map(|&feature| along[feature]).collect();
-        vectors.t().dot(&b).iter().zip(&values).map(|(z, value)| z * z / (value.max(0.0) + lambda)).sum()
+        let terms = vectors.t().dot(&b).into_iter().zip(&values).filter(|(_, value)| lambda > 0.0 || is_kept(**value));
+        terms.map(|(z, value)| z * z / (value.max(0.0) + lambda)).sum()
     };
     let of_lambda = |&lambda: &f64| -> f64 {
         let of_output = |(along, &square): (&Vec<f64>, &f64)| {
-            let least = if has_rank { square - explained(along, 0.0) } else { 0.0 };
+            let left = (square - explained(along, 0.0)).max(0.0).sqrt() - (square * lost / (4.0 * lambda)).sqrt();
+            let least = left.max(0.0).powi(2);
             let penalized = (square - explained(along, lambda)).max(0.0);
             let shrunk = if square > 0.0 { penalized * penalized / square } else { 0.0 };
             (least.max(shrunk) - TRAINING_ROUNDING * square).max(0.0)

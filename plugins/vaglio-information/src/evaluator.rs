@@ -3,6 +3,7 @@
 use crate::bound::lowest;
 use crate::data::CenteredData;
 use crate::definition::Definition;
+use crate::spectrum;
 use crate::state::{State, SubsetFit};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -36,9 +37,16 @@ impl<'d> Moments<'d> {
 
     /// The score that a trial gives at one λ, by refitting where it is not reliable.
     fn told(&self, trial: SubsetFit, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
-        if !trial.is_reliable {
-            return self.definition.at(&subset(), Some(lambda));
-        }
+        let trial = match trial.is_reliable {
+            true => trial,
+            false => {
+                let subset = subset();
+                match spectrum::fit(&self.data, &subset, lambda) {
+                    Some(trial) => trial,
+                    None => return self.definition.at(&subset, Some(lambda)),
+                }
+            }
+        };
         let Definition { measure, scale, units, .. } = &self.definition;
         let error = units.loss_back(trial.squares.max(0.0) / self.divisor, 2);
         Ok(measure.of(scale, error, self.definition.intercept() + trial.freedom))

@@ -8,6 +8,7 @@ mod data;
 mod definition;
 mod evaluator;
 mod measure;
+mod spectrum;
 mod state;
 
 pub use measure::Measure;

@@ -7,6 +7,7 @@
 //!
 //! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
 //! * [`LooState`] — a basis and, of the candidates, nothing, lower bounds of their trials, or C_i = G x_i of each.
+//! * [`RowSpectrum`] — of more columns than rows every λ from one decomposition.
 //! * [`residuals_after`] — the residuals after a change, exact also where 1 − leverage is unreliable.
 //! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`SubtreeBound`] bounds what is below.
 //!
@@ -27,6 +28,7 @@ mod norm_interval;
 mod orthonormal_basis;
 mod removal;
 mod row_inverse;
+mod row_spectrum;
 mod row_weights;
 mod scalars;
 mod state;
@@ -37,5 +39,6 @@ mod update_products;
 pub use basis::Basis;
 pub use branch::Branch;
 pub use change::{Change, residuals_after};
+pub use row_spectrum::RowSpectrum;
 pub use state::LooState;
 pub use subtree_bound::SubtreeBound;

@@ -4,6 +4,7 @@ use super::Loo;
 use super::shared::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::plan::{EngineId, Plan};
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Measure, Outline};
 
 /// Whether bounds may leave candidates untried where all rows are left out of one state.
@@ -58,6 +59,15 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
     // A state for each λ and part of the rows.
     let states = (design.lambdas().len() * parts) as f64;
+    if steps == 0 && start >= design.planned_rows() && parts == 1 {
+        let (start, lambdas) = (start as f64, design.lambdas().len() as f64);
+        let once = rows * rows * (4.0 * start + 20.0 * rows) / design.walks() as f64;
+        return (
+            "leave-one-out in closed form; more columns than rows, so one decomposition of the rows serves every lambda".into(),
+            once + lambdas * rows * rows * (4.0 + 2.0 * outputs),
+            8.0 * rows * (3.0 * rows + 512.0),
+        );
+    }
     if start > 0 {
         let start = start as f64;
         return (

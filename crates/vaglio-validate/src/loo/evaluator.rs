@@ -111,6 +111,9 @@ impl<'d> LooEvaluator<'d> {
     }
 
     fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+        if let Some(scored) = self.shared.fits.wide(subset)? {
+            return Ok(Some(scored));
+        }
         let is_worth_it = self.shared.lambdas.len() >= MANY && !subset.is_empty();
         if is_worth_it { self.shared.fits.decomposed(subset) } else { Ok(None) }
     }

@@ -46,7 +46,6 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
         let below = |part: &str| assignment.trim_start().strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
         // A setting of a part that the file leaves out belongs to the part that is used then.
         if let Some((part, kind)) = DEFAULT_KINDS.iter().find(|(part, _)| below(part) && document.get(part).is_none()) {
-            document.set(&format!("{part}={kind}"))?;
             // By its name alone a learner has one λ, and without any a grid.
             let whole =
                 if *part == "learner" && !below("learner.kind") { "{kind: rls, lambda: {grid: auto}}" } else { kind };

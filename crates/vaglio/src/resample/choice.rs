@@ -114,7 +114,7 @@ pub(crate) fn select(
         None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
     };
     let begun = Instant::now();
-    let mut all = full::lambdas(design, how.folds * how.repeats);
+    let mut all = full::lambdas(selector, design, how.folds * how.repeats);
     let folds = deals.and_then(|deals| {
         if first.is_none() {
             // What folds have in common is there before them.

@@ -2,6 +2,7 @@
 
 use super::along::{Held, predictions_along};
 use super::tally::Tally;
+use crate::selector::ValidSelector;
 use vaglio_core::{Design, EntryFit, Loss, PathEntry, Result, Rule, Score};
 use vaglio_report::record::{Cell, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -11,7 +12,11 @@ const MOST_WORK: f64 = 3e10;
 
 /// The λ of the readout at which all columns are fitted in `folds` folds, where that takes little time and the search
 /// ends at fewer columns.
-pub(super) fn lambdas(design: &Design, folds: usize) -> Vec<Option<f64>> {
+pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
+    // A search that begins with all columns has them in its path.
+    if selector.search().outline(design).is_ok_and(|outline| outline.start >= design.candidates().len()) {
+        return Vec::new();
+    }
     let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
     let lambdas = design.lambdas();
     let work = (folds * lambdas.len()) as f64 * rows * rows * columns;

@@ -1,0 +1,74 @@
+//! The fit of a subset at one λ from eigenvalues, those of nearly dependent columns from the rows.
+//!
+//! With A = X_SᵀX_S = V·diag(v)·Vᵀ and z = VᵀX_Sᵀy: ‖e‖² = ‖y‖² − Σ z²(v + 2λ)/(v + λ)² and d = Σ v/(v + λ). Products of
+//! rows know an eigenvalue to a rounding of the largest one, so that of the small ones nothing may be left. Their
+//! directions B = X_S V₂ are made from the rows, where dependent columns cancel before they are squared.
+
+use crate::data::{CenteredData, dot};
+use crate::state::SubsetFit;
+use ndarray::{Array1, Array2};
+use vaglio_core::Feature;
+use vaglio_kernels::linalg;
+
+/// The part of the largest eigenvalue below which one is made from the rows.
+const SMALL: f64 = 1e-4;
+/// The largest ‖x‖² over the least, beyond which the digits of short columns are lost beside long ones.
+const UNLIKE: f64 = 1e6;
+/// The part of ‖y‖² that errors keep at least.
+const LEAST_ERROR: f64 = 1e-4;
+
+/// The fit; not reliable where too few digits are left. Cost O(s³ + m·s·small).
+pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Option<SubsetFit> {
+    let size = subset.len();
+    let squares = subset.iter().map(|&feature| data.squares[feature]);
+    let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
+    if size == 0 || most > UNLIKE * least || !most.is_finite() {
+        return None;
+    }
+    let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
+    let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][subset[i.max(k)]]);
+    let (values, vectors) = linalg::eigh(a.view()).ok()?;
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= SMALL * largest);
+    let mut found = Sum { squares: data.target_squares.iter().sum(), freedom: 0.0 };
+    for &k in &large {
+        let along = |of_output: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
+        found.take(values[k], data.along.iter().map(along), lambda);
+    }
+    if !small.is_empty() {
+        let direction = |&k: &usize| {
+            let mut out = vec![0.0; data.columns[subset[0]].len()];
+            for (&feature, v) in subset.iter().zip(vectors.column(k)) {
+                out.iter_mut().zip(&data.columns[feature]).for_each(|(out, x)| *out += v * x);
+            }
+            out
+        };
+        let directions: Vec<Vec<f64>> = small.iter().map(direction).collect();
+        let block = Array2::from_shape_fn((small.len(), small.len()), |(i, k)| {
+            dot(&directions[i.min(k)], &directions[i.max(k)])
+        });
+        let (values, vectors) = linalg::eigh(block.view()).ok()?;
+        let of_outputs: Vec<Array1<f64>> =
+            data.targets.iter().map(|y| directions.iter().map(|direction| dot(direction, y)).collect()).collect();
+        for (value, vector) in values.iter().zip(vectors.columns()) {
+            found.take(value.max(0.0), of_outputs.iter().map(|along| along.dot(&vector)), lambda);
+        }
+    }
+    let total: f64 = data.target_squares.iter().sum();
+    let is_reliable = found.squares > LEAST_ERROR * total && found.freedom.is_finite();
+    is_reliable.then_some(SubsetFit { squares: found.squares, freedom: found.freedom, is_reliable })
+}
+
+struct Sum {
+    squares: f64,
+    freedom: f64,
+}
+
+impl Sum {
+    /// Takes a direction with what each output has along it.
+    fn take(&mut self, value: f64, along: impl Iterator<Item = f64>, lambda: f64) {
+        let over = value + lambda;
+        self.freedom += value / over;
+        self.squares -= along.map(|z| (z / over) * (z * ((value + 2.0 * lambda) / over))).sum::<f64>();
+    }
+}

@@ -1,6 +1,7 @@
 //! Ranking of features by what each is alone.
 
 use crate::{Flow, Move, Patience, Space, Walk, run};
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
@@ -9,6 +10,9 @@ crate::settings! {
     /// What features tell together plays no part in the order, so that duplicates of a good feature follow it; the score
     /// of every step is that of the whole subset. Ties go to the lowest index. Features of a block are ranked by their
     /// score together.
+    ///
+    /// Beyond as many features as rows, of the whole design where parts of it are searched, sizes grow by a fifth each,
+    /// unless `tolerance`, `patience` or a size that `choose` asks for needs every one.
     ///
     /// # Reference
     /// I. Guyon, A. Elisseeff, *An introduction to variable and feature selection*, Journal of Machine Learning Research 3
@@ -43,7 +47,9 @@ impl SearchStrategy for Rank {
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
         let forward = Outline::forward(space.features(), space.most);
-        let trials = (space.features() + forward.largest) as f64;
+        let rows = design.planned_rows().min(forward.largest);
+        let beyond = (forward.largest as f64 / rows.max(1) as f64).ln() / 1.2f64.ln();
+        let trials = space.features() as f64 + rows as f64 + beyond.ceil();
         Ok(space.outline(Outline { trials, ..forward }))
     }
 
@@ -69,11 +75,29 @@ fn ranking(walk: &mut Walk<'_, '_>) -> Result<Vec<(usize, Score)>> {
 
 /// Adds the groups in the order of the ranking, but for those that `max_features` has no room for.
 fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason> {
-    let mut patience = Patience::new(&walk.space.settings);
+    let settings = &walk.space.settings;
+    let mut patience = Patience::new(settings);
+    let every = settings.tolerance.is_some() || settings.patience.is_some();
+    let every = every || matches!(settings.choose, Choose::Size(_));
+    let design = walk.context.design();
+    let rows = if every { usize::MAX } else { design.whole().map_or(design.rows(), |(whole, _)| whole.rows()) };
     let mut left_out = false;
+    // The groups of sizes that are passed over, with how many features they are.
+    let (mut waiting, mut held) = (Vec::new(), 0);
     for (place, &(group, alone)) in ranking.iter().enumerate() {
-        if !walk.has_room(group) {
+        let own = walk.space.groups[group].len();
+        let size = walk.size() + held + own;
+        if size > walk.space.most {
             left_out = true;
+            continue;
+        }
+        if size > rows {
+            waiting.push(group);
+            held += own;
+            if is_told(size, own, rows) {
+                walk.add_together(&std::mem::take(&mut waiting))?;
+                held = 0;
+            }
             continue;
         }
         let equal = ranking[place + 1..].iter().take_while(|(_, score)| score.loss == alone.loss);
@@ -82,5 +106,30 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason
         patience.allow(walk.lowest() - score.loss, walk.has_least())?;
         walk.add(Move { group, score, tied })?;
     }
+    if !waiting.is_empty() {
+        walk.add_together(&waiting)?;
+    }
     Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { StopReason::NoCandidates })
+}
+
+/// Whether one of the last `new` sizes up to `size` is told: those from `rows` on that are each a fifth larger.
+fn is_told(size: usize, new: usize, rows: usize) -> bool {
+    let mut told = rows.max(1);
+    while told + told.div_ceil(5) <= size {
+        told += told.div_ceil(5);
+    }
+    told + new > size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_beyond_the_rows_grow_by_a_fifth() {
+        let told: Vec<usize> = (11..40).filter(|&size| is_told(size, 1, 10)).collect();
+        assert_eq!(told, [12, 15, 18, 22, 27, 33]);
+        // A block that passes a size is told.
+        assert!(is_told(13, 2, 10) && !is_told(14, 2, 10));
+    }
 }

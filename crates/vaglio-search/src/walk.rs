@@ -234,6 +234,20 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(())
     }
 
+    /// Adds groups in one step, whose score is that of the whole subset.
+    ///
+    /// # Errors
+    /// [`End`], as of every step.
+    pub fn add_together(&mut self, groups: &[usize]) -> Flow {
+        let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
+        entering.sort_unstable();
+        let subset: Vec<Feature> = self.context.subset.selected().iter().chain(&entering).copied().collect();
+        self.context.subset.reset(&subset)?;
+        groups.iter().for_each(|&group| self.inside[group] = true);
+        let score = self.context.subset.score()?;
+        self.moved(Action::Add, &entering, score, Vec::new())
+    }
+
     /// Tells of features, in increasing order, that have moved.
     pub(crate) fn moved(&mut self, action: Action, features: &[Feature], score: Score, tied: Vec<Feature>) -> Flow {
         let Some((&feature, with)) = features.split_first() else { return Ok(()) };

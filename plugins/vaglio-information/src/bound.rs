@@ -30,7 +30,8 @@ pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) 
     let largest = values.iter().copied().fold(0.0, f64::max);
     let is_kept = |value: f64| value > TRAINING_ROUNDING * largest;
     let lost = values.iter().filter(|value| !is_kept(**value)).map(|value| value.abs()).fold(0.0, f64::max);
-    let lost = if values.iter().all(|value| is_kept(*value)) { 0.0 } else { 2.0 * lost + EIGENVALUE_ROUNDING * largest };
+    let lost =
+        if values.iter().all(|value| is_kept(*value)) { 0.0 } else { 2.0 * lost + EIGENVALUE_ROUNDING * largest };
     let explained = |along: &Vec<f64>, lambda: f64| -> f64 {
         let b: Array1<f64> = members.iter().map(|&feature| along[feature]).collect();
         let terms = vectors.t().dot(&b).into_iter().zip(&values).filter(|(_, value)| lambda > 0.0 || is_kept(**value));

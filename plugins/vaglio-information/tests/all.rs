@@ -45,6 +45,50 @@ fn every_law_holds_on_columns_that_are_nearly_dependent() {
     }
 }
 
+/// Both columns of factors of two levels, which tell the same, beside others: standardized, and of 0 and 1.
+fn with_both_levels(is_standardized: bool, lambdas: &[f64]) -> Design {
+    let problem = data::regression(40, 4, 9).problem();
+    let mut columns: Vec<Vec<f64>> = problem.columns().iter().map(|column| column.values().into_owned()).collect();
+    for step in [2, 3] {
+        let level = |row: usize| f64::from(u8::from(row % step == 0));
+        let own = |sign: f64| -> Vec<f64> {
+            let (mean, one) = (40usize.div_ceil(step) as f64 / 40.0, if sign > 0.0 { 0.0 } else { 1.0 });
+            let value = |row| if is_standardized { sign * (level(row) - mean) } else { one + sign * level(row) };
+            (0..40).map(value).collect()
+        };
+        columns.extend([own(1.0), own(-1.0)]);
+    }
+    let views: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let targets: Vec<f64> =
+        (0..40).map(|row| columns[0][row] + columns[4][row] + problem.targets()[[0, row]]).collect();
+    let problem = data::given(&views, &[&targets], vaglio_core::Task::Regression).unwrap();
+    Design::identity(&problem, Readout::new(lambdas.to_vec(), true).unwrap())
+}
+
+#[test]
+fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
+    for (measure, is_standardized) in MEASURES.iter().flat_map(|m| [(*m, true), (*m, false)]) {
+        for lambda in [1e-8, 1e-4, 0.1] {
+            let (criterion, design) = (of(measure), with_both_levels(is_standardized, &[lambda]));
+            holds(measure, criterion::walk(&criterion, &design, 60, 3, 1e-9));
+            let outline = Outline { start: 0, largest: 8, trials: 256.0, steps: 0 };
+            let mut subset = Subset::open(&criterion, &design, &outline).unwrap();
+            let all: Vec<Feature> = (0..8).collect();
+            let bound = subset.tree(&all).unwrap().bound(0, 8).unwrap();
+            let score = |chosen: u32| {
+                let members: Vec<Feature> = all.iter().copied().filter(|k| chosen >> k & 1 == 1).collect();
+                criterion.evaluate(&design, &members).unwrap().loss
+            };
+            let lowest = (1..256).map(score).fold(f64::INFINITY, f64::min);
+            assert!(bound <= lowest + 1e-9 * lowest.abs(), "{}: {bound} > {lowest}", measure.name());
+            if measure == Measure::Training {
+                // Without a price the bound is the error of all columns, or nearly.
+                assert!(bound > 0.9 * lowest, "{lambda}: {bound} and {lowest}");
+            }
+        }
+    }
+}
+
 #[test]
 fn long_walks_stay_on_the_definition() {
     for measure in MEASURES {

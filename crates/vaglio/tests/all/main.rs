@@ -8,6 +8,7 @@ mod crrr;
 mod decisions;
 mod each_output;
 mod exactness;
+mod fitted_lambda;
 mod folds;
 mod forward;
 mod hard_cells;
@@ -26,6 +27,7 @@ mod searches;
 mod splits;
 mod standard_errors;
 mod walks_loo;
+mod wide_loo;
 
 /// Runs work on one thread of a pool. Small problems take longer to hand over to another thread than to compute; that
 /// the number of threads changes nothing is a law of its own.

@@ -142,10 +142,15 @@ impl Criterion for Information {
         }
         let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
+        // Of all subsets those that are scored have a state of their own, and a bound by eigenvalues.
+        let of_tree =
+            if outline.steps == 0 && outline.start < outline.largest { 2.0 * size * size * size } else { 0.0 };
         Estimate {
             engine: ENGINE,
             reason: "moments of the rows, O(1) a trial".into(),
-            flops: once + pass + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size)),
+            flops: once
+                + pass
+                + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
             bytes: 8.0 * (rows * columns + columns * size * (1.0 + lambdas)),
         }
     }

@@ -20,7 +20,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
+use vaglio_core::{Criterion, Design, HeldOut, Outline, Result, shown};
 use vaglio_report::record::left_out_rows;
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
@@ -246,11 +246,14 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
     let rows = design.planned_rows() as f64;
     let test =
         prepared.test.as_ref().map_or(0, |test| test.rows()) as f64 * prepared.times.map_or(1.0, |times| times[1]);
+    let Outline { start, largest, steps, .. } = walk.outline;
+    let is_one = start == largest && steps == 0;
     let trail = |size: f64| {
-        let triangle = 2.0 * rows * size * size + size.powi(3);
-        (triangle + outputs * (rows + test) * size * size) / REDUCING
+        let (side, entries) = (size.min(rows), if is_one { 1.0 } else { size });
+        let triangle = 2.0 * rows * size * side + side.powi(3);
+        (triangle + outputs * (rows + test) * size * entries) / REDUCING
     };
-    let largest = walk.outline.largest as f64;
+    let largest = largest as f64;
     let shortest = largest * (walk.seconds.low / walk.seconds.high.max(f64::MIN_POSITIVE)).min(1.0);
     let trails = Span { low: trail(shortest), high: trail(largest) };
     let curve = trails.times(2.0).give_or_take(SURE);

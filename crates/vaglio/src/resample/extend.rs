@@ -52,7 +52,6 @@ pub(super) fn cross_validated_beyond(
         insert(all, of_all, is_below);
         found.folds.iter_mut().zip(more.folds).for_each(|(fold, more)| insert(fold, more, is_below));
         found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
-        found.table = table::pooled(&*selector.loss(sample.task()), lambdas.clone(), &found.folds)?;
     }
     Ok(Some(found))
 }

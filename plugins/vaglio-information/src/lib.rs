@@ -142,9 +142,9 @@ impl Criterion for Information {
         }
         let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
-        // Of all subsets those that are scored have a state of their own, and a bound by eigenvalues.
+        // Of all subsets those that are scored, about a quarter, have a state of their own and a bound by eigenvalues.
         let of_tree =
-            if outline.steps == 0 && outline.start < outline.largest { 2.0 * size * size * size } else { 0.0 };
+            if outline.steps == 0 && outline.start < outline.largest { 0.5 * size * size * size } else { 0.0 };
         Estimate {
             engine: ENGINE,
             reason: "moments of the rows, O(1) a trial".into(),

@@ -1,6 +1,6 @@
 //! The size and the λ of a selection.
 
-use super::extend::cross_validated_beyond;
+use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
@@ -157,7 +157,10 @@ pub(crate) fn select(
     };
     let loss = &*selector.loss(sample.task());
     let table = table::pooled(loss, lambdas.clone(), &folds, everything)?;
-    let (place, cell) = table.pick(how.rule)?;
+    let (place, cell) = match by_score_alone(selector, design, &table, is_written, monitor)? {
+        Some(found) => found,
+        None => table.pick(how.rule)?,
+    };
     let mut searched = match first {
         Some(searched) => searched,
         None => walk(selector, design, (&lambdas, place), Instant::now(), monitor)?,
@@ -198,7 +201,7 @@ pub(crate) fn select(
 }
 
 /// The walk at one λ, by its place.
-fn walk(
+pub(super) fn walk(
     selector: &ValidSelector,
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),

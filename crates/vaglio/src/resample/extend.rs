@@ -1,12 +1,14 @@
 //! A grid of λ that goes on where its end wins.
 
+use super::choice::walk;
 use super::sample::Sample;
 use super::parting::Part;
 use super::table;
 use super::validated::{CrossValidated, cross_validated};
 use crate::selector::ValidSelector;
+use std::time::Instant;
 use vaglio_core::{Design, Monitor, Result, Rule};
-use vaglio_report::record::Table;
+use vaglio_report::record::{Cell, Table};
 
 /// Values that are tried beyond an end at once.
 const STEP: usize = 4;
@@ -54,6 +56,35 @@ pub(super) fn cross_validated_beyond(
         found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
     }
     Ok(Some(found))
+}
+
+/// The λ of a fitted grid that the score takes, where every column stays and the user did not ask for folds: nothing was
+/// searched that would make the score too low, and of all rows it tells more than folds do. The cell is what folds say of it.
+///
+/// # Errors
+/// Those of the search.
+pub(super) fn by_score_alone(
+    selector: &ValidSelector,
+    design: &Design,
+    table: &Table,
+    is_written: bool,
+    monitor: &mut Monitor<'_>,
+) -> Result<Option<(usize, Cell)>> {
+    let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
+    let outline = selector.search().outline(design)?;
+    let is_whole = outline.start == outline.largest && outline.steps == 0 && outline.trials == 1.0;
+    if is_written || !is_fitted || !is_whole || table.lambdas.len() < 2 {
+        return Ok(None);
+    }
+    let mut best: Option<(f64, usize)> = None;
+    for place in 0..table.lambdas.len() {
+        let path = walk(selector, design, (&table.lambdas, place), Instant::now(), monitor)?.path;
+        let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
+        if best.is_none_or(|(lowest, _)| entry.score.loss < lowest) {
+            best = Some((entry.score.loss, place));
+        }
+    }
+    Ok(best.and_then(|(_, place)| Some((place, *table.cells[place].last()?))))
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

@@ -120,14 +120,7 @@ pub(crate) fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        cross_validated_beyond(
-            selector,
-            (sample, design),
-            &deals,
-            everything,
-            (&mut lambdas, &mut all),
-            monitor,
-        )
+        cross_validated_beyond(selector, (sample, design), &deals, everything, (&mut lambdas, &mut all), monitor)
     });
     let done = match folds {
         Ok(done) => done,

@@ -1,8 +1,8 @@
 //! A grid of λ that goes on where its end wins.
 
 use super::choice::walk;
-use super::sample::Sample;
 use super::parting::Part;
+use super::sample::Sample;
 use super::table;
 use super::validated::{CrossValidated, cross_validated};
 use crate::selector::ValidSelector;

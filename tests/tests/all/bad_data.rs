@@ -153,7 +153,7 @@ fn duplicate_and_dependent_columns_work() {
         *line = if row == 0 { format!("{line},copy,{third}") } else { format!("{line},{cell},{third}") };
     }
     folder.write("train.csv", lines.join("\n"));
-    let done = folder.run(&pipeline(""));
+    let done = folder.run(&pipeline("learner: {kind: rls, lambda: 1.0}"));
     assert_eq!(done["steps"][0]["index"], 1);
     assert_eq!(done["steps"][0]["tied"], serde_json::json!([4]));
     assert!(done["steps"].as_array().unwrap().iter().all(|s| s["score"].as_f64().unwrap().is_finite()));

@@ -6,7 +6,7 @@
 
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{AutoGrid, Design, Error, Feature, Result, geometric};
+use vaglio_core::{AutoGrid, Design, Feature, geometric};
 use vaglio_kernels::linalg::{eigh, gram};
 
 /// The part of the largest eigenvalue below which another does not count: there closed forms lose half of their digits.
@@ -23,18 +23,15 @@ const MOST_WORK: f64 = 4e9;
 const PANEL: usize = 1 << 20;
 
 /// The design with its grid of λ fitted to it, where it is to be; a part of `whole` takes that of all rows.
-///
-/// # Errors
-/// [`Error::Numerical`] for columns whose squares overflow.
-pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Result<Design> {
-    let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return Ok(design) };
+pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
+    let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return design };
     if let Some(readout) = whole.and_then(Design::readout) {
-        return Ok(design.at_lambdas(&readout.lambdas));
+        return design.at_lambdas(&readout.lambdas);
     }
-    Ok(match extremes(&design)? {
+    match extremes(&design) {
         Some((least, largest)) => design.at_lambdas(&grid(auto, least, largest)),
         None => design,
-    })
+    }
 }
 
 /// The grid for eigenvalues between two.
@@ -51,9 +48,9 @@ fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
 }
 
 /// The least eigenvalue that counts and the largest, of the weighted Gram matrix of the columns about their means where there
-/// is an intercept; `None` where none is positive. Of large designs those of evenly spread rows. Cost O(rows · columns ·
+/// is an intercept; `None` where none is positive, or squares overflow. Of large designs those of evenly spread rows. Cost O(rows · columns ·
 /// smaller of both).
-fn extremes(design: &Design) -> Result<Option<(f64, f64)>> {
+fn extremes(design: &Design) -> Option<(f64, f64)> {
     let columns = design.candidates();
     let rows = design.rows();
     let many = |rows: usize| rows as f64 * columns.len() as f64 * rows.min(columns.len()) as f64;
@@ -64,16 +61,16 @@ fn extremes(design: &Design) -> Result<Option<(f64, f64)>> {
     let spread: Vec<usize> =
         (0..taken).map(|place| (place as u128 * rows as u128 / taken.max(1) as u128) as usize).collect();
     let products = gram_of(design, &columns, &spread);
-    let overflow = || Error::Numerical("sums of squares of the columns overflow; rescale or standardize them".into());
+    // What no double holds is refused by those who name the column.
     if products.iter().any(|value| !value.is_finite()) {
-        return Err(overflow());
+        return None;
     }
-    let (values, _) = eigh(products.view()).map_err(|_| overflow())?;
+    let (values, _) = eigh(products.view()).ok()?;
     let part = rows as f64 / taken.max(1) as f64;
     let largest = values.iter().copied().fold(0.0, f64::max) * part;
     let counting = values.iter().map(|value| value * part).filter(|value| *value > LEAST_PART * largest);
     let least = counting.fold(f64::INFINITY, f64::min);
-    Ok((least.is_normal() && largest.is_finite()).then_some((least, largest)))
+    (least.is_normal() && largest.is_finite()).then_some((least, largest))
 }
 
 /// X R Xᵀ or its other side, whichever is smaller, for the columns X about their means and the weights R of some rows.

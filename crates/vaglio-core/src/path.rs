@@ -223,10 +223,11 @@ impl Path {
     /// The size of the last entry, where that holds all that there was to take: every one of so many `candidates`, what
     /// the search opened with, or as much as may be the result at least.
     pub fn everything(&self, candidates: usize) -> Option<usize> {
-        let largest = self.entries.last()?.subset.len();
+        let largest = self.entries.last().map_or(0, |entry| entry.subset.len());
         let most = self.stages.last().map_or(candidates, |before| before.taken.len());
         let opens = self.steps.first().is_some_and(|step| step.action == Action::Remove);
-        (largest >= most || opens || *self.allowed.start() >= largest).then_some(largest)
+        let is_least = largest > 0 && *self.allowed.start() >= largest;
+        (largest >= most || opens || is_least).then_some(largest)
     }
 
     /// A search that was stopped before it reached a subset.

@@ -1,5 +1,6 @@
 //! Losses of whole selections by size and λ, the pair that is taken, and by what.
 
+use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result, Rule};
 
@@ -68,6 +69,35 @@ pub enum ChosenBy {
     Score,
     /// The user, by a number or as the last that was reached.
     Setting,
+}
+
+/// How the result was taken from the path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChosenRecord {
+    /// By what.
+    pub by: ChosenBy,
+    /// The rule, where sizes were compared.
+    pub rule: Option<Rule>,
+    /// Number of columns.
+    pub size: usize,
+    /// The λ of the walk, or of the subset.
+    pub lambda: Option<f64>,
+    /// The cross-validated loss of the whole selection, in the units of the target.
+    #[serde(default, with = "infinity::optional")]
+    pub cross_validated: Option<f64>,
+    /// Its standard error.
+    pub standard_error: Option<f64>,
+    /// The cross-validated loss without any column.
+    #[serde(default, with = "infinity::optional")]
+    pub empty_loss: Option<f64>,
+    /// Folds of the cross-validated search.
+    pub folds: Option<usize>,
+    /// How often rows were dealt into folds.
+    pub repeats: Option<usize>,
+    /// How rows are parted, where that is not into folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub splits: Option<String>,
 }
 
 #[cfg(test)]

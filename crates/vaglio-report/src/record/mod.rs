@@ -14,7 +14,7 @@ mod told;
 mod tuning;
 mod warning;
 
-pub use choice::{Cell, ChosenBy, Table};
+pub use choice::{Cell, ChosenBy, ChosenRecord, Table};
 pub use columns::{MadeColumns, TakenColumns};
 pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
@@ -31,7 +31,7 @@ pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Certificate, Diagnostics, Feature, Rule, StopReason};
+use vaglio_core::{Certificate, Diagnostics, Feature, StopReason};
 
 /// The version of the format that this program writes and reads.
 pub const SCHEMA: &str = "vaglio.selection/2";
@@ -206,35 +206,6 @@ pub struct DataRecord {
     /// Candidates that preprocessing made of columns under other names, those of the same columns together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<MadeColumns>,
-}
-
-/// How the result was taken from the path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ChosenRecord {
-    /// By what.
-    pub by: ChosenBy,
-    /// The rule, where sizes were compared.
-    pub rule: Option<Rule>,
-    /// Number of columns.
-    pub size: usize,
-    /// The λ of the walk, or of the subset.
-    pub lambda: Option<f64>,
-    /// The cross-validated loss of the whole selection, in the units of the target.
-    #[serde(default, with = "infinity::optional")]
-    pub cross_validated: Option<f64>,
-    /// Its standard error.
-    pub standard_error: Option<f64>,
-    /// The cross-validated loss without any column.
-    #[serde(default, with = "infinity::optional")]
-    pub empty_loss: Option<f64>,
-    /// Folds of the cross-validated search.
-    pub folds: Option<usize>,
-    /// How often rows were dealt into folds.
-    pub repeats: Option<usize>,
-    /// How rows are parted, where that is not into folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub splits: Option<String>,
 }
 
 /// Wall-clock seconds.

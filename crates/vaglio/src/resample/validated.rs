@@ -20,8 +20,13 @@ pub(crate) fn parting(
     how: &CrossValidation,
     is_written: bool,
 ) -> Result<Parting> {
-    let folds = if is_written { how.folds } else { how.folds.min(sample.fold_assignment().most()) };
-    sample.parting(selector, how.splits.as_ref(), folds, 0)
+    Ok(match sample.parting(selector, how.splits.as_ref(), how.folds, 0)? {
+        Parting::Folds(assignment, folds) if !is_written => {
+            let most = assignment.most();
+            Parting::Folds(assignment, folds.min(most))
+        }
+        parting => parting,
+    })
 }
 
 /// The parts of every repeat; one repeat where all are the same.

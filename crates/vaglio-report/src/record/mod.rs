@@ -161,6 +161,9 @@ pub struct PartNames {
     /// The criterion's approximation, if it made one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approximation: Option<String>,
+    /// The map of targets, where there is one: scores are on its scale, all other figures in the units of the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_map: Option<String>,
     /// The settings of learner, criterion, search and preprocessing, with every default.
     pub settings: serde_json::Value,
 }

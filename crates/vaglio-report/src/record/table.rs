@@ -1,7 +1,7 @@
 //! The result as a short table for people.
 
 use super::told::told;
-use super::{Nested, Record, Status, Verified, left_out_rows};
+use super::{Nested, PartNames, Record, Status, Verified, left_out_rows};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
@@ -39,7 +39,8 @@ impl Record {
             None => self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default(),
         };
         let (score, empty) = (told(self.score), told(self.empty_score));
-        out.push_str(&format!("score {score} (no columns: {empty}){lambda}\n"));
+        let scale = self.pipeline.scale();
+        out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}\n"));
         self.honest(&mut out);
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
@@ -124,6 +125,13 @@ impl Record {
                 "The score is optimistic: {who} saw these rows. Give test data or `--nested 5` for an honest figure.\n"
             ));
         }
+    }
+}
+
+impl PartNames {
+    /// On which scale scores are, where it is not that of the data.
+    pub(crate) fn scale(&self) -> String {
+        self.target_map.as_ref().map_or_else(String::new, |kind| format!(" on the scale of {kind}"))
     }
 }
 

@@ -9,7 +9,7 @@ use vaglio_core::{Absolute, Role, Squared, title};
 pub fn score(source: &RecordView<'_>) -> String {
     let parts = &source.record.pipeline;
     let criterion = title(Role::Criterion, &parts.criterion);
-    format!("{criterion} {}", parts.loss.as_ref().map_or("score", LossName::title))
+    format!("{criterion} {}{}", parts.loss.as_ref().map_or("score", LossName::title), parts.scale())
 }
 
 /// The same text with a capital first letter.

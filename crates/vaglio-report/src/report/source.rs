@@ -51,7 +51,12 @@ impl<'r> RecordView<'r> {
         let scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
         let additions = record.steps.iter().filter(|step| step.action == Action::Add);
         let entered = additions.flat_map(|step| step.moved().iter().map(move |index| (*index, step))).collect();
-        RecordView { record, path, comparable: record.pipeline.loss.is_some() && !scaled, entered }
+        RecordView {
+            record,
+            path,
+            comparable: record.pipeline.loss.is_some() && !scaled && record.pipeline.target_map.is_none(),
+            entered,
+        }
     }
 
     /// The name of a column, or its index where no name is known.

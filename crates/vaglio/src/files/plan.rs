@@ -100,6 +100,12 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             settings.learner.typetag_name()
         ),
     );
+    if let Some(map) = &settings.target_map {
+        line(
+            "target_map",
+            format!("{}: scores are on its scale, other figures in the target's units", map.typetag_name()),
+        );
+    }
     if let Some(tune) = &settings.tune {
         line("tune", tune.to_string());
     }

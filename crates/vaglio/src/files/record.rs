@@ -135,6 +135,17 @@ fn stage(stage: &Stage) -> StageRecord {
 fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
     let settings = &pipeline.0;
     let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    let mut all = serde_json::json!({
+        "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
+        "learner": serde_json::to_value(&settings.learner).map_err(written)?,
+        "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
+        "search": serde_json::to_value(&settings.search).map_err(written)?,
+        "tune": serde_json::to_value(&settings.tune).map_err(written)?,
+        "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
+    });
+    if let (Some(map), Some(all)) = (&settings.target_map, all.as_object_mut()) {
+        all.insert("target_map".into(), serde_json::to_value(map).map_err(written)?);
+    }
     Ok(PartNames {
         learner: settings.learner.typetag_name().into(),
         criterion: settings.criterion.typetag_name().into(),
@@ -142,14 +153,8 @@ fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
         loss: settings.criterion.loss().map(|loss| LossName::from(&*loss)),
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),
-        settings: serde_json::json!({
-            "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
-            "learner": serde_json::to_value(&settings.learner).map_err(written)?,
-            "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
-            "search": serde_json::to_value(&settings.search).map_err(written)?,
-            "tune": serde_json::to_value(&settings.tune).map_err(written)?,
-            "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
-        }),
+        target_map: settings.target_map.as_ref().map(|map| map.typetag_name().into()),
+        settings: all,
     })
 }
 

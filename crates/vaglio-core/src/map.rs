@@ -61,6 +61,12 @@ pub trait Map: registered::Map + Debug + Send + Sync {
         false
     }
 
+    /// Whether the map makes columns of what the column `name` was in earlier rows, so that it can be a target, which is in the
+    /// table for it then, and has to leave that column out.
+    fn takes_past_of(&self, _name: &str) -> bool {
+        false
+    }
+
     /// The name of the column that the map adds as a bias: constant, and a candidate all the same.
     fn bias(&self) -> Option<&str> {
         None
@@ -115,6 +121,11 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// `false` for a map of rows in an order of time, and for one that drops rows.
     fn takes_rows_alone(&self) -> bool {
         true
+    }
+
+    /// How many rows before a row the map looks at.
+    fn past(&self) -> usize {
+        0
     }
 
     /// Whether the columns that the map makes of one are a block, as the levels of a text column are.

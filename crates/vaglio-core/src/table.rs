@@ -2,6 +2,7 @@
 
 use crate::{Column, Error, Numbers, Result};
 use chrono::{DateTime, NaiveTime};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The cells of one column of a [`Table`].
@@ -161,6 +162,18 @@ impl Table {
     /// The series of each row, if the table has them; otherwise all rows are one series.
     pub fn series(&self) -> Option<&[u32]> {
         self.series.as_deref()
+    }
+
+    /// The rows of each series, which stand together.
+    pub fn runs(&self) -> Vec<Range<usize>> {
+        let Some(series) = self.series() else { return std::iter::once(0..self.rows).collect() };
+        let mut start = 0;
+        let ends = series.chunk_by(|a, b| a == b).map(|run| {
+            let rows = start..start + run.len();
+            start = rows.end;
+            rows
+        });
+        ends.collect()
     }
 
     /// Where each row stood before any were dropped or put in another order; `None` when none were.

@@ -10,6 +10,7 @@ mod destination;
 mod figures;
 mod findings;
 mod folder;
+mod forecast;
 mod halves;
 mod holdout;
 mod importance;

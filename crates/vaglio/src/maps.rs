@@ -28,4 +28,4 @@ pub use products::{FittedProducts, Interactions, Polynomial};
 pub use scope::{LearnedOn, Scope};
 pub use standardize::{FittedStandardize, Standardize};
 pub use target_encode::{FittedTargetEncode, TargetEncode};
-pub use window::{FittedWindow, Window};
+pub use window::{FittedWindow, Lags, Window};

@@ -48,6 +48,8 @@ pub struct Prepared {
     pub(crate) reading: Reading,
     /// How many training and test rows there are for each that was read, by and by, where these are a sample.
     pub(crate) times: Option<[f64; 2]>,
+    /// The last training rows of each series, where maps look at the past of a target.
+    pub(crate) history: Option<Table>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
     /// The test rows before the maps, where intervals are to be tried on them.
@@ -139,7 +141,9 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Some(whole) => with_past(test, &train, &whole),
         None => (test, None),
     };
-    let parts = RoleColumns::take(&roles, train)?;
+    let lagged = lagged(pipeline)?;
+    let history = (!lagged.is_empty()).then(|| train.clone());
+    let parts = RoleColumns::take(&roles, train, &lagged)?;
     let task = task(spec, &parts.targets)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
@@ -160,7 +164,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Some(table) => {
             // What gives rows their fold says nothing of test rows.
             let roles = Roles { words: &[], ..roles };
-            let rows = RoleColumns::take(&roles, table).and_then(|parts| parts.rows(&recipe.task, "data.test"));
+            let rows =
+                RoleColumns::take(&roles, table, &lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"));
             let alone =
                 |rows: Rows| Rows { groups: None, assignment: None, time: None, counted: counted.clone(), ..rows };
             let problem = rows.and_then(|rows| {
@@ -190,9 +195,32 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         reading,
         times: (of_train.is_some() || of_test_rows.is_some())
             .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),
+        history,
         sample,
         test_source,
     })
+}
+
+/// The targets of which a map makes columns of the past.
+///
+/// # Errors
+/// [`Error::Setting`] where maps before it would see the present.
+fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
+    let targets = pipeline.0.data.iter().flat_map(|data| data.target.names());
+    let mut all = Vec::new();
+    for name in targets {
+        match pipeline.0.preprocess.iter().rposition(|map| map.takes_past_of(name)) {
+            Some(0) => all.push(name.clone()),
+            Some(place) => {
+                let message = format!(
+                    "the past of the target `{name}` is taken by the first map; those before it would see its present"
+                );
+                return Err(Error::setting(format!("preprocess[{place}]"), message));
+            }
+            None => {}
+        }
+    }
+    Ok(all)
 }
 
 /// Opens the files of a setting.
@@ -257,7 +285,8 @@ struct RoleColumns {
 }
 
 impl RoleColumns {
-    fn take(roles: &Roles<'_>, mut table: Table) -> Result<Self> {
+    /// Targets of which maps make columns of the past stay in the table as well.
+    fn take(roles: &Roles<'_>, mut table: Table, lagged: &[String]) -> Result<Self> {
         let spec = roles.spec;
         // A column may give the series, the groups and the folds alike.
         let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
@@ -282,6 +311,11 @@ impl RoleColumns {
         let mut targets = Vec::new();
         for name in spec.target.names() {
             targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
+        }
+        if !lagged.is_empty() {
+            let mut columns = table.take_columns();
+            columns.extend(targets.iter().filter(|(name, _)| lagged.contains(name)).cloned());
+            table = table.with_columns(columns)?;
         }
         Ok(RoleColumns { targets, weights, groups, assignment, time, rest: table })
     }

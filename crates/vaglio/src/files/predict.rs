@@ -3,6 +3,7 @@
 use super::predictions::Predictions;
 use super::series::Order;
 use crate::pipeline::saved::{Observed, Predicted, SavedModel};
+use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
 use vaglio_report::record::largest;
 
@@ -52,13 +53,26 @@ impl SavedModel {
         let all = table.rows();
         let mut keys: Vec<(String, Cells)> =
             names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
+        let lagged = self.lagged_targets();
+        table = self.with_past(table, &lagged)?;
         table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
         for name in names.into_iter().flatten() {
             table.take(name);
         }
+        table = self.forecast(table, &lagged)?;
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
-        let intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
-        let (predicted, counts) = self.chain().predict(table)?;
+        let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
+        let (mut predicted, mut counts) = self.chain().predict(table)?;
+        // Training rows that came before have the numbers behind those of the table.
+        let own = predicted.rows.partition_point(|&row| row < all);
+        if own < predicted.rows.len() {
+            predicted.rows.truncate(own);
+            predicted.values = predicted.values.slice(s![.., ..own]).to_owned();
+            counts.iter_mut().for_each(|counts| counts.truncate(own));
+            for ends in intervals.iter_mut().flat_map(|bounds| [&mut bounds.lower, &mut bounds.upper]) {
+                *ends = ends.slice(s![.., ..own]).to_owned();
+            }
+        }
         if !keys.is_empty() {
             keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }

@@ -124,6 +124,9 @@ impl SavedModel {
     /// The columns of a file with this header that are read, and what they hold.
     pub(super) fn wanted(&self, header: &[String], beside: &Beside) -> Result<(Vec<String>, HashMap<String, Hint>)> {
         let mut wanted = self.reads(beside);
+        // Targets of the past that are not there are forecast.
+        let lagged = self.lagged_targets();
+        wanted.retain(|name| header.contains(name) || !lagged.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }

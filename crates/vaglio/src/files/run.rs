@@ -161,7 +161,9 @@ fn saved(
         SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
     let Evaluated { calibration, intervals, .. } = evaluated;
     let reading = Some(reading);
-    Ok(SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) })
+    let saved =
+        SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) };
+    Ok(saved.after(prepared.history.as_ref()))
 }
 
 /// The configuration with every default written out and paths relative to the folder it is written to.

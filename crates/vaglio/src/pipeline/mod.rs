@@ -19,7 +19,7 @@ pub use limits::Limits;
 pub use load::{by_default, load};
 pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
 pub use saved::{
-    Calibration, FoldModel, HeldOutBy, IntervalEnds, Logistic, Observed, Reading, SavedIntervals, SavedModel,
+    Calibration, FoldModel, HeldOutBy, History, IntervalEnds, Logistic, Observed, Reading, SavedIntervals, SavedModel,
 };
 pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};

@@ -2,12 +2,14 @@
 
 mod calibration;
 mod chain;
+pub(crate) mod history;
 pub(crate) mod intervals;
 mod origin;
 mod read_options;
 
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::{Chain, Predicted, scaled};
+pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use origin::MadeBy;
 pub use read_options::Reading;
@@ -75,6 +77,9 @@ pub struct SavedModel {
     /// Prediction intervals, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<SavedIntervals>,
+    /// The last training rows of each series, where the past of a target is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
 }
 
 /// The features that a selection took.
@@ -138,6 +143,7 @@ impl SavedModel {
             observed: None,
             calibration: None,
             intervals: None,
+            history: None,
         };
         saved.sources = saved.chain().sources();
         let maps = saved.maps.iter().map(|map| ("FittedMap", map.typetag_name()));
@@ -263,6 +269,7 @@ impl SavedModel {
         if let Some(calibration) = &self.calibration {
             calibration.check(&self.task, outputs)?;
         }
+        self.history.as_ref().map_or(Ok(()), History::check)?;
         match &self.intervals {
             Some(_) if self.task != Task::Regression => Err("intervals of classes".into()),
             Some(intervals) => intervals.check(outputs),

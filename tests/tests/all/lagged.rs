@@ -1,0 +1,168 @@
+//! Targets of the past as columns, and forecasts that go on from their own predictions, beside plain loops.
+
+use crate::common::Folder;
+use vaglio_testkit::Random;
+
+const LAMBDA: f64 = 0.5;
+
+/// A row of a series: its label, its time, a column and the target.
+#[derive(Clone)]
+struct Step {
+    series: &'static str,
+    time: usize,
+    x: f64,
+    y: f64,
+}
+
+/// Two autoregressive series of `steps` steps each, whose target follows a column and itself.
+fn steps(steps: usize) -> Vec<Step> {
+    let mut random = Random::new(31);
+    let mut all: Vec<Step> = Vec::new();
+    for series in ["a", "b"] {
+        let mut past = [0.0, 0.0];
+        for time in 0..steps {
+            let x = random.normal();
+            let y = 1.0 + 0.6 * past[0] - 0.3 * past[1] + 0.8 * x + 0.3 * random.normal();
+            past = [y, past[0]];
+            all.push(Step { series, time, x, y });
+        }
+    }
+    all
+}
+
+fn file(steps: &[Step], target: impl Fn(&Step) -> Option<f64>) -> String {
+    let line = |step: &Step| {
+        let y = target(step).map(|y| y.to_string()).unwrap_or_default();
+        format!("{},{},{},{y}\n", step.series, step.time, step.x)
+    };
+    format!("id,t,x,y\n{}", steps.iter().map(line).collect::<String>())
+}
+
+/// The weights of x, y one and two steps before, and 1, by normal equations of the rows that have a past.
+fn by_hand(steps: &[Step]) -> [f64; 4] {
+    let mut a = [[0.0; 5]; 4];
+    for k in 2..steps.len() {
+        if steps[k].series != steps[k - 2].series {
+            continue;
+        }
+        let row = [steps[k].x, steps[k - 1].y, steps[k - 2].y, 1.0, steps[k].y];
+        (0..4).for_each(|i| (0..5).for_each(|j| a[i][j] += row[i] * row[j]));
+    }
+    (0..3).for_each(|i| a[i][i] += LAMBDA);
+    for i in 0..4 {
+        for other in (0..4).filter(|&other| other != i) {
+            let factor = a[other][i] / a[i][i];
+            for j in 0..5 {
+                a[other][j] -= factor * a[i][j];
+            }
+        }
+    }
+    [0, 1, 2, 3].map(|i| a[i][4] / a[i][i])
+}
+
+fn predicted(weights: [f64; 4], x: f64, past: [f64; 2]) -> f64 {
+    weights[0] * x + weights[1] * past[0] + weights[2] * past[1] + weights[3]
+}
+
+fn trained(name: &str, steps: &[Step]) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("train.csv", file(steps, |step| Some(step.y)));
+    let record = folder.run(&format!(
+        "version: 1\ndata: {{train: train.csv, target: y, series: id, time: t}}
+preprocess: [{{kind: window, lags: {{y: [1, 2], x: [0]}}}}]
+learner: {{kind: rls, lambda: {LAMBDA}}}\ncriterion: loo\nsearch: {{kind: all, choose: last}}\n"
+    ));
+    assert_eq!(record["candidates"], serde_json::json!(["x", "y_lag1", "y_lag2"]));
+    folder
+}
+
+/// Predictions of a file by series and time.
+fn predictions(folder: &Folder, text: &str) -> Vec<(String, usize, f64)> {
+    folder.write("new.csv", text);
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "p.csv"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let line = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        (cells[0].to_owned(), cells[1].parse().unwrap(), cells[2].parse().unwrap())
+    };
+    folder.read("p.csv").lines().skip(1).map(line).collect()
+}
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-10 * a.abs().max(1.0), "{a} {b}");
+}
+
+#[test]
+fn known_targets_of_the_past_are_taken_from_the_table() {
+    let all = steps(40);
+    let folder = trained("lagged", &all);
+    let weights = by_hand(&all);
+    let found = predictions(&folder, &file(&all, |step| Some(step.y)));
+    assert_eq!(found.len(), 76);
+    for (series, time, value) in found {
+        let at = all.iter().position(|step| step.series == series && step.time == time).unwrap();
+        near(predicted(weights, all[at].x, [all[at - 1].y, all[at - 2].y]), value);
+    }
+}
+
+#[test]
+fn what_is_not_known_is_forecast_step_by_step() {
+    let all = steps(50);
+    let (train, future): (Vec<Step>, Vec<Step>) = all.iter().cloned().partition(|step| step.time < 44);
+    let folder = trained("forecast", &train);
+    let weights = by_hand(&train);
+    // A table without the target goes on from the training rows; one with some targets, from these.
+    let without: String =
+        file(&future, |_| None).lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0)).collect();
+    let some = |step: &Step| (step.time < 46).then_some(step.y);
+    for (text, first) in
+        [(without, 44), (file(&future, |_| None), 44), (file(&future, some), 46), (file(&all, some), 46)]
+    {
+        let found = predictions(&folder, &text);
+        for series in ["a", "b"] {
+            let own: Vec<&Step> = all.iter().filter(|step| step.series == series).collect();
+            let mut past = [own[first - 1].y, own[first - 2].y];
+            for step in &own[first..] {
+                let expected = predicted(weights, step.x, past);
+                past = [expected, past[0]];
+                near(expected, found.iter().find(|(id, time, _)| id == series && *time == step.time).unwrap().2);
+            }
+            // The first two future rows are predicted from true targets, where the table has them.
+            if first == 46 {
+                let expected = predicted(weights, own[45].x, [own[44].y, own[43].y]);
+                near(expected, found.iter().find(|(id, time, _)| id == series && *time == 45).unwrap().2);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_would_see_the_present_is_refused() {
+    let all = steps(20);
+    let folder = trained("lagged_refused", &all);
+    for (maps, words) in [
+        ("[{kind: window, lags: {y: [0, 1]}}]", "`preprocess[0].lags.y`: 0 is the present of the target `y`"),
+        ("[{kind: window, lags: [0, 1], columns: [x, y]}]", "`preprocess[0].lags`: 0 is the present of the target `y`"),
+        (
+            "[standardize, {kind: window, lags: {y: [1]}}]",
+            "`preprocess[1]`: the past of the target `y` is taken by the first map",
+        ),
+        ("[{kind: window, lags: {z: [1]}}]", "no column `z`"),
+    ] {
+        folder.write(
+            "p.yaml",
+            format!("version: 1\ndata: {{train: train.csv, target: y, series: id, time: t}}\npreprocess: {maps}\n"),
+        );
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", "other"]);
+        assert_eq!(ran.code, Some(2), "{maps}: {ran:?}");
+        assert!(ran.err.contains(words), "{maps}: {}", ran.err);
+    }
+    // A series that was not there has no past to go on from.
+    folder.write("new.csv", "id,t,x,y\nc,0,1,\nc,1,1,\nc,2,1,\n");
+    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "p.csv"]);
+    assert!(
+        ran.code != Some(0)
+            && ran.err.contains("row 1: the target is missing, and a forecast needs the 2 rows before it"),
+        "{ran:?}"
+    );
+}

@@ -61,10 +61,10 @@ pub trait Map: registered::Map + Debug + Send + Sync {
         false
     }
 
-    /// Whether the map makes columns of what the column `name` was in earlier rows, so that it can be a target, which is in the
-    /// table for it then, and has to leave that column out.
-    fn takes_past_of(&self, _name: &str) -> bool {
-        false
+    /// How many rows back the map looks at the column `name` at least, where it makes columns of its past. That column can be a
+    /// target: it is in the table for the map then, which leaves the column itself out.
+    fn past_of(&self, _name: &str) -> Option<usize> {
+        None
     }
 
     /// The name of the column that the map adds as a bias: constant, and a candidate all the same.

@@ -42,7 +42,7 @@ macro_rules! exported {
     };
 }
 
-use vaglio::{criteria, learners, maps, prelude, search, splits};
+use vaglio::{criteria, learners, maps, prelude, search, splits, target_maps};
 
 /// The path by which a program names the type of a part; those that come with vaglio are in its prelude.
 fn exported(defined: &str) -> String {
@@ -59,6 +59,8 @@ fn exported(defined: &str) -> String {
             Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
             Pinball, Polynomial, Power, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, ZeroOne}
     };
+    // Their words are those of maps of columns, so they have a module of their own in programs.
+    let of_targets = exported! { target_maps::{Log, Log1p, Power, Rank} };
     let plugins = exported! {
         vaglio_beam::{Beam}
         vaglio_dependence::{Hsic, Mrmr, MrmrInformation, Qpfs}
@@ -69,6 +71,9 @@ fn exported(defined: &str) -> String {
         vaglio_reservoir::{Reservoir}
     };
     let of = |all: &[(&str, &'static str)]| all.iter().find(|(is, _)| *is == defined).map(|(_, path)| *path);
+    if let Some(path) = of(&of_targets) {
+        return format!("vaglio::{path}");
+    }
     match (of(&own), of(&in_prelude), of(&plugins)) {
         (Some(path), Some(_), None) => format!("vaglio::{path}"),
         (None, Some(path), None) => format!("vaglio::{path}"),
@@ -119,6 +124,7 @@ fn every_part_is_listed_with_its_settings() {
             "search" => ("searches", "All searches"),
             "learner" => ("learners", "All learners"),
             "map" => ("maps", "All maps"),
+            "target_map" => ("target-maps", "All maps of targets"),
             "loss" => ("losses", "All losses"),
             "resampling" => ("splits", "All ways to hold rows out"),
             other => panic!("a page of every {other} is wanted"),

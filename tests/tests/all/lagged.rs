@@ -50,11 +50,10 @@ fn by_hand(steps: &[Step]) -> [f64; 4] {
     }
     (0..3).for_each(|i| a[i][i] += LAMBDA);
     for i in 0..4 {
+        let pivot = a[i];
         for other in (0..4).filter(|&other| other != i) {
-            let factor = a[other][i] / a[i][i];
-            for j in 0..5 {
-                a[other][j] -= factor * a[i][j];
-            }
+            let factor = a[other][i] / pivot[i];
+            a[other].iter_mut().zip(pivot).for_each(|(a, of_pivot)| *a -= factor * of_pivot);
         }
     }
     [0, 1, 2, 3].map(|i| a[i][4] / a[i][i])
@@ -164,5 +163,23 @@ fn what_would_see_the_present_is_refused() {
         ran.code != Some(0)
             && ran.err.contains("row 1: the target is missing, and a forecast needs the 2 rows before it"),
         "{ran:?}"
+    );
+}
+
+#[test]
+fn forward_chaining_without_a_gap_is_told_where_targets_are_predicted_several_steps_ahead() {
+    let folder = Folder::new("lagged_gap");
+    folder.write("train.csv", file(&steps(60)[..60], |step| Some(step.y)));
+    let warned = |lags: &str, gap: usize| {
+        let record = folder.run(&format!(
+            "version: 1\ndata: {{train: train.csv, target: y, time: t, exclude: [id]}}
+preprocess: [{{kind: window, lags: {{y: {lags}, x: [0]}}}}]\nlearner: {{kind: rls, lambda: 1}}
+criterion: {{kind: kfold, splits: {{kind: forward, folds: 3, gap: {gap}}}}}\nsearch: {{kind: all, choose: last}}\n"
+        ));
+        record["warnings"].as_array().unwrap().iter().any(|warning| warning["kind"] == "no_gap")
+    };
+    assert_eq!(
+        [warned("[3, 4]", 0), warned("[3, 4]", 1), warned("[3, 4]", 2), warned("[1, 3]", 0)],
+        [true, true, false, false]
     );
 }

@@ -37,6 +37,8 @@ pub enum WarningKind {
     AllColumns,
     /// A class that no row is given.
     NeverCalled,
+    /// Targets are predicted some steps ahead, and folds are trained on targets that are not known by then.
+    NoGap,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
     /// A column, or two together, say the target.

@@ -209,7 +209,7 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
     let targets = pipeline.0.data.iter().flat_map(|data| data.target.names());
     let mut all = Vec::new();
     for name in targets {
-        match pipeline.0.preprocess.iter().rposition(|map| map.takes_past_of(name)) {
+        match pipeline.0.preprocess.iter().rposition(|map| map.past_of(name).is_some()) {
             Some(0) => all.push(name.clone()),
             Some(place) => {
                 let message = format!(

@@ -200,6 +200,24 @@ fn selected(
     Ok(subset.iter().zip(worths).enumerate().map(record).collect())
 }
 
+/// Where all lags of the targets are of h steps and more, forward chaining trains on targets of the h − 1 steps before a
+/// block, which are not known when it is predicted.
+fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
+    let targets = pipeline.0.data.as_ref()?.target.names();
+    let map = pipeline.0.preprocess.first()?;
+    let ahead = targets.iter().filter_map(|name| map.past_of(name)).min()?;
+    let splits = &serde_json::to_value(&pipeline.0.criterion).ok()?["splits"];
+    let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
+    let wanted = ahead as u64 - 1;
+    (gap < wanted).then(|| {
+        let message = format!(
+            "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
+             `gap: {wanted}`, since the targets just before a block are not known by then"
+        );
+        Warning::new(WarningKind::NoGap, message)
+    })
+}
+
 /// Those of the table and the selection, and what the steps and the settings say.
 fn warnings(
     pipeline: &ValidPipeline,
@@ -217,6 +235,7 @@ fn warnings(
         );
         warnings.push(Warning::new(WarningKind::StandardizedOnce, message));
     }
+    warnings.extend(without_gap(pipeline));
     if pipeline.0.criterion.loss().is_some() && loss.needs_classes() {
         // The last step that changed what was known to be lowest; after it columns differ by their index alone.
         let mut lowest = selection.path.empty.loss;

@@ -93,8 +93,8 @@ impl Map for Window {
         true
     }
 
-    fn takes_past_of(&self, name: &str) -> bool {
-        self.named(name).is_some()
+    fn past_of(&self, name: &str) -> Option<usize> {
+        self.named(name)?.iter().copied().min()
     }
 
     fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {

@@ -20,7 +20,8 @@ pub enum Choose {
     Best,
     /// The last size that was reached.
     Last,
-    /// The fewest features whose score is within one standard error of the lowest.
+    /// The fewest features whose score is within one standard error of the lowest; that of the level, since a criterion
+    /// tells no losses of rows.
     OneSe,
     /// So many features, or the most below that were reached.
     Size(usize),
@@ -69,7 +70,8 @@ pub enum Rule {
     /// The lowest loss.
     #[default]
     Best,
-    /// The fewest features, then the largest λ, within one standard error of the lowest loss.
+    /// The fewest features, then the largest λ, whose difference to the lowest loss, on the same rows, is within one standard
+    /// error of that difference.
     OneSe,
 }
 

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::record::{Nested, OuterFold, Paired};
+use vaglio_core::{ClusterSum, Spread};
 
 /// What the outer losses of two runs differ by.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +11,7 @@ pub enum Difference {
     Of {
         /// Its mean.
         mean: f64,
-        /// The standard error of the mean, over pairs.
+        /// The standard error of the mean: over rows or clusters, or over folds, the larger.
         standard_error: Option<f64>,
         /// What was paired.
         by: PairedBy,
@@ -26,6 +27,8 @@ pub enum Difference {
 pub enum PairedBy {
     /// Rows that were held out.
     Rows,
+    /// Groups, series or stretches of time that were held out.
+    Clusters,
     /// Outer folds, weighted by their rows.
     Folds,
 }
@@ -36,6 +39,7 @@ impl Difference {
         match self {
             Difference::None(why) => why.clone(),
             Difference::Of { by: PairedBy::Rows, pairs, .. } => format!("{pairs} rows"),
+            Difference::Of { by: PairedBy::Clusters, pairs, .. } => format!("{pairs} clusters of rows"),
             Difference::Of { by: PairedBy::Folds, pairs, .. } => format!("{pairs} outer folds"),
         }
     }
@@ -57,8 +61,8 @@ impl std::fmt::Display for Difference {
 pub(super) fn difference(a: &Run, b: &Run) -> Difference {
     match matching(a, b) {
         Err(why) => Difference::None(why),
-        Ok((first, second, p, q)) => by_rows(p, q)
-            .or_else(|| by_folds(&first.per_fold, &second.per_fold))
+        Ok((first, second, p, q)) => by_rows(first, second, p, q)
+            .or_else(|| by_folds(first, second))
             .unwrap_or_else(|| Difference::None("a fold has no finite loss".into())),
     }
 }
@@ -88,29 +92,45 @@ fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<Matched<'r>, String> {
     }
 }
 
-fn by_rows(a: &Paired, b: &Paired) -> Option<Difference> {
-    let (first, second) = (a.losses.as_ref()?, b.losses.as_ref()?);
-    if first.len() != second.len() || a.weights != b.weights {
+fn by_rows(first: &Nested, second: &Nested, p: &Paired, q: &Paired) -> Option<Difference> {
+    let (a, b) = (p.losses.as_ref()?, q.losses.as_ref()?);
+    if a.len() != b.len() || p.weights != q.weights || p.clusters != q.clusters {
         return None;
     }
-    let weight = |row: usize| a.weights.as_ref().and_then(|weights| weights.get(row)).copied().unwrap_or(1.0);
-    let pairs = first.iter().zip(second).enumerate().map(|(row, (a, b))| (a - b, weight(row)));
-    of(pairs.collect(), PairedBy::Rows)
+    let pair = |(row, (a, b)): (usize, (&f64, &f64))| {
+        let weight = p.weights.as_ref().and_then(|weights| weights.get(row)).copied().unwrap_or(1.0);
+        let cluster = p.clusters.as_ref().and_then(|clusters| clusters.get(row)).copied().unwrap_or(row as u32);
+        ClusterSum { cluster, weight, sum: weight * (a - b) }
+    };
+    let pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
+    let clusters = Spread::of(&[&pairs], 1).clusters;
+    let folds =
+        Spread::of(&of_folds(first, second).iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats);
+    let by = if p.clusters.is_some() { PairedBy::Clusters } else { PairedBy::Rows };
+    let count = clusters.map_or(pairs.len(), |(_, count)| count);
+    of(&pairs, Spread { clusters, folds: folds.folds }, by, count)
 }
 
-fn by_folds(a: &[OuterFold], b: &[OuterFold]) -> Option<Difference> {
-    of(a.iter().zip(b).map(|(a, b)| (a.loss - b.loss, a.rows as f64)).collect(), PairedBy::Folds)
+fn by_folds(first: &Nested, second: &Nested) -> Option<Difference> {
+    let pairs = of_folds(first, second);
+    let folds = Spread::of(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats).folds;
+    of(&pairs, Spread { clusters: None, folds }, PairedBy::Folds, pairs.len())
 }
 
-/// The weighted mean of differences, with its standard error.
-fn of(pairs: Vec<(f64, f64)>, by: PairedBy) -> Option<Difference> {
-    let (count, total) = (pairs.len(), pairs.iter().map(|(_, weight)| weight).sum::<f64>());
-    let mean = pairs.iter().map(|(d, weight)| weight * d).sum::<f64>() / total;
-    let squares = pairs.iter().map(|(d, weight)| weight * (d - mean) * (d - mean)).sum::<f64>();
-    // Of few folds the spread is that of a sample, of rows that of the losses in every other figure.
-    let free = if by == PairedBy::Rows { count as f64 } else { count as f64 - 1.0 };
-    let standard_error = (count > 1).then(|| (squares / total / free).sqrt());
-    mean.is_finite().then_some(Difference::Of { mean, standard_error, by, pairs: count })
+/// What the losses of each fold differ by.
+fn of_folds(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
+    let pair = |(fold, (a, b)): (u32, (&OuterFold, &OuterFold))| {
+        let weight = a.rows as f64;
+        ClusterSum { cluster: fold, weight, sum: weight * (a.loss - b.loss) }
+    };
+    (0..).zip(first.per_fold.iter().zip(&second.per_fold)).map(pair).collect()
+}
+
+/// The weighted mean of differences, with what is printed after ±.
+fn of(pairs: &[ClusterSum], spread: Spread, by: PairedBy, count: usize) -> Option<Difference> {
+    let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
+    let mean = sum / weight;
+    mean.is_finite().then(|| Difference::Of { mean, standard_error: spread.error(), by, pairs: count })
 }
 
 #[cfg(test)]
@@ -119,39 +139,58 @@ mod tests {
 
     #[test]
     fn differences_are_means_over_pairs() {
-        let paired = |losses: &[f64], weights: Option<Vec<f64>>| Paired {
-            sha256: String::new(),
-            losses: Some(losses.to_vec()),
-            weights,
+        let of = |a: &[f64], b: &[f64], weights: Option<Vec<f64>>, clusters: Option<Vec<u32>>| {
+            let paired = |losses: &[f64]| Paired {
+                sha256: String::new(),
+                losses: Some(losses.to_vec()),
+                weights: weights.clone(),
+                clusters: clusters.clone(),
+            };
+            by_rows(&nested(&[(1.0, a.len())]), &nested(&[(0.0, a.len())]), &paired(a), &paired(b))
         };
-        let found = by_rows(&paired(&[1.0, 2.0, 4.0], None), &paired(&[1.0, 1.0, 2.0], None));
-        let error = (2.0_f64 / 9.0).sqrt();
-        let expected = Difference::Of { mean: 1.0, standard_error: Some(error), by: PairedBy::Rows, pairs: 3 };
-        assert_eq!(found, Some(expected.clone()));
-        assert_eq!(expected.to_string(), "nested +1.000000 ± 0.471405, paired by 3 rows");
+        // The variance of 0, 1, 2 is 1; t(2) is 4.303.
+        let found = of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None).unwrap();
+        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Rows, pairs: 3 } = found else {
+            panic!()
+        };
+        assert!(mean == 1.0 && (error - 4.30265 / 1.96 / 3.0_f64.sqrt()).abs() < 1e-4, "{error}");
         // A row of weight 2 counts as two.
-        let weighted = by_rows(&paired(&[1.0, 2.0], Some(vec![1.0, 3.0])), &paired(&[1.0, 1.0], Some(vec![1.0, 3.0])));
+        let weighted = of(&[1.0, 2.0], &[1.0, 1.0], Some(vec![1.0, 3.0]), None);
         assert!(matches!(weighted, Some(Difference::Of { mean, .. }) if mean == 0.75));
-        assert_eq!(by_rows(&paired(&[1.0], None), &paired(&[1.0, 2.0], None)), None);
+        assert_eq!(of(&[1.0], &[1.0, 2.0], None, None), None);
+        // Rows given twice, each with its copy, are those rows.
+        let twice =
+            of(&[1.0, 2.0, 4.0, 1.0, 2.0, 4.0], &[1.0, 1.0, 2.0, 1.0, 1.0, 2.0], None, Some(vec![0, 1, 2, 0, 1, 2]));
+        let Some(Difference::Of { standard_error: Some(of_twice), by: PairedBy::Clusters, pairs: 3, .. }) = twice
+        else {
+            panic!("{twice:?}")
+        };
+        assert!((of_twice - error).abs() < 1e-14);
+    }
+
+    fn nested(folds: &[(f64, usize)]) -> Nested {
+        let fold = |&(loss, rows): &(f64, usize)| {
+            serde_json::json!({"fold": 1, "repeat": 1, "rows": rows, "loss": if loss.is_finite() { Some(loss) } else { None },
+                "empty_loss": 1.0, "size": 0, "lambda": null, "score": 1.0, "cross_validated": null, "selected": []})
+        };
+        let figures = serde_json::json!({"rows": 1, "loss": 1.0, "mse": 1.0, "r2": null, "nrmse": null, "error_rate": null,
+            "balanced_error_rate": null, "auc": null, "standard_error": null, "confusion": null});
+        serde_json::from_value(
+            serde_json::json!({"folds": folds.len(), "repeats": 1, "loss": 1.0, "standard_error": null,
+            "empty_loss": 1.0, "figures": figures, "per_fold": folds.iter().map(fold).collect::<Vec<_>>(),
+            "frequency": [], "jaccard": null}),
+        )
+        .unwrap()
     }
 
     #[test]
-    fn folds_have_the_spread_of_a_sample() {
-        let fold = |loss: f64, rows: usize| OuterFold {
-            fold: 1,
-            repeat: 1,
-            rows,
-            loss,
-            empty_loss: 1.0,
-            size: 0,
-            lambda: None,
-            score: 1.0,
-            cross_validated: None,
-            selected: Vec::new(),
+    fn folds_are_pairs_where_rows_are_not_known() {
+        let found = by_folds(&nested(&[(1.0, 10), (3.0, 10)]), &nested(&[(1.0, 10), (1.0, 10)])).unwrap();
+        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Folds, pairs: 2 } = found else {
+            panic!()
         };
-        let (a, b) = ([fold(1.0, 10), fold(3.0, 10)], [fold(1.0, 10), fold(1.0, 10)]);
-        let expected = Difference::Of { mean: 1.0, standard_error: Some(1.0), by: PairedBy::Folds, pairs: 2 };
-        assert_eq!(by_folds(&a, &b), Some(expected));
-        assert_eq!(by_folds(&[fold(f64::INFINITY, 3)], &b[..1]), None);
+        // Two folds: t(1) is 12.706, and the delivered model is one more than two.
+        assert!(mean == 1.0 && (error - 12.7062 / 1.96 * 2.0_f64.sqrt()).abs() < 1e-3, "{error}");
+        assert_eq!(by_folds(&nested(&[(f64::INFINITY, 3)]), &nested(&[(1.0, 3)])), None);
     }
 }

@@ -13,8 +13,18 @@ pub struct Cell {
     /// The loss, pooled over all rows held out, in the units of the target.
     #[serde(with = "crate::infinity")]
     pub loss: f64,
-    /// Its standard error over rows.
+    /// Its standard error.
     pub standard_error: Option<f64>,
+    /// The standard error of what it and the lowest loss of all sizes and λ differ by, on the same rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_error: Option<f64>,
+}
+
+impl Cell {
+    /// Whether its loss is within one standard error of their difference of the lowest.
+    pub fn is_near(&self, lowest: f64) -> bool {
+        self.loss - lowest <= self.difference_error.unwrap_or(0.0)
+    }
 }
 
 /// Cross-validated losses of a whole selection: for each λ of the walk by size, in increasing order.
@@ -29,7 +39,8 @@ pub struct Table {
 
 impl Table {
     /// The place of the λ and the cell that a rule takes: the lowest loss, of equals the fewest features and then the
-    /// smallest λ; within one standard error the fewest features and then the largest λ.
+    /// smallest λ; of those whose difference to it is within one standard error of that difference the fewest features and
+    /// then the largest λ.
     ///
     /// # Errors
     /// [`Error::Setting`] for one standard error where there is none; [`Error::Shape`] for an empty table.
@@ -44,13 +55,12 @@ impl Table {
         if rule == Rule::Best {
             return Ok(best);
         }
-        let Some(error) = best.1.standard_error else {
+        if best.1.standard_error.is_none() {
             let message = "`one_se` needs a standard error, and there are too few rows for one; use `best`";
             return Err(Error::setting("search.choose.rule", message));
-        };
-        let bound = best.1.loss + error;
+        }
         let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
-        Ok(all().filter(|(_, cell)| cell.loss <= bound).min_by(simpler).unwrap_or(best))
+        Ok(all().filter(|(_, cell)| cell.is_near(best.1.loss)).min_by(simpler).unwrap_or(best))
     }
 
     /// The losses of one λ, by its place.
@@ -105,7 +115,8 @@ mod tests {
     use super::*;
 
     fn table(losses: [[f64; 3]; 2]) -> Table {
-        let cell = |(size, loss): (usize, f64)| Cell { size, loss, standard_error: Some(0.1) };
+        let cell =
+            |(size, loss): (usize, f64)| Cell { size, loss, standard_error: Some(0.5), difference_error: Some(0.1) };
         let cells = losses.iter().map(|row| row.iter().copied().enumerate().map(cell).collect()).collect();
         Table { lambdas: vec![Some(1.0), Some(10.0)], cells }
     }

@@ -16,7 +16,7 @@ pub struct Nested {
     /// The loss of all rows held out, pooled.
     #[serde(with = "infinity")]
     pub loss: f64,
-    /// Its standard error over rows.
+    /// Its standard error.
     pub standard_error: Option<f64>,
     /// The loss without any column, by the same folds.
     #[serde(with = "infinity")]
@@ -54,6 +54,9 @@ pub struct Paired {
     pub losses: Option<Vec<f64>>,
     /// The weights of these rows, where they differ.
     pub weights: Option<Vec<f64>>,
+    /// The clusters of these rows, where several share one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Vec<u32>>,
 }
 
 /// One outer fold.

@@ -31,8 +31,11 @@ pub struct Figures {
     pub balanced_error_rate: Option<f64>,
     /// Area under the ROC curve, for two classes.
     pub auc: Option<f64>,
-    /// The standard error of the loss over rows.
+    /// The standard error of the loss.
     pub standard_error: Option<f64>,
+    /// The standard error of the error rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_rate_error: Option<f64>,
     /// Rows of each class (first index) that were given each class (second), in the order of `data.classes`.
     pub confusion: Option<Vec<Vec<usize>>>,
     /// What always calling the most frequent class of these rows gives.
@@ -51,7 +54,8 @@ pub struct Always {
 }
 
 impl Figures {
-    /// The figures of predictions, outputs × rows, in the units of `targets`.
+    /// The figures of predictions, outputs × rows, in the units of `targets`; the standard error is that of rows that do not
+    /// depend on each other.
     pub fn of(
         task: &Task,
         loss: &dyn Loss,
@@ -76,6 +80,7 @@ impl Figures {
             balanced_error_rate: classes.then(|| mean(&BalancedError)),
             auc: if binary { finite(1.0 - mean(&Auc)) } else { None },
             standard_error: loss.standard_error(targets, predictions, weights),
+            error_rate_error: None,
             confusion: classes.then(|| confusion(targets, predictions)),
             always: if classes { always(targets, weights) } else { None },
         }

@@ -65,6 +65,9 @@ pub struct EntryRecord {
     pub cross_validated: Option<f64>,
     /// Its standard error.
     pub cross_validated_error: Option<f64>,
+    /// The standard error of what it and the lowest of all sizes and λ differ by, on the same rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_error: Option<f64>,
     /// The loss of its model on the training rows.
     #[serde(default, with = "infinity::optional")]
     pub train: Option<f64>,
@@ -143,6 +146,7 @@ impl EntryRecord {
             lambdas: entry.lambdas().map(<[f64]>::to_vec),
             cross_validated: None,
             cross_validated_error: None,
+            difference_error: None,
             train: None,
             adjusted_r2: None,
             test: None,

@@ -156,10 +156,8 @@ fn score_figure(source: &RecordView<'_>, inner: FigureLine) -> Option<Figure> {
 fn loss_figure(source: &RecordView<'_>, mut lines: Vec<FigureLine>) -> Option<Figure> {
     let crossed = source.path.iter().any(|entry| entry.cross.is_some());
     let (empty, bound) = match crossed {
-        true => {
-            let lowest = source.lowest(|e| e.cross).and_then(|e| Some(e.cross? + e.cross_error?));
-            (source.record.chosen.empty_loss, lowest)
-        }
+        // What is near the lowest hangs on the difference of each size, and on no one level.
+        true => (source.record.chosen.empty_loss, None),
         false if source.comparable => (source.empty_score(), score_bound(source)),
         false => (None, None),
     };

@@ -5,7 +5,7 @@ use super::number::{self, counted, rounded, short, significant};
 use super::source::{RecordView, finite};
 use crate::record::{Figures, LossName, NullFigure};
 use serde::Serialize;
-use vaglio_core::{Auc, Squared, ZeroOne};
+use vaglio_core::{Auc, Rule, Squared, ZeroOne};
 
 /// Where a figure comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,8 +123,9 @@ impl Honest<'_> {
     fn rate(&self, loss: &LossName) -> Option<(f64, f64)> {
         let figures = self.figures.filter(|_| !loss.is(&ZeroOne))?;
         let rate = figures.error_rate?;
+        // Older records have no error of it: that of rows that do not depend on each other.
         let rows = (figures.rows / self.repeats).max(1) as f64;
-        Some((rate, (rate * (1.0 - rate) / rows).sqrt()))
+        Some((rate, figures.error_rate_error.unwrap_or((rate * (1.0 - rate) / rows).sqrt())))
     }
 }
 
@@ -321,34 +322,33 @@ pub fn floor(source: &RecordView<'_>) -> String {
     )
 }
 
-/// How many columns would do, by name.
+/// How many columns would do, by name: the fewest whose cross-validated loss is within one standard error of what it and the
+/// lowest differ by.
 pub fn fewest(source: &RecordView<'_>) -> String {
-    let by_cross = source.path.iter().any(|entry| entry.cross.is_some());
-    if !by_cross && source.record.pipeline.loss.is_none() {
+    let Some(table) = &source.record.report.table else { return String::new() };
+    let Ok((_, best)) = table.pick(Rule::Best) else { return String::new() };
+    let chosen = &source.record.chosen;
+    let place = table.lambdas.iter().position(|lambda| *lambda == chosen.lambda).unwrap_or(0);
+    let cells = table.of_lambda(place);
+    // Older records have none.
+    if !cells.iter().any(|cell| cell.difference_error.is_some_and(|error| error > 0.0)) {
         return String::new();
     }
-    let value = |entry: &super::source::Entry| if by_cross { entry.cross } else { entry.score };
-    let best = if by_cross { source.lowest(|e| e.cross) } else { source.best_entry() };
-    let spread = best.and_then(|b| if by_cross { b.cross_error } else { b.standard_error });
-    let (Some(best), Some(spread)) = (best, spread) else { return String::new() };
-    let Some(bound) = value(best).map(|v| v + spread) else { return String::new() };
-    let what = if by_cross { "cross-validated loss" } else { "score" };
+    let lowest = best.loss;
+    let Some(least) = cells.iter().find(|cell| cell.is_near(lowest)) else { return String::new() };
     let within = format!(
-        "within one standard error of the lowest {what} ({} ± {})",
-        short(bound - spread),
-        significant(spread, 2)
+        "within one standard error of their difference to the lowest cross-validated loss ({})",
+        rounded(lowest, best.standard_error).0
     );
-    let empty = if by_cross { source.record.chosen.empty_loss } else { source.empty_score() };
-    if empty.is_some_and(|empty| empty <= bound) {
+    if least.size == 0 {
         return format!("No column would do: even the empty model is {within}.");
     }
-    let Some(least) = source.path.iter().find(|e| value(e).is_some_and(|v| v <= bound)) else { return String::new() };
-    let chosen = source.record.selected.len();
-    if least.size == chosen {
+    if least.size == source.record.selected.len() {
         return format!("No fewer would do: smaller subsets are not {within}.");
     }
+    let Some(entry) = source.path.iter().find(|entry| entry.size == least.size) else { return String::new() };
     let shown = 12;
-    let names = source.names(&least.subset[..least.subset.len().min(shown)]);
+    let names = source.names(&entry.subset[..entry.subset.len().min(shown)]);
     let more = match least.size.saturating_sub(shown) {
         0 => String::new(),
         n => format!(" and {} more", number::count(n as u64)),
@@ -358,10 +358,15 @@ pub fn fewest(source: &RecordView<'_>) -> String {
     } else {
         format!("{} columns would do", number::count(least.size as u64))
     };
-    let sources = source.record.source_count(least.subset.iter().copied());
+    let sources = source.record.source_count(entry.subset.iter().copied());
     let sources = match source.record.data.made.is_empty() || sources == least.size {
         true => String::new(),
         false => format!(" (of {sources} in the data)"),
     };
-    format!("{verb}{sources}: {names}{more}. Their {what} {} is {within}.", value(least).map(short).unwrap_or_default())
+    let (loss, error) = rounded(least.loss - lowest, least.difference_error);
+    format!(
+        "{verb}{sources}: {names}{more}. Their cross-validated loss {} is {within}: {loss} ± {} above it.",
+        short(least.loss),
+        error.unwrap_or_default()
+    )
 }

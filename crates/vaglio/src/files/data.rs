@@ -10,7 +10,7 @@ use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
-use crate::resample::{Fitted, Recipe, Rows, Sample};
+use crate::resample::{Fitted, Recipe, Rows, Sample, clusters};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub struct Prepared {
     pub(crate) times: Option<[f64; 2]>,
     /// The last training rows of each series, where maps look at the past of a target.
     pub(crate) history: Option<Table>,
+    /// The cluster of each test row.
+    pub(crate) test_clusters: Vec<u32>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
     /// The test rows before the maps, where intervals are to be tried on them.
@@ -159,7 +161,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     }
     intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
     let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
-    let mut test_source = None;
+    let (mut test_source, mut test_clusters) = (None, Vec::new());
     let test = match test {
         Some(table) => {
             // What gives rows their fold says nothing of test rows.
@@ -169,9 +171,14 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             let alone =
                 |rows: Rows| Rows { groups: None, assignment: None, time: None, counted: counted.clone(), ..rows };
             let problem = rows.and_then(|rows| {
+                let groups = rows.groups.clone();
                 let rows = alone(rows);
                 test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
-                recipe.apply(rows, &fitted.maps, fitted.problem.names())
+                let rows = Rows { clusters: groups, ..rows };
+                let (problem, groups) = recipe.apply(rows, &fitted.maps, fitted.problem.names())?;
+                let series = problem.series().map(|series| &series[..]);
+                test_clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
+                Ok(problem)
             });
             let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
             Some(problem.map_err(|error| test_survey.located(error).in_file(&folder.join(path)))?)
@@ -183,6 +190,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     Ok(Prepared {
         train,
         test,
+        test_clusters,
         maps,
         target_units: units,
         rows,
@@ -324,7 +332,7 @@ impl RoleColumns {
     fn rows(self, task: &Task, field: &str) -> Result<Rows> {
         let RoleColumns { targets, weights, groups, assignment, time, rest: table } = self;
         let targets = encode(task, &targets, field, |row| table.origin(row))?;
-        Ok(Rows { table, targets, weights, groups, assignment, time, counted: None })
+        Ok(Rows { table, targets, weights, groups, assignment, time, clusters: None, counted: None })
     }
 }
 

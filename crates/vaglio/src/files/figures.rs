@@ -144,7 +144,7 @@ impl Evaluated {
         let classes = !prepared.is_regression();
         let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
         self.held_out = if !first.is_empty() {
-            let parts = first.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref()));
+            let parts = first.iter().map(|fold| fold.compared(&fold.predictions));
             Some((PredictedOn::Nested, Pooled::new(parts)?))
         } else if classes || prepared.test.is_none() {
             let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
@@ -187,8 +187,7 @@ impl Evaluated {
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
     pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
-        let (targets, predictions) = (pooled.targets.view(), pooled.predictions.view());
-        Some(Figures::of(prepared.train.task(), loss, targets, predictions, Some(&pooled.weights)))
+        Some(pooled.figures(prepared.train.task(), loss, 1))
     }
 }
 

@@ -64,13 +64,14 @@ fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
 /// Widths and coverage on test rows, or widths on training rows where there are none.
 fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &Prepared) -> Result<Intervals> {
     let problem = |fold: &Outer| match &prepared.test_source {
-        Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns),
+        Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns).map(|(problem, _)| problem),
         None => prepared.sample.apply_maps(&fold.maps, &fold.columns),
     };
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &Outer| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
-        let held = Held { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None };
+        let held =
+            Held { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None, clusters: None };
         let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));

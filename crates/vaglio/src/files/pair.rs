@@ -2,7 +2,7 @@
 
 use crate::resample::Outer;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use vaglio_core::Loss;
 use vaglio_report::record::Paired;
 
@@ -24,27 +24,31 @@ pub(super) fn paired(outer: &[Outer], loss: &dyn Loss) -> Paired {
     let few = loss.measure().is_of_rows()
         && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
     let units = if few { by_row(outer, loss) } else { None };
-    let Some(units) = units else { return Paired { sha256, losses: None, weights: None } };
+    let Some(units) = units else { return Paired { sha256, losses: None, weights: None, clusters: None } };
     let is_weighted = units.windows(2).any(|pair| pair[0].1 != pair[1].1);
+    let clusters: HashSet<u32> = units.iter().map(|unit| unit.2).collect();
     Paired {
         sha256,
-        losses: Some(units.iter().map(|(loss, _)| *loss).collect()),
-        weights: is_weighted.then(|| units.iter().map(|(_, weight)| *weight).collect()),
+        losses: Some(units.iter().map(|unit| unit.0).collect()),
+        weights: is_weighted.then(|| units.iter().map(|unit| unit.1).collect()),
+        clusters: (clusters.len() < units.len()).then(|| units.iter().map(|unit| unit.2).collect()),
     }
 }
 
-/// The mean loss over repeats of each row, or unit of rows, that counts, with its weight; `None` where maps dropped rows.
-fn by_row(outer: &[Outer], loss: &dyn Loss) -> Option<Vec<(f64, f64)>> {
-    let mut rows: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
+/// The loss of each row, or unit of rows, that counts, as a mean over the times it was held out, with its weight and its
+/// cluster; `None` where maps dropped rows.
+fn by_row(outer: &[Outer], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)>> {
+    let mut rows: BTreeMap<usize, (f64, f64, f64, u32)> = BTreeMap::new();
     for fold in outer {
         // Where maps dropped rows, places are not known.
         if fold.rows.len() != fold.targets.ncols() {
             return None;
         }
         fold.compared(&fold.predictions).each_unit(loss, |unit| {
-            let (sum, count, weight) = rows.entry(fold.rows[unit.row]).or_insert((0.0, 0.0, unit.weight));
+            let new = (0.0, 0.0, unit.weight, fold.clusters[unit.row]);
+            let (sum, count, weight, _) = rows.entry(fold.rows[unit.row]).or_insert(new);
             (*sum, *count, *weight) = (*sum + unit.loss, *count + 1.0, unit.weight);
         });
     }
-    Some(rows.into_values().map(|(sum, count, weight)| (sum / count, weight)).collect())
+    Some(rows.into_values().map(|(sum, count, weight, cluster)| (sum / count, weight, cluster)).collect())
 }

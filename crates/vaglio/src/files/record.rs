@@ -7,6 +7,7 @@ use super::figures::Evaluated;
 use super::importance::{Worth, worth};
 use crate::all_rows::FitFrom;
 use crate::pipeline::{ValidPipeline, scaled};
+use crate::resample::Pooled;
 use crate::resample::along::Held;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
@@ -109,6 +110,7 @@ pub(super) fn record(
 fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
     if let Ok(at) = cells.binary_search_by_key(&entry.size, |cell| cell.size) {
         (entry.cross_validated, entry.cross_validated_error) = (Some(cells[at].loss), cells[at].standard_error);
+        entry.difference_error = cells[at].difference_error;
     }
 }
 
@@ -269,13 +271,14 @@ impl Prepared {
     /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
         let Some(test) = &self.test else { return Ok(None) };
-        let held = Held::new(test, self.target_units.as_deref(), &self.train);
+        let clusters = Some(&self.test_clusters[..]);
+        let held = Held { clusters, ..Held::new(test, self.target_units.as_deref(), &self.train) };
         let predictions = held.predicted(model)?;
         held.compare(model, &predictions, |c| {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
                 return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
             }
-            Ok(Some(Figures::of(test.task(), loss, c.targets, c.predictions, c.weights)))
+            Ok(Some(Pooled::new(std::iter::once(c))?.figures(test.task(), loss, 1)))
         })
     }
 

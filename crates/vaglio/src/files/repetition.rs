@@ -40,14 +40,14 @@ pub(super) fn nested(
     let loss = &*whole.selector.loss(sample.task());
     let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(loss)).collect();
     let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
-    let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>())?;
-    let (empty_loss, _) = Tally::pooled(loss, &empties.iter().collect::<Vec<_>>())?;
-    let pooled = Pooled::new(outer.iter().map(|fold| (&fold.targets, &fold.predictions, fold.weights.as_deref())))?;
-    let figures =
-        Figures::of(sample.task(), loss, pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
+    let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
+    let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
+    let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
+    let pooled = Pooled::new(outer.iter().map(|fold| fold.compared(&fold.predictions)))?;
+    let figures = pooled.figures(sample.task(), loss, repeats);
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error of a fold without one of the classes are none.
-        let of = |tally: &Tally| Tally::pooled(loss, &[tally]).map_or(f64::INFINITY, |(loss, _)| loss);
+        let of = |tally: &Tally| Tally::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
         OuterFold {
             fold: fold.fold + 1,
             repeat: fold.repeat + 1,
@@ -64,7 +64,7 @@ pub(super) fn nested(
     let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
     Ok(Nested {
         folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
-        repeats: outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0),
+        repeats,
         loss: value,
         standard_error,
         empty_loss,

@@ -55,7 +55,7 @@ pub struct NestedResult {
     pub measure: AnyLoss,
     /// The loss of all rows held out, pooled.
     pub loss: f64,
-    /// Its standard error over rows, where it is known.
+    /// Its standard error, where it is known: between clusters of rows or between folds, the larger.
     pub standard_error: Option<f64>,
     /// The loss without any column, by the same folds.
     pub empty_loss: f64,
@@ -157,16 +157,16 @@ impl ValidNested {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
         let measure = selector.loss(sample.task());
-        let pooled = |tallies: &[Tally]| Tally::pooled(&*measure, &tallies.iter().collect::<Vec<_>>());
+        let mean = |tallies: &[Tally]| Tally::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
         let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
         let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
-        let (loss, standard_error) = pooled(&tallies)?;
-        let empty_loss = pooled(&empties)?.0;
+        let (loss, standard_error) = Tally::pooled(&*measure, &tallies.iter().collect::<Vec<_>>(), repeats)?;
+        let empty_loss = mean(&empties)?;
         // Where each row of the sample, which has those of weight 0 or not, stands in the dataset.
         let [all, counting] = places;
         let places = if sample.rows() == counting.len() { counting } else { all };
         let of_fold = |(fold, tally): (Outer, &Tally)| NestedFold {
-            loss: pooled(std::slice::from_ref(tally)).map_or(f64::INFINITY, |(loss, _)| loss),
+            loss: mean(std::slice::from_ref(tally)).unwrap_or(f64::INFINITY),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.predictions.reversed_axes(),
             selected: fold.taken.selected,

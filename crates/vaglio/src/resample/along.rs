@@ -26,12 +26,14 @@ pub(crate) struct Held<'p> {
     pub training: Option<&'p Problem>,
     /// The features that the learner has made of the rows, where they are those that it was trained on.
     pub made: Option<&'p Columns>,
+    /// The cluster of each row, where it is known.
+    pub clusters: Option<&'p [u32]>,
 }
 
 impl<'p> Held<'p> {
     /// Rows held out.
     pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
-        Held { problem, units, training: Some(training), made: None }
+        Held { problem, units, training: Some(training), made: None, clusters: None }
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.
@@ -89,7 +91,7 @@ impl<'p> Held<'p> {
         let units = self.series().filter(|_| counts.is_some());
         let weights = counting(self.problem, counts);
         let (targets, predictions) = (self.problem.targets().view(), predictions.view());
-        then(Compared { targets, predictions, weights: weights.as_deref(), units })
+        then(Compared { targets, predictions, weights: weights.as_deref(), units, clusters: self.clusters })
     }
 }
 

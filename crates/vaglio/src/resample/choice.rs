@@ -149,7 +149,7 @@ pub(crate) fn select(
         return Ok(Picked { searched, chosen, warnings, seconds });
     };
     let loss = &*selector.loss(sample.task());
-    let table = table::pooled(loss, lambdas.clone(), &folds, everything)?;
+    let table = table::pooled(loss, lambdas.clone(), &folds, (everything, how.repeats))?;
     let (place, cell) = match by_score_alone(selector, design, &table, is_written, monitor)? {
         Some(found) => found,
         None => table.pick(how.rule)?,
@@ -158,7 +158,7 @@ pub(crate) fn select(
         Some(searched) => searched,
         None => walk(selector, design, (&lambdas, place), Instant::now(), monitor)?,
     };
-    let matched = Matched::new(&folds, place, reached(&searched).unwrap_or(everything));
+    let matched = Matched::new(&folds, place, (reached(&searched).unwrap_or(everything), how.repeats));
     let taken = match searched.path.stop_reason.is_partial() {
         true => None,
         false => taken(loss, &matched, &searched.path, (table, place, cell), how.rule)?,
@@ -166,7 +166,13 @@ pub(crate) fn select(
     let chosen = match taken {
         None => by_score(&searched.path, Rule::Best),
         Some((table, cell)) => {
-            warnings.extend(full::compared(design, &all, &full, loss, cell)?);
+            warnings.extend(full::compared(
+                design,
+                &all,
+                &full,
+                (loss, how.repeats),
+                (cell, &matched.parts(cell.size)),
+            )?);
             let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
             searched = selector.taking(searched, entry, design)?;
             let result = searched.path.result();
@@ -228,8 +234,10 @@ fn taken(
     if table.cells[place].is_empty() {
         return Ok(None);
     }
-    let of_lambda = Table { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
+    let mut of_lambda = Table { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
+    table::compare(loss, &mut of_lambda, std::slice::from_ref(matched))?;
     let (_, cell) = of_lambda.pick(rule)?;
+    table.cells[place] = of_lambda.cells.swap_remove(0);
     Ok(Some((table, cell)))
 }
 

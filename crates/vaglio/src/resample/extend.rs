@@ -41,7 +41,7 @@ pub(super) fn cross_validated_beyond(
         if !may_extend {
             break;
         }
-        let table = table::pooled(loss, lambdas.clone(), &found.folds, everything)?;
+        let table = table::pooled(loss, lambdas.clone(), &found.folds, (everything, how.repeats))?;
         let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
@@ -121,7 +121,7 @@ mod tests {
     use vaglio_report::record::Cell;
 
     fn table(losses: &[f64]) -> Table {
-        let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None }];
+        let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None, difference_error: None }];
         let lambdas = (0..losses.len()).map(|place| Some(10f64.powi(place as i32))).collect();
         Table { lambdas, cells: losses.iter().map(cell).collect() }
     }

@@ -2,6 +2,7 @@
 
 use super::along::{Held, predictions_along};
 use super::tally::Tally;
+use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, EntryFit, Loss, PathEntry, Result, Rule, Score};
 use vaglio_report::record::{Cell, Table};
@@ -31,13 +32,13 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
 /// # Errors
 /// Those of the fits.
 pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, loss: &dyn Loss) -> Result<Vec<Tally>> {
-    let mut tallies = Vec::with_capacity(lambdas.len());
+    let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
         let all = [PathEntry { subset: design.candidates(), score, standard_error: None, fit: EntryFit::Readout }];
         predictions_along(design, &all, score, held, |index, model, predictions| {
             if index.is_some() {
-                tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared)));
+                tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared, most)));
             }
             Ok(())
         })?;
@@ -45,8 +46,8 @@ pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, lo
     Ok(tallies)
 }
 
-/// Warns where all columns together do better than those that were taken, by more than a standard error; of the losses of
-/// each fold, for each λ.
+/// Warns where all columns together do better than those that were taken, by more than a standard error of the paired
+/// difference; of the losses of each fold, for each λ.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
@@ -54,23 +55,25 @@ pub(super) fn compared(
     design: &Design,
     lambdas: &[Option<f64>],
     folds: &[Vec<Tally>],
-    loss: &dyn Loss,
-    taken: Cell,
+    (loss, repeats): (&dyn Loss, usize),
+    (taken, of_taken): (Cell, &[&Tally]),
 ) -> Result<Option<Warning>> {
     if lambdas.is_empty() {
         return Ok(None);
     }
     let size = design.candidates().len();
+    let of_place = |at: usize| folds.iter().map(|fold| &fold[at]).collect::<Vec<&Tally>>();
     let of_lambda = |at: usize| -> Result<Vec<Cell>> {
-        let (loss, standard_error) = Tally::pooled(loss, &folds.iter().map(|fold| &fold[at]).collect::<Vec<_>>())?;
-        Ok(vec![Cell { size, loss, standard_error }])
+        let (loss, standard_error) = Tally::pooled(loss, &of_place(at), repeats)?;
+        Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
     };
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
     let (place, best) = Table { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
     // A loss that is not a number is no better.
-    let is_better = lowest + error < taken.loss;
-    if !is_better {
+    let is_better =
+        || Tally::difference(loss, &of_place(place), of_taken, repeats).is_none_or(|error| lowest + error < taken.loss);
+    if !(lowest < taken.loss && is_better()) {
         return Ok(None);
     }
     let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {lambda}"));

@@ -4,6 +4,7 @@ use super::along::predictions_along;
 use super::choice::Chosen;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
+use super::tally::Compared;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
 use super::whole::Pooled;
@@ -12,8 +13,8 @@ use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Model, Result};
 
-/// Rows of a fold: targets and predictions in the user's units, and weights.
-type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>);
+/// Rows of a fold: targets and predictions in the user's units, weights, and clusters.
+type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
 
 /// Predictions of the rows of each of the first repeat's folds by the subset that its walk reached without them; `None`
 /// where the search was not cross-validated, or was stopped. Cost: the maps and one fit on each fold.
@@ -43,7 +44,7 @@ pub(crate) fn held_out(
         // The empty subset comes first, and the entry, if there is one, takes its place.
         predictions_along(&design, entries, entry.score, &held, |_, model: &Model, predictions| {
             let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
-            part = Some((held.problem.targets().as_ref().clone(), predictions, weights));
+            part = Some((held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone()));
             Ok(())
         })?;
         watcher.piece();
@@ -53,8 +54,14 @@ pub(crate) fn held_out(
         return Ok(None);
     }
     let parts: Vec<Part> = parts.into_iter().flatten().collect();
-    Pooled::new(parts.iter().map(|(targets, predictions, weights)| (targets, predictions, weights.as_deref())))
-        .map(Some)
+    Pooled::new(parts.iter().map(|(targets, predictions, weights, clusters)| Compared {
+        targets: targets.view(),
+        predictions: predictions.view(),
+        weights: weights.as_deref(),
+        units: None,
+        clusters: Some(clusters),
+    }))
+    .map(Some)
 }
 
 #[cfg(test)]

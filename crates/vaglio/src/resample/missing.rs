@@ -114,6 +114,7 @@ mod tests {
             groups: None,
             assignment: None,
             time: None,
+            clusters: None,
             counted: None,
         };
         let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();

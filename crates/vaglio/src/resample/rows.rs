@@ -22,6 +22,8 @@ pub(crate) struct Rows {
     pub assignment: Option<Vec<u32>>,
     /// The place of each row's time among all times.
     pub time: Option<Vec<u32>>,
+    /// The cluster of each row, where figures are made of them.
+    pub clusters: Option<Vec<u32>>,
     /// Where the rows stood that are to become a problem, if not all: the others are their past, for maps that look back.
     pub counted: Option<Arc<HashSet<usize>>>,
 }
@@ -46,6 +48,7 @@ impl Rows {
         numbers(&mut self.groups);
         numbers(&mut self.assignment);
         numbers(&mut self.time);
+        numbers(&mut self.clusters);
         self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
         Ok(())
     }
@@ -61,6 +64,7 @@ impl Rows {
             groups: take(&self.groups),
             assignment: take(&self.assignment),
             time: take(&self.time),
+            clusters: take(&self.clusters),
             counted: self.counted.clone(),
         }
     }
@@ -274,11 +278,16 @@ impl Recipe {
         }
     }
 
-    /// The problem of rows on which maps were fitted, as others made them.
+    /// The problem of rows on which maps were fitted, as others made them, with the clusters of its rows.
     ///
     /// # Errors
     /// A cell that the maps were not prepared for; columns `names` that are missing.
-    pub fn apply(&self, mut rows: Rows, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
+    pub fn apply(
+        &self,
+        mut rows: Rows,
+        maps: &[Box<dyn FittedMap>],
+        names: &[String],
+    ) -> Result<(Problem, Option<Vec<u32>>)> {
         for map in maps {
             unless_too_large(&**map, &rows.table, self.budget)?;
             rows.map(&**map)?;
@@ -296,7 +305,7 @@ impl Recipe {
         let targets = std::mem::take(&mut rows.targets);
         let (names, target_names) = (names.to_vec(), self.target_names.clone());
         let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
-        rows.complete(problem)
+        Ok((rows.complete(problem)?, rows.clusters))
     }
 }
 

@@ -116,6 +116,11 @@ impl Sample {
         FoldAssignment::of_labels(&labels, self.rows(), self.classes())
     }
 
+    /// The cluster of each row: rows of a group or of a series, or a stretch of those in an order of time; else the row.
+    pub fn clusters(&self) -> Vec<u32> {
+        clusters(self.rows(), self.groups(), self.series().filter(|_| !self.ordered), self.ordered)
+    }
+
     /// Whether rows are in an order of time and are one series.
     pub fn is_ordered(&self) -> bool {
         self.ordered
@@ -217,23 +222,51 @@ impl Sample {
         Ok(Fitted { problem, maps, units })
     }
 
-    /// The problem of these rows as `fitted` would have made it; targets in the user's units.
+    /// The problem of these rows as `fitted` would have made it, targets in the user's units, with the clusters of its rows,
+    /// from those of these rows.
     ///
     /// # Errors
     /// Those of [`Recipe::apply`].
-    pub fn apply(&self, fitted: &Fitted) -> Result<Problem> {
-        self.apply_maps(&fitted.maps, fitted.problem.names())
+    pub fn apply(&self, fitted: &Fitted, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
+        let (problem, left) = match &self.source {
+            SampleSource::Plain(problem) => (Problem::clone(problem), Some(clusters)),
+            SampleSource::Mapped(rows, recipe) => {
+                let rows = Rows { clusters: Some(clusters), ..Rows::clone(rows) };
+                recipe.apply(rows, &fitted.maps, fitted.problem.names())?
+            }
+        };
+        Ok((problem, left.unwrap_or_default()))
     }
 
-    /// The same through fitted maps, which make columns of these names.
+    /// The same problem through fitted maps, which make columns of these names.
     ///
     /// # Errors
     /// Those of the maps.
     pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => recipe.apply(Rows::clone(rows), maps, names),
+            SampleSource::Mapped(rows, recipe) => {
+                recipe.apply(Rows::clone(rows), maps, names).map(|(problem, _)| problem)
+            }
         }
+    }
+}
+
+/// Stretches of rows in an order of time that are one observation each.
+const STRETCHES: usize = 10;
+
+/// The number of each row's cluster, from 0: rows that share a group or a series; of rows in an order of time a tenth of
+/// them; else each row.
+pub(crate) fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_ordered: bool) -> Vec<u32> {
+    let is_ordered = is_ordered && is_one_series(series);
+    let labels: Vec<&[u32]> = groups.into_iter().chain(series.filter(|_| !is_ordered)).collect();
+    if labels.is_empty() {
+        let stretches = if is_ordered { STRETCHES.min(rows / 2).max(1) } else { rows };
+        return (0..rows).map(|row| (row * stretches / rows) as u32).collect();
+    }
+    match FoldAssignment::of_labels(&labels, rows, None) {
+        FoldAssignment::Units { of_row, .. } => of_row.into_iter().map(|unit| unit as u32).collect(),
+        FoldAssignment::Blocks(_) => (0..rows as u32).collect(),
     }
 }
 

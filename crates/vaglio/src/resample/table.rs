@@ -2,7 +2,7 @@
 
 use super::tally::Tally;
 use super::walks::Trail;
-use vaglio_core::{Loss, PathEntry, Result};
+use vaglio_core::{Loss, PathEntry, Result, Rule};
 use vaglio_report::record::{Cell, Table};
 
 /// The walks of all folds at one λ, and what stands in each for a size of the walk on all rows.
@@ -13,19 +13,26 @@ pub(super) struct Matched<'t> {
     trails: Vec<&'t Trail>,
     /// The size that all columns have on all rows, where every fold's walk reached all of its own.
     everything: Option<usize>,
+    /// How often rows were dealt into folds.
+    repeats: usize,
 }
 
 impl<'t> Matched<'t> {
     /// Of the λ at a place; `everything` is the size of all columns on all rows.
-    pub fn new(folds: &'t [Vec<Trail>], place: usize, everything: usize) -> Self {
+    pub fn new(folds: &'t [Vec<Trail>], place: usize, (everything, repeats): (usize, usize)) -> Self {
         let trails: Vec<&Trail> = folds.iter().filter_map(|fold| fold.get(place)).collect();
         let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
-        Matched { trails, everything: is_reached.then_some(everything) }
+        Matched { trails, everything: is_reached.then_some(everything), repeats }
     }
 
     /// What stands for a size in the trail of a fold.
     fn of_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }
+    }
+
+    /// The losses of what stands for a size in every fold.
+    pub fn parts(&self, size: usize) -> Vec<&'t Tally> {
+        self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect()
     }
 
     /// What stands for a size in the walks of the first folds.
@@ -56,15 +63,15 @@ impl<'t> Matched<'t> {
         sizes.sort_unstable();
         sizes.dedup();
         let cell = |size: usize| {
-            let parts: Vec<&Tally> = self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect();
-            let (loss, standard_error) = Tally::pooled(loss, &parts)?;
-            Ok(Cell { size, loss, standard_error })
+            let (loss, standard_error) = Tally::pooled(loss, &self.parts(size), self.repeats)?;
+            Ok(Cell { size, loss, standard_error, difference_error: None })
         };
         sizes.into_iter().map(cell).collect()
     }
 }
 
-/// From the trails of all folds, folds × λ, with the size of all columns on all rows.
+/// From the trails of all folds, folds × λ, with the size of all columns on all rows, and how often rows were dealt into
+/// folds.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
@@ -72,13 +79,35 @@ pub(super) fn pooled(
     loss: &dyn Loss,
     lambdas: Vec<Option<f64>>,
     folds: &[Vec<Trail>],
-    everything: usize,
+    of: (usize, usize),
 ) -> Result<Table> {
-    let of_lambda = |place: usize| -> Result<Vec<Cell>> {
-        let matched = Matched::new(folds, place, everything);
+    let matched: Vec<Matched<'_>> = (0..lambdas.len()).map(|place| Matched::new(folds, place, of)).collect();
+    let of_lambda = |matched: &Matched<'_>| -> Result<Vec<Cell>> {
         let reached = matched.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
         matched.cells(loss, reached.chain([0]).chain(matched.everything))
     };
-    let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
-    Ok(Table { lambdas, cells })
+    let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
+    let mut table = Table { lambdas, cells };
+    compare(loss, &mut table, &matched)?;
+    Ok(table)
+}
+
+/// Gives every cell the standard error of what its loss and the lowest differ by, on the same rows. Of a loss of all rows
+/// only cells that may be within it have one, since a difference has no larger standard error than both levels together.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] for an empty table.
+pub(super) fn compare(loss: &dyn Loss, table: &mut Table, matched: &[Matched<'_>]) -> Result<()> {
+    let (place, best) = table.pick(Rule::Best)?;
+    let of_best = matched[place].parts(best.size);
+    let is_cheap = loss.measure().is_of_rows();
+    for (matched, cells) in matched.iter().zip(&mut table.cells) {
+        for cell in cells {
+            let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
+            if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
+                cell.difference_error = Tally::difference(loss, &matched.parts(cell.size), &of_best, matched.repeats);
+            }
+        }
+    }
+    Ok(())
 }

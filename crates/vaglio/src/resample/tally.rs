@@ -1,23 +1,33 @@
-//! Losses of rows held out, kept so that those of several folds can be pooled.
+//! Losses of rows held out, kept so that those of several folds can be pooled, and compared with others of the same rows.
+//!
+//! Of a mean the sums of the clusters of a fold are kept, up to a number of clusters: those beyond are joined in turn, which
+//! leaves the variance between them what it is and makes it a little less certain. Of a loss of all rows together the rows
+//! are kept, and leaving out clusters, or folds, in turn takes the place of the sums (the jackknife).
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Loss, Result};
+use std::collections::BTreeMap;
+use vaglio_core::{ClusterSum, Error, Loss, Result, Spread};
+
+/// Every cluster is told apart.
+pub(crate) const EVERY: u32 = 1 << 31;
+/// Clusters that are left out in turn, at most.
+const LEFT_OUT: u32 = 64;
 
 /// What is kept of the predictions of some rows for one loss.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Tally {
-    /// Of a loss that is a mean over units: their number, weight, mean loss, and weighted squares about the mean.
+    /// Of a loss that is a mean over units: their weight, mean loss, and the sums of their clusters.
     Mean {
-        units: f64,
         weight: f64,
         #[serde(with = "vaglio_core::exact")]
         mean: f64,
-        #[serde(with = "vaglio_core::exact")]
-        squares: f64,
+        /// The numbers of clusters are modulo this power of two.
+        most: u32,
+        clusters: Vec<ClusterSum>,
     },
-    /// Of a loss of all rows together: targets and predictions, outputs × rows, and the weights of rows.
-    Rows { targets: Array2<f64>, predictions: Array2<f64>, weights: Vec<f64> },
+    /// Of a loss of all rows together: targets and predictions, outputs × rows, and the weights and clusters of rows.
+    Rows { targets: Array2<f64>, predictions: Array2<f64>, weights: Vec<f64>, clusters: Vec<u32> },
 }
 
 /// Predictions of rows with what they are compared with.
@@ -31,6 +41,8 @@ pub(crate) struct Compared<'a> {
     pub weights: Option<&'a [f64]>,
     /// The unit of each row, where rows are not judged one by one; rows of one stand together.
     pub units: Option<&'a [u32]>,
+    /// The cluster of each row; each is its own when absent.
+    pub clusters: Option<&'a [u32]>,
 }
 
 /// The loss of a row, or of rows that are judged together.
@@ -45,7 +57,7 @@ pub(crate) struct Unit {
 impl Compared<'_> {
     /// Calls `then` with every unit that counts, in order, for a loss that is a mean over rows.
     pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
-        let Compared { targets, predictions, weights, units } = *self;
+        let Compared { targets, predictions, weights, units, .. } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
         let alone = match targets.nrows() {
             1 => targets.as_slice().zip(predictions.as_slice()),
@@ -77,123 +89,191 @@ impl Compared<'_> {
 }
 
 impl Tally {
-    /// Cost O(rows · outputs).
-    pub fn new(loss: &dyn Loss, of: Compared<'_>) -> Self {
-        let Compared { targets, predictions, weights, .. } = of;
+    /// With at most so many clusters, a power of two. Cost O(rows · outputs).
+    pub fn new(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Self {
+        let Compared { targets, predictions, weights, clusters, .. } = of;
+        let cluster = |row: usize| clusters.map_or(row as u32, |clusters| clusters[row]);
         if !loss.measure().is_of_rows() {
             let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
-            return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights };
+            let clusters = (0..targets.ncols()).map(cluster).collect();
+            return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights, clusters };
         }
         let mut units = Vec::with_capacity(targets.ncols());
-        of.each_unit(loss, |unit| units.push((unit.weight, unit.loss)));
-        let weight: f64 = units.iter().map(|(weight, _)| weight).sum();
-        let sum: f64 = units.iter().map(|(weight, loss)| weight * loss).sum();
+        of.each_unit(loss, |unit| units.push(unit));
+        let weight: f64 = units.iter().map(|unit| unit.weight).sum();
+        let sum: f64 = units.iter().map(|unit| unit.weight * unit.loss).sum();
         let mean = if units.is_empty() { 0.0 } else { sum / weight };
-        let squares = units.iter().map(|(weight, loss)| weight * (loss - mean).powi(2)).sum();
-        Tally::Mean { units: units.len() as f64, weight, mean, squares }
+        let sum = |unit: Unit| {
+            let Unit { row, weight, loss } = unit;
+            ClusterSum { cluster: cluster(row), weight, sum: weight * loss }
+        };
+        let clusters = joined(units.into_iter().map(sum), most);
+        Tally::Mean { weight, mean, most, clusters }
     }
 
-    /// Pooled with others of the same loss.
-    fn with(self, units: f64, weight: f64, mean: f64, squares: f64) -> Self {
-        let Tally::Mean { units: u, weight: w, mean: m, squares: s } = self else { return self };
-        if weight == 0.0 {
-            return Tally::Mean { units: u, weight: w, mean: m, squares: s };
-        }
-        let (total, apart) = (w + weight, mean - m);
-        Tally::Mean {
-            units: u + units,
-            weight: total,
-            mean: m + apart * weight / total,
-            squares: s + squares + apart * apart * w * weight / total,
-        }
+    /// Of no rows.
+    pub fn none() -> Self {
+        Tally::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
     }
 
-    /// The mean loss of all rows of several tallies, with its standard error.
+    /// The mean loss of all rows of several tallies, those of a fold after another and repeat by repeat, with what is printed
+    /// after ±.
     ///
     /// # Errors
     /// [`Error::Shape`] when no row counts.
-    pub fn pooled(loss: &dyn Loss, parts: &[&Tally]) -> Result<(f64, Option<f64>)> {
+    pub fn pooled(loss: &dyn Loss, parts: &[&Tally], repeats: usize) -> Result<(f64, Option<f64>)> {
+        let value = Tally::mean(loss, parts)?;
+        let spread = match parts.first() {
+            Some(Tally::Rows { .. }) => left_out(loss, &[parts], repeats),
+            _ => {
+                let most = fewest(parts);
+                let sums: Vec<Vec<ClusterSum>> = parts.iter().map(|part| part.sums(most)).collect();
+                Spread::of(&sums.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats)
+            }
+        };
+        Ok((value, spread.error()))
+    }
+
+    /// The mean loss of all rows of several tallies.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when no row counts.
+    pub fn mean(loss: &dyn Loss, parts: &[&Tally]) -> Result<f64> {
         let nothing = || Error::Shape("no row that was held out counts".into());
-        let Some((first, rest)) = parts.split_first() else { return Err(nothing()) };
-        match first {
+        match parts.first().ok_or_else(nothing)? {
             Tally::Mean { .. } => {
-                let mut all = (*first).clone();
-                for part in rest {
-                    let Tally::Mean { units, weight, mean, squares } = part else { continue };
-                    all = all.with(*units, *weight, *mean, *squares);
+                let mut pooled: Option<(f64, f64)> = None;
+                for part in parts {
+                    let Tally::Mean { weight, mean, .. } = part else { continue };
+                    pooled = match pooled {
+                        None => Some((*weight, *mean)),
+                        Some(all) if *weight == 0.0 => Some(all),
+                        Some((w, m)) => Some((w + weight, m + (mean - m) * weight / (w + weight))),
+                    };
                 }
-                let Tally::Mean { units, weight, mean, squares } = all else { return Err(nothing()) };
-                if weight == 0.0 {
-                    return Err(nothing());
-                }
-                Ok((mean, (units > 1.0).then(|| (squares / weight / units).sqrt())))
+                pooled.filter(|(weight, _)| *weight != 0.0).map(|(_, mean)| mean).ok_or_else(nothing)
             }
             Tally::Rows { .. } => {
-                let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-                for part in parts {
-                    let Tally::Rows { targets: t, predictions: p, weights: w } = part else { continue };
-                    targets.push(t.view());
-                    predictions.push(p.view());
-                    weights.extend_from_slice(w);
-                }
-                let joined = |parts: &[ArrayView2<'_, f64>]| {
-                    concatenate(Axis(1), parts).map_err(|e| Error::Shape(format!("outputs differ: {e}")))
-                };
-                let (targets, predictions) = (joined(&targets)?, joined(&predictions)?);
-                let value = loss.mean(targets.view(), predictions.view(), Some(&weights));
-                if value.is_nan() {
-                    return Err(nothing());
-                }
-                Ok((value, loss.standard_error(targets.view(), predictions.view(), Some(&weights))))
+                let value = Joined::of(parts).ok_or_else(nothing)?.mean(loss, |_| true);
+                if value.is_nan() { Err(nothing()) } else { Ok(value) }
             }
         }
     }
+
+    /// The standard error of the mean of one less that of the other, of the same rows in the same folds.
+    pub fn difference(loss: &dyn Loss, a: &[&Tally], b: &[&Tally], repeats: usize) -> Option<f64> {
+        if matches!(a.first()?, Tally::Rows { .. }) {
+            return left_out(loss, &[a, b], repeats).root();
+        }
+        let most = fewest(a).min(fewest(b));
+        let less = |(a, b): (&&Tally, &&Tally)| -> Option<Vec<ClusterSum>> {
+            let (a, b) = (a.sums(most), b.sums(most));
+            let same = |(a, b): (&ClusterSum, &ClusterSum)| {
+                (a.cluster == b.cluster).then_some(ClusterSum { sum: a.sum - b.sum, ..*a })
+            };
+            if a.len() == b.len() { a.iter().zip(&b).map(same).collect() } else { None }
+        };
+        let parts: Vec<Vec<ClusterSum>> = a.iter().zip(b).map(less).collect::<Option<_>>()?;
+        Spread::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats).root()
+    }
+
+    fn sums(&self, most: u32) -> Vec<ClusterSum> {
+        let Tally::Mean { most: own, clusters, .. } = self else { return Vec::new() };
+        if *own == most { clusters.clone() } else { joined(clusters.iter().copied(), most) }
+    }
+}
+
+/// The least number of clusters that any of them tells apart.
+fn fewest(parts: &[&Tally]) -> u32 {
+    let most = |part: &&Tally| if let Tally::Mean { most, .. } = part { *most } else { EVERY };
+    parts.iter().map(most).min().unwrap_or(EVERY)
+}
+
+/// The sums of clusters modulo `most`, in order of their numbers.
+fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
+    let mut all: Vec<ClusterSum> = sums.map(|sum| ClusterSum { cluster: sum.cluster % most, ..sum }).collect();
+    all.sort_by_key(|sum| sum.cluster);
+    let mut out: Vec<ClusterSum> = Vec::with_capacity(all.len());
+    for next in all {
+        match out.last_mut().filter(|last| last.cluster == next.cluster) {
+            Some(last) => (last.weight, last.sum) = (last.weight + next.weight, last.sum + next.sum),
+            None => out.push(next),
+        }
+    }
+    out
+}
+
+/// Rows of several folds.
+struct Joined {
+    targets: Array2<f64>,
+    predictions: Array2<f64>,
+    weights: Vec<f64>,
+    /// The cluster and the fold of each row.
+    of_row: Vec<(u32, usize)>,
+}
+
+impl Joined {
+    fn of(parts: &[&Tally]) -> Option<Self> {
+        let (mut targets, mut predictions, mut weights, mut of_row) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (fold, part) in parts.iter().enumerate() {
+            let Tally::Rows { targets: t, predictions: p, weights: w, clusters } = part else { continue };
+            targets.push(t.view());
+            predictions.push(p.view());
+            weights.extend_from_slice(w);
+            of_row.extend(clusters.iter().map(|cluster| (*cluster, fold)));
+        }
+        let joined = |parts: &[ArrayView2<'_, f64>]| concatenate(Axis(1), parts).ok();
+        Some(Joined { targets: joined(&targets)?, predictions: joined(&predictions)?, weights, of_row })
+    }
+
+    /// The loss of the rows whose cluster and fold are kept.
+    fn mean(&self, loss: &dyn Loss, keeps: impl Fn((u32, usize)) -> bool) -> f64 {
+        let rows: Vec<usize> = (0..self.of_row.len()).filter(|&row| keeps(self.of_row[row])).collect();
+        if rows.len() == self.of_row.len() {
+            return loss.mean(self.targets.view(), self.predictions.view(), Some(&self.weights));
+        }
+        let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
+        let (targets, predictions) = (self.targets.select(Axis(1), &rows), self.predictions.select(Axis(1), &rows));
+        loss.mean(targets.view(), predictions.view(), Some(&weights))
+    }
+}
+
+/// Of a loss of all rows, or what two differ by: the jackknife over clusters and over folds.
+fn left_out(loss: &dyn Loss, of: &[&[&Tally]], repeats: usize) -> Spread {
+    let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::of(parts)).collect();
+    let Some(known) = known else { return Spread::default() };
+    let Some(first) = known.first() else { return Spread::default() };
+    let without = |known: &[Joined], keeps: &dyn Fn((u32, usize)) -> bool| {
+        known.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
+    };
+    let numbers: std::collections::BTreeSet<u32> = first.of_row.iter().map(|(cluster, _)| *cluster).collect();
+    let is_by_rows = numbers.len() == first.of_row.len() && of.len() == 1;
+    let place: BTreeMap<u32, u32> = (0..).zip(&numbers).map(|(place, number)| (*number, place % LEFT_OUT)).collect();
+    let parts = (numbers.len() as u32).min(LEFT_OUT);
+    let clusters = match is_by_rows {
+        true => loss
+            .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights))
+            .map(|error| (error * error, numbers.len())),
+        false => jackknife((0..parts).map(|part| without(&known, &|(cluster, _)| place[&cluster] != part)).collect()),
+    };
+    let folds = of.first().map_or(0, |parts| parts.len()).div_ceil(repeats.max(1)).max(1);
+    let most = folds.min(LEFT_OUT as usize);
+    let of_repeat = |repeat: usize| {
+        let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
+        jackknife((0..most).map(|part| without(&known, &|(_, own)| is_kept(own, part))).collect())
+    };
+    let known = (0..repeats.max(1)).map(of_repeat);
+    Spread { clusters, folds: Spread::over(known) }
+}
+
+/// (n − 1)/n·Σ (θ − θ̄)² with n.
+fn jackknife(without: Vec<f64>) -> Option<(f64, usize)> {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
+    let variance = (count - 1.0) / count * squares;
+    (without.len() > 1 && variance.is_finite()).then_some((variance, without.len()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ndarray::{Array2, s};
-    use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, Squared, ZeroOne};
-
-    #[test]
-    fn tallies_of_parts_pool_to_the_loss_of_all_rows() {
-        let value = |o: usize, j: usize| ((31 * j + 17 * o) % 23) as f64 / 7.0 - 1.4;
-        let predictions = Array2::from_shape_fn((1, 40), |(o, j)| value(o, j));
-        let targets = Array2::from_shape_fn((1, 40), |(_, j)| if (j * j) % 5 < 2 { 1.0 } else { -1.0 });
-        let weights: Vec<f64> = (0..40).map(|j| 0.5 + (j % 3) as f64).collect();
-        for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()] {
-            let loss = &*loss;
-            let part = |from: usize, to: usize| {
-                Tally::new(
-                    loss,
-                    Compared {
-                        targets: targets.slice(s![.., from..to]),
-                        predictions: predictions.slice(s![.., from..to]),
-                        weights: Some(&weights[from..to]),
-                        units: None,
-                    },
-                )
-            };
-            let parts = [part(0, 13), part(13, 14), part(14, 40)];
-            let (mean, error) = Tally::pooled(loss, &parts.iter().collect::<Vec<_>>()).unwrap();
-            let expected = loss.mean(targets.view(), predictions.view(), Some(&weights));
-            assert!((mean - expected).abs() < 1e-13, "{loss:?}: {mean} {expected}");
-            let whole = loss.standard_error(targets.view(), predictions.view(), Some(&weights));
-            assert!((error.unwrap() - whole.unwrap()).abs() < 1e-13, "{loss:?}: {error:?} {whole:?}");
-        }
-    }
-
-    #[test]
-    fn rows_of_a_unit_are_one_observation() {
-        let targets = Array2::zeros((1, 6));
-        let predictions = Array2::from_shape_vec((1, 6), vec![1.0, 3.0, 2.0, 2.0, 5.0, 5.0]).unwrap();
-        let units = [0, 0, 1, 1, 2, 2];
-        let of =
-            Compared { targets: targets.view(), predictions: predictions.view(), weights: None, units: Some(&units) };
-        let tally = Tally::new(&Absolute, of);
-        let (mean, error) = Tally::pooled(&Absolute, &[&tally]).unwrap();
-        assert!((mean - 3.0).abs() < 1e-15);
-        assert!((error.unwrap() - (2.0_f64 / 3.0).sqrt()).abs() < 1e-15);
-    }
-}
+mod tests;

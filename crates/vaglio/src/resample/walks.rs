@@ -76,6 +76,8 @@ pub(crate) struct Fold {
     pub training: Vec<usize>,
     pub fitted: Fitted,
     pub held: vaglio_core::Problem,
+    /// The cluster of each row held out.
+    pub clusters: Vec<u32>,
 }
 
 impl Fold {
@@ -87,13 +89,16 @@ impl Fold {
         // What maps warn of was said when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fitted()?;
-            let held = sample.select(held)?.apply(&fitted)?;
-            Ok(Fold { training: training.clone(), fitted, held })
+            let all = sample.clusters();
+            let clusters = held.iter().map(|&row| all[row]).collect();
+            let (held, clusters) = sample.select(held)?.apply(&fitted, clusters)?;
+            Ok(Fold { training: training.clone(), fitted, held, clusters })
         })
     }
 
     pub fn held(&self) -> Held<'_> {
-        Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem)
+        let held = Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
+        Held { clusters: Some(&self.clusters), ..held }
     }
 }
 
@@ -144,10 +149,20 @@ pub(crate) fn trails(
     }
     let orders: Vec<&[Feature]> = walks.iter().map(|walked| &walked.order[..]).collect();
     let reduced = Reduced::shared(&design, &orders)?;
+    let most = most_clusters(walks.iter().map(|walked| walked.entries.len() + 1).sum());
     in_turn(lambdas.len(), |at| {
         let design = design.at_lambda(lambdas[at]);
-        trail(&design, walks[at].clone(), reduced.as_ref(), &fold.held(), loss)
+        trail(&design, walks[at].clone(), reduced.as_ref(), &fold.held(), (loss, most))
     })
+}
+
+/// Sums that the tallies of a fold hold together, about.
+const MOST_SUMS: usize = 1 << 18;
+
+/// The clusters that each of so many tallies of a fold tells apart.
+pub(super) fn most_clusters(tallies: usize) -> u32 {
+    let most = (MOST_SUMS / tallies.max(1)).clamp(32, 512);
+    1 << most.ilog2()
 }
 
 fn trail(
@@ -155,19 +170,19 @@ fn trail(
     walked: Walked,
     reduced: Option<&Reduced>,
     held: &Held<'_>,
-    loss: &dyn Loss,
+    (loss, most): (&dyn Loss, u32),
 ) -> Result<Trail> {
     let entries: Vec<PathEntry> = walked.entries.iter().map(|own| walked.entry(own)).collect();
     let (mut empty, mut sizes) = (None, Vec::with_capacity(entries.len()));
     predictions_by(reduced, design, (&entries, walked.empty), held, |index, model, predictions| {
-        let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared));
+        let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared, most));
         match index {
             None => empty = Some(tally),
             Some(index) => sizes.push((entries[index].subset.len(), tally)),
         }
         Ok(())
     })?;
-    let empty = empty.unwrap_or(Tally::Mean { units: 0.0, weight: 0.0, mean: 0.0, squares: 0.0 });
+    let empty = empty.unwrap_or_else(Tally::none);
     Ok(Trail { empty, sizes, walked })
 }
 

@@ -5,7 +5,7 @@ use super::choice::{cross_validation, select};
 use super::parting::{Part, Parting};
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
-use super::tally::{Compared, Tally};
+use super::tally::{Compared, EVERY, Tally};
 use super::walks::said_of;
 use crate::all_rows::FitFrom;
 use crate::pipeline::OuterFolds;
@@ -13,11 +13,11 @@ use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tune;
 use crate::tune::Tuning;
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits};
-use vaglio_report::record::Cell;
+use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits, Task, ZeroOne};
+use vaglio_report::record::{Cell, Figures};
 use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
@@ -91,6 +91,8 @@ pub(crate) struct Outer {
     pub empty: Array2<f64>,
     pub weights: Option<Vec<f64>>,
     pub units: Option<Vec<u32>>,
+    /// The cluster of each row held out.
+    pub clusters: Vec<u32>,
 }
 
 /// What a selection took.
@@ -125,13 +127,14 @@ impl Outer {
     }
 
     fn of(&self, loss: &dyn Loss, predictions: &Array2<f64>) -> Tally {
-        Tally::new(loss, self.compared(predictions))
+        Tally::new(loss, self.compared(predictions), EVERY)
     }
 
     /// What is held out, with its predictions.
     pub fn compared<'a>(&'a self, predictions: &'a Array2<f64>) -> Compared<'a> {
         let (targets, weights) = (self.targets.view(), self.weights.as_deref());
-        Compared { targets, predictions: predictions.view(), weights, units: self.units.as_deref() }
+        let (units, clusters) = (self.units.as_deref(), Some(&self.clusters[..]));
+        Compared { targets, predictions: predictions.view(), weights, units, clusters }
     }
 }
 
@@ -189,7 +192,9 @@ fn outer_fold(
     at: (&Watcher<'_>, Journal),
 ) -> Result<Option<Outer>> {
     let Some(repeated) = whole.on(&sample.select(training)?, at)? else { return Ok(None) };
-    let problem = sample.select(held)?.apply(&repeated.fitted)?;
+    let all = sample.clusters();
+    let clusters = held.iter().map(|&row| all[row]).collect();
+    let (problem, clusters) = sample.select(held)?.apply(&repeated.fitted, clusters)?;
     let rows = held.clone();
     let held = Held::new(&problem, repeated.fitted.units.as_deref(), &repeated.fitted.problem);
     let predictions = held.predicted(&repeated.selection.model)?;
@@ -215,6 +220,7 @@ fn outer_fold(
         empty,
         weights,
         units: observations,
+        clusters,
     }))
 }
 
@@ -223,23 +229,63 @@ pub(crate) struct Pooled {
     pub targets: Array2<f64>,
     pub predictions: Array2<f64>,
     pub weights: Vec<f64>,
+    /// The cluster of each row.
+    clusters: Vec<u32>,
+    /// Where each fold ends.
+    ends: Vec<usize>,
 }
 
 impl Pooled {
     /// # Errors
     /// [`Error::Shape`] for folds of unlike outputs, which do not occur.
-    pub fn new<'a>(parts: impl Iterator<Item = (&'a Array2<f64>, &'a Array2<f64>, Option<&'a [f64]>)>) -> Result<Self> {
+    pub fn new<'a>(parts: impl Iterator<Item = Compared<'a>>) -> Result<Self> {
         let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        for (t, p, w) in parts {
-            targets.push(t.view());
-            predictions.push(p.view());
-            weights.extend(w.map_or_else(|| vec![1.0; t.ncols()], <[f64]>::to_vec));
+        let (mut clusters, mut ends) = (Vec::new(), Vec::new());
+        for part in parts {
+            targets.push(part.targets);
+            predictions.push(part.predictions);
+            weights.extend(part.weights.map_or_else(|| vec![1.0; part.targets.ncols()], <[f64]>::to_vec));
+            let before = clusters.len() as u32;
+            clusters.extend(
+                part.clusters.map_or_else(|| (before..before + part.targets.ncols() as u32).collect(), <[u32]>::to_vec),
+            );
+            ends.push(weights.len());
         }
         let failed = |e: ndarray::ShapeError| Error::Shape(format!("folds differ: {e}"));
         Ok(Pooled {
             targets: concatenate(Axis(1), &targets).map_err(failed)?,
             predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
             weights,
+            clusters,
+            ends,
         })
+    }
+
+    /// What is printed after ± of a loss of these rows, whose folds were dealt so often.
+    pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
+        let fold = |(from, to): (usize, usize)| {
+            let of = Compared {
+                targets: self.targets.slice(s![.., from..to]),
+                predictions: self.predictions.slice(s![.., from..to]),
+                weights: Some(&self.weights[from..to]),
+                units: None,
+                clusters: Some(&self.clusters[from..to]),
+            };
+            Tally::new(loss, of, EVERY)
+        };
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let tallies: Vec<Tally> = starts.zip(self.ends.iter().copied()).map(fold).collect();
+        Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
+    }
+
+    /// Figures of these rows.
+    pub fn figures(&self, task: &Task, loss: &dyn Loss, repeats: usize) -> Figures {
+        let (targets, predictions) = (self.targets.view(), self.predictions.view());
+        let figures = Figures::of(task, loss, targets, predictions, Some(&self.weights));
+        Figures {
+            standard_error: self.error(loss, repeats),
+            error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),
+            ..figures
+        }
     }
 }

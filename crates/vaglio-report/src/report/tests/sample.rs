@@ -33,9 +33,13 @@ impl Sample {
             "bounds": [{"threshold": 0.9, "columns": 1, "expected_false": 0.3, "unimodal": 0.2}]});
         value["chosen"] = json!({"by": "cross_validation", "rule": "best", "size": 6, "lambda": 10.0,
             "cross_validated": 2920.0, "standard_error": 200.0, "empty_loss": 5990.0, "folds": 5, "repeats": 1});
-        let cell = |size: usize, loss: f64| json!({"size": size, "loss": loss, "standard_error": 200.0});
+        let cell = |size: usize, loss: f64| {
+            json!({"size": size, "loss": loss, "standard_error": 200.0,
+            "difference_error": 60.0})
+        };
         value["report"]["table"] = json!({"lambdas": [0.1, 1.0, 10.0], "cells":
-            [[cell(0, 5990.0), cell(1, 3950.0)], [cell(6, 2990.0)], [cell(5, 2960.0), cell(6, 2920.0)]]});
+            [[cell(0, 5990.0), cell(1, 3950.0)], [cell(6, 2990.0)],
+             [cell(0, 5990.0), cell(3, 3100.0), cell(4, 2975.0), cell(5, 2960.0), cell(6, 2920.0)]]});
         for (k, entry) in value["path"].as_array_mut().unwrap().iter_mut().enumerate() {
             entry["cross_validated"] = json!(entry["score"].as_f64().unwrap() + if k < 6 { 24.0 } else { 80.0 });
             entry["cross_validated_error"] = json!(200.0);

@@ -49,8 +49,16 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         ("t".into(), Cells::Text((0..ROWS).map(|row| level(row).to_owned()).collect())),
     ]);
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
-    let rows =
-        Rows { table: table.unwrap(), targets, weights, groups: None, assignment: None, time: None, counted: None };
+    let rows = Rows {
+        table: table.unwrap(),
+        targets,
+        weights,
+        groups: None,
+        assignment: None,
+        time: None,
+        clusters: None,
+        counted: None,
+    };
     let recipe = Recipe::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()
 }
@@ -89,7 +97,7 @@ fn loops(
                 let (held_out, training): (Vec<usize>, Vec<usize>) =
                     (round.held_out(fold).collect(), round.training(fold));
                 let fitted = sample.select(&training).unwrap().fitted().unwrap();
-                let held = sample.select(&held_out).unwrap().apply(&fitted).unwrap();
+                let held = sample.select(&held_out).unwrap().apply(&fitted, Vec::new()).unwrap().0;
                 let place = |name: &String| fitted.problem.names().iter().position(|other| other == name);
                 let mut columns = Columns::new(training.len() + held_out.len());
                 for name in whole.names().iter() {

@@ -22,7 +22,10 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     }
     let is_counted = |name: &str| {
         let is_identifier = |taken: InferredType| taken == InferredType::Identifier;
-        read.survey.column(name).is_none_or(|column| !is_identifier(column.taken))
+        // What puts rows on one side or in one fold says nothing of them.
+        let parts = [read.roles.assignment, read.roles.spec.test_rows.as_ref().map(|test| test.column.as_str())];
+        !parts.contains(&Some(name))
+            && read.survey.column(name).is_none_or(|column| !is_identifier(column.taken))
             && test.is_none_or(|test| test.get(name).is_some())
     };
     let names: Vec<&str> = train.names().filter(|name| is_counted(name)).collect();

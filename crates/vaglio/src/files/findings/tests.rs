@@ -170,6 +170,14 @@ fn copies_are_counted_where_rows_differ_by_chance() {
     assert!(
         only(&known, WarningKind::TestRowsInTraining).starts_with("2 of 4 test rows are exact copies of training rows")
     );
+    // The column that names the test rows is not of the row.
+    let parted = |rows: &[usize], part: &str| {
+        let lines: Vec<String> = text(rows).lines().skip(1).map(|line| format!("{part},{line}\n")).collect();
+        "part,a,b,c,y\n".to_owned() + &lines.concat()
+    };
+    let settings = serde_json::json!({"test_rows": {"column": "part", "is": "new"}});
+    let known = found_with("parted", settings, &parted(&rows, "old"), Some(&parted(&[7, 50], "new")));
+    assert!(only(&known, WarningKind::TestRowsInTraining).ends_with("take them out of the file"), "{known:?}");
     let coarse =
         csv(60, &[("a", &|r| (r % 3).to_string()), ("b", &|r| (r % 2).to_string()), ("y", &|r| (r % 5).to_string())]);
     nothing(&found("coarse", &coarse));

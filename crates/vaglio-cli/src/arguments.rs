@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use vaglio::core::Role;
@@ -100,6 +100,19 @@ pub struct Init {
     /// A column to predict; may be given again. Guessed by default.
     #[arg(long, value_name = "COLUMN")]
     pub target: Vec<String>,
+    /// Test rows: another table, or the share of the rows that is set aside, 0 for none. By default a fifth, or those that a
+    /// column names.
+    #[arg(long, value_name = "FILE|FRACTION")]
+    pub test: Option<String>,
+    /// What the target holds; as it looks by default.
+    #[arg(long, value_enum)]
+    pub task: Option<Task>,
+    /// The column whose rows of one value belong together.
+    #[arg(long, value_name = "COLUMN")]
+    pub groups: Option<String>,
+    /// The column of time: later rows are predicted from earlier ones.
+    #[arg(long, value_name = "COLUMN")]
+    pub time: Option<String>,
     /// The pipeline file; the name of the table with .yaml by default.
     #[arg(long, value_name = "FILE.yaml")]
     pub out: Option<PathBuf>,
@@ -109,6 +122,15 @@ pub struct Init {
     /// Write over a file of that name.
     #[arg(long)]
     pub force: bool,
+}
+
+/// What a target holds.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Task {
+    /// Numbers.
+    Regression,
+    /// Classes.
+    Classification,
 }
 
 /// What `vaglio predict` takes.

@@ -1,6 +1,6 @@
 //! `vaglio init`: a pipeline for a table.
 
-use crate::arguments::Init;
+use crate::arguments::{Init, Task};
 use crate::commands::Done;
 use crate::failure::Failure;
 use crate::terminal::note;
@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::core::Error;
-use vaglio::files::{self, Draft, InitOptions};
+use vaglio::files::{self, Draft, InitOptions, TaskOption, TestOption};
 
 /// Writes a commented pipeline beside where it is called; what was decided goes to standard error.
 pub fn init(arguments: Init) -> Done {
@@ -19,10 +19,19 @@ pub fn init(arguments: Init) -> Done {
         return Err(Failure::from(Error::setting("--out", message)));
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let options = InitOptions { targets: arguments.target, exclude: None };
+    let test = arguments.test.map(|test| match test.parse() {
+        Ok(share) => TestOption::Fraction(share),
+        Err(_) => TestOption::File(PathBuf::from(test)),
+    });
+    let task = arguments.task.map(|task| match task {
+        Task::Regression => TaskOption::Regression,
+        Task::Classification => TaskOption::Classification,
+    });
+    let (groups, time, name) = (arguments.groups, arguments.time, Some(out.display().to_string()));
+    let options = InitOptions { targets: arguments.target, exclude: None, test, task, groups, time, name };
     let mut draft = files::init(&arguments.table, folder, &options)?;
     if arguments.interactive {
-        let options = asked(&draft)?;
+        let options = asked(&draft, options)?;
         draft = files::init(&arguments.table, folder, &options)?;
     }
     vaglio::pipeline::write_file(&out, &draft.text)?;
@@ -41,11 +50,11 @@ pub fn init(arguments: Init) -> Done {
 }
 
 /// What people answer; an empty line takes what is proposed.
-fn asked(draft: &Draft) -> Result<InitOptions, Failure> {
+fn asked(draft: &Draft, known: InitOptions) -> Result<InitOptions, Failure> {
     draft.notes.iter().for_each(|line| note(line));
     let targets = names("columns to predict, with commas between", &draft.targets)?;
     let exclude = names("columns to leave out, with commas between", &draft.excluded)?;
-    Ok(InitOptions { targets, exclude: Some(exclude) })
+    Ok(InitOptions { targets, exclude: Some(exclude), ..known })
 }
 
 fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, Failure> {

@@ -43,7 +43,7 @@ mod write;
 use data::prepare_sample;
 pub use data::{Prepared, prepare};
 pub use folder::{report, set_previous_aside};
-pub use init::{Draft, InitOptions, init};
+pub use init::{Draft, InitOptions, TaskOption, TestOption, init};
 pub use plan::plan;
 pub use predictions::{Beside, Judged, Predictions};
 pub use run::{RunOptions, RunOutcome, run};

@@ -39,7 +39,7 @@ fn a_table_that_nobody_described_becomes_a_pipeline_that_runs() {
         "{kind: date_parts}",
         "{kind: impute, how: mean}",
         "{kind: impute, how: most_frequent}",
-        "{kind: one_hot}",
+        "{kind: one_hot, drop: if_binary}",
         "test_fraction: 0.2",
     ] {
         assert!(text.contains(words), "lacks {words}:\n{text}");
@@ -106,4 +106,107 @@ fn classes_have_their_share_of_test_rows() {
         assert_eq!(test.len(), 30);
         assert_eq!(test.iter().filter(|row| (**row - 1) % 10 == 3).count(), 3, "{test:?}");
     }
+}
+
+/// `init` with these options; what it wrote, and that it runs.
+fn drafted(folder: &Folder, table: &str, options: &[&str]) -> (String, String) {
+    let ran = folder.vaglio(&[&["init", table, "--out", "p.yaml", "--force"], options].concat());
+    let text = folder.read("p.yaml");
+    assert_eq!(ran.code, Some(0), "{}\n{text}", ran.err);
+    let done = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
+    assert_eq!(done.code, Some(0), "{}\n{text}", done.err);
+    (text, ran.err)
+}
+
+/// A table of rows that are made one by one.
+fn written(header: &str, rows: usize, mut row: impl FnMut(usize, &mut Random) -> String) -> String {
+    let mut random = Random::new(5);
+    (0..rows).fold(format!("{header}\n"), |text, at| text + &row(at, &mut random) + "\n")
+}
+
+fn check(text: &str, has: &[&str], lacks: &[&str]) {
+    has.iter().for_each(|words| assert!(text.contains(words), "lacks {words}:\n{text}"));
+    lacks.iter().for_each(|words| assert!(!text.contains(words), "has {words}:\n{text}"));
+}
+
+#[test]
+fn a_year_in_order_makes_later_rows_be_predicted_from_earlier_ones() {
+    let folder = Folder::new("init_time");
+    let row = |at: usize, random: &mut Random| format!("{},{},{}", 1950 + at, random.normal(), random.normal());
+    folder.write("years.csv", written("year,a,y", 60, row));
+    let (text, _) = drafted(&folder, "years.csv", &[]);
+    check(&text, &["time: year", "test_last: 0.2", "{kind: forward, folds: 5}"], &["test_fraction", "exclude"]);
+    // The same numbers by another name are no time.
+    folder.write("ids.csv", written("id,a,y", 60, row));
+    check(&drafted(&folder, "ids.csv", &[]).0, &["test_fraction", "criterion: loo"], &["time:", "forward"]);
+    // Without another feature the time is one, and the file is in its order.
+    folder.write("alone.csv", written("time,y", 60, |at, random| format!("{at},{}", random.normal())));
+    check(&drafted(&folder, "alone.csv", &[]).0, &["the order of time", "test_last", "forward"], &["  time:"]);
+    // In another order the time is taken where people name it.
+    let mixed = |at: usize, random: &mut Random| format!("{},{},{}", at * 7 % 60, random.normal(), random.normal());
+    folder.write("mixed.csv", written("when,a,y", 60, mixed));
+    check(&drafted(&folder, "mixed.csv", &["--time", "when"]).0, &["time: when", "forward"], &[]);
+}
+
+#[test]
+fn units_over_time_are_groups_or_series() {
+    let folder = Folder::new("init_panel");
+    let panel = |units: usize, times: usize| {
+        written("state,year,a,b,y", units * times, move |at, random| {
+            let numbers = [random.normal(), random.normal(), random.normal()].map(|x| x.to_string()).join(",");
+            format!("s{},{},{numbers}", at / times, 1990 + at % times)
+        })
+    };
+    folder.write("many.csv", panel(12, 8));
+    let (text, _) = drafted(&folder, "many.csv", &[]);
+    check(&text, &["  groups: state", "# series: state", "# time: year", "by: groups}", "# criterion: {kind: kfold, splits"], &[]);
+    let (text, _) = drafted(&folder, "many.csv", &["--time", "year"]);
+    check(&text, &["  series: state", "  time: year", "test_last: 0.2", "# groups: state"], &["\n  groups"]);
+    folder.write("few.csv", panel(3, 30));
+    check(&drafted(&folder, "few.csv", &[]).0, &["  series: state", "  time: year"], &["\n  groups"]);
+    check(&drafted(&folder, "few.csv", &["--groups", "state", "--test", "0"]).0, &["  groups: state"], &["\n  test_"]);
+    let twice = folder.vaglio(&["init", "many.csv", "--time", "a", "--out", "q.yaml"]);
+    assert_eq!(twice.code, Some(0), "{}", twice.err);
+    // A treatment called group is a candidate.
+    let treated = |at: usize, random: &mut Random| format!("{},{},{}", ["a", "b", "c"][at % 3], random.normal(), random.normal());
+    folder.write("treated.csv", written("group,x,y", 60, treated));
+    check(&drafted(&folder, "treated.csv", &[]).0, &["criterion: loo", "one_hot"], &["groups:"]);
+}
+
+#[test]
+fn rows_and_classes_are_taken_as_they_are() {
+    let folder = Folder::new("init_rows");
+    let row = |at: usize, random: &mut Random| {
+        let (part, rare) = (if at % 4 == 0 { "F" } else { "T" }, if at % 15 == 3 { "ill" } else { "well" });
+        let (a, y) = (random.normal(), if at % 9 == 5 { String::new() } else { random.normal().to_string() });
+        let (sex, town) = (["f", "m"][random.below(2)], random.below(60));
+        format!("{a},{sex},town{town:02},{part},{rare},{y}")
+    };
+    folder.write("t.csv", written("a,sex,town,train,state,y", 900, row));
+    let (text, told) = drafted(&folder, "t.csv", &["--target", "y"]);
+    let words = [
+        "missing_target: drop",
+        "100 rows have no target",
+        "test_rows: {column: train, is: F}",
+        "{kind: one_hot, drop: if_binary}",
+        "types: {town: class}",
+        "{kind: target_encode, columns: [town]}",
+    ];
+    check(&text, &words, &["test_fraction", "- train"]);
+    check(&told, &["100 rows without a target are left out", "test rows: the 225 where train is F"], &[]);
+    let done = folder.json("out/selection.json");
+    let candidates: Vec<&str> = done["candidates"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(candidates, ["a", "sex=m", "town", "state=well"]);
+    let (text, _) = drafted(&folder, "t.csv", &["--target", "state", "--test", "0.3"]);
+    check(&text, &["kind: crrr", "loss: balanced_error", "test_fraction: 0.3"], &["test_rows"]);
+    folder.write("more.csv", written("a,sex,town,train,state,y", 50, row));
+    check(&drafted(&folder, "t.csv", &["--target", "y", "--test", "more.csv"]).0, &["  test: more.csv"], &["test_fraction"]);
+    let count = |at: usize, random: &mut Random| format!("{},{}", random.normal(), at % 3);
+    folder.write("counts.csv", written("a,y", 60, count));
+    check(&drafted(&folder, "counts.csv", &["--task", "classification"]).0, &["\n  task: multiclass"], &[]);
+    check(&drafted(&folder, "counts.csv", &["--task", "regression"]).0, &["\n  task: regression"], &["multiclass"]);
+    let refused = folder.vaglio(&["init", "counts.csv", "--test", "1.5", "--force"]);
+    assert!(refused.code == Some(2) && refused.err.contains("`--test`: 1.5 is no share"), "{}", refused.err);
+    let unknown = folder.vaglio(&["init", "counts.csv", "--groups", "z", "--out", "r.yaml"]);
+    assert!(unknown.code == Some(2) && unknown.err.contains("`--groups`: there is no column `z`"), "{}", unknown.err);
 }

@@ -1,6 +1,9 @@
 //! What is seen of a table that nobody described.
 
-use std::collections::HashSet;
+use super::InitOptions;
+use super::order::{self, Candidate, Order};
+use super::test_rows::{self, Found};
+use std::collections::HashMap;
 use vaglio_core::{Cells, Result};
 use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source, Wanted};
 
@@ -13,6 +16,8 @@ pub struct Seen {
     pub differs: bool,
     /// Values that are there, at most as many as there are rows.
     pub distinct: usize,
+    /// How many rows have the value that is rarest.
+    pub rarest: usize,
     /// Whether they are whole numbers.
     pub whole: bool,
 }
@@ -22,30 +27,19 @@ pub struct Look {
     pub rows: usize,
     pub columns: Vec<Seen>,
     pub aside: Vec<(String, &'static str)>,
-    /// The columns of series and of the time in them, where there are such.
-    pub order: Option<(String, String)>,
+    /// How the rows follow each other.
+    pub order: Option<Order>,
+    /// The column that says which rows are test rows.
+    pub test_rows: Option<Found>,
 }
 
 impl Look {
-    pub fn at(source: &Source) -> Result<Self> {
+    pub fn at(source: &Source, options: &InitOptions) -> Result<Self> {
         let (columns, files) = source.read_each(&Wanted::default())?;
         let rows = files.iter().map(|(_, rows)| rows).sum();
-        let order = order(&columns);
-        let seen = |(name, read): ReadColumn| match read {
-            Ok((cells, survey)) => {
-                let (present, distinct) = (cells.len() - survey.missing, distinct(&cells));
-                let whole = cells.numbers().is_some_and(|all| (0..all.len()).all(|row| all.get(row).fract() == 0.0));
-                Seen { survey, fault: None, differs: distinct == present, distinct, whole }
-            }
-            Err(fault) => {
-                let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
-                let (taken, missing) = (if is_number { InferredType::Number } else { InferredType::Text }, fault.count);
-                let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
-                Seen { survey, fault: Some(fault), differs: false, distinct: 0, whole: false }
-            }
-        };
+        let (order, test_rows) = (order(&columns, options), test_rows(&columns, options));
         let columns: Vec<Seen> = columns.into_iter().map(seen).collect();
-        Ok(Look { rows, columns, aside: source.aside().to_vec(), order })
+        Ok(Look { rows, columns, aside: source.aside().to_vec(), order, test_rows })
     }
 
     /// The column of that name.
@@ -54,32 +48,62 @@ impl Look {
     }
 }
 
-/// How many values a column has.
-fn distinct(cells: &Cells) -> usize {
-    let bits =
-        |values: &[f64]| values.iter().filter(|v| !v.is_nan()).map(|v| v.to_bits()).collect::<HashSet<_>>().len();
-    match cells {
-        Cells::Text(text) => text.iter().filter(|level| !level.is_empty()).collect::<HashSet<_>>().len(),
-        Cells::Dates(dates) => bits(dates),
-        Cells::Numbers(numbers) => bits(&numbers.view().values()),
+fn seen((name, read): ReadColumn) -> Seen {
+    match read {
+        Ok((cells, survey)) => {
+            let present = cells.len() - survey.missing;
+            let (distinct, rarest) = counts(&cells);
+            let whole =
+                cells.numbers().is_some_and(|all| (0..all.len()).all(|row| !(all.get(row).fract().abs() > 0.0)));
+            Seen { survey, fault: None, differs: distinct == present, distinct, rarest, whole }
+        }
+        Err(fault) => {
+            let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
+            let (taken, missing) = (if is_number { InferredType::Number } else { InferredType::Text }, fault.count);
+            let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
+            Seen { survey, fault: Some(fault), differs: false, distinct: 0, rarest: 0, whole: false }
+        }
     }
 }
 
-/// The columns of series and of the time in them: so named, and no time stands twice in a series.
-fn order(columns: &[ReadColumn]) -> Option<(String, String)> {
-    let named = |names: &[&str]| {
-        let is_so = |(name, read): &&ReadColumn| {
-            names.contains(&name.to_lowercase().as_str()) && read.as_ref().is_ok_and(|(_, survey)| survey.missing == 0)
-        };
-        columns.iter().find(is_so).and_then(|(name, read)| Some((name, &read.as_ref().ok()?.0)))
+/// How many values a column has, and how many rows have the rarest.
+fn counts(cells: &Cells) -> (usize, usize) {
+    let mut text: HashMap<&str, usize> = HashMap::new();
+    let mut bits: HashMap<u64, usize> = HashMap::new();
+    let mut add = |value: f64| {
+        if !value.is_nan() {
+            *bits.entry(value.to_bits()).or_default() += 1;
+        }
     };
-    let (series, labels) = named(&SERIES)?;
-    let (time, times) = named(&TIMES).filter(|(_, times)| !matches!(times, Cells::Text(_)))?;
-    let mut seen = HashSet::new();
-    let once = (0..labels.len()).all(|row| seen.insert((labels.label(row), times.label(row))));
-    (once && 2 * distinct(labels) <= labels.len()).then(|| (series.clone(), time.clone()))
+    match cells {
+        Cells::Text(all) => {
+            all.iter().filter(|level| !level.is_empty()).for_each(|level| *text.entry(level).or_default() += 1);
+        }
+        Cells::Dates(dates) => dates.iter().for_each(|date| add(*date)),
+        Cells::Numbers(numbers) => numbers.view().values().iter().for_each(|value| add(*value)),
+    }
+    let rarest = text.values().chain(bits.values()).min().copied().unwrap_or(0);
+    (text.len() + bits.len(), rarest)
 }
 
-/// Names that columns of series have, and those of times.
-const SERIES: [&str; 6] = ["series", "series_id", "sequence", "trajectory", "recording", "trial"];
-const TIMES: [&str; 6] = ["t", "time", "timestamp", "step", "date", "tick"];
+/// How the rows follow each other; those that people name are taken at their word.
+fn order(columns: &[ReadColumn], options: &InitOptions) -> Option<Order> {
+    let asked = |name: &String| Some(name) == options.time.as_ref() || Some(name) == options.groups.as_ref();
+    let left_out = |name: &String| options.exclude.as_ref().is_some_and(|exclude| exclude.contains(name));
+    let read = columns.iter().filter_map(|(name, read)| Some((name, read.as_ref().ok()?)));
+    let fits = |(name, (_, survey)): &(&String, &(Cells, ColumnSurvey))| {
+        survey.missing == 0
+            && !options.targets.contains(name)
+            && !matches!(survey.taken, InferredType::Constant | InferredType::Empty)
+            && (asked(name) || !left_out(name))
+    };
+    let candidates: Vec<Candidate<'_>> =
+        read.filter(fits).map(|(name, (cells, _))| Candidate::new(name, cells)).collect();
+    order::find(&candidates, options.time.as_deref(), options.groups.as_deref())
+}
+
+fn test_rows(columns: &[ReadColumn], options: &InitOptions) -> Option<Found> {
+    let read = columns.iter().filter(|(name, _)| options.test.is_none() && !options.targets.contains(name));
+    let mut read = read.filter_map(|(name, read)| Some((name, read.as_ref().ok()?)));
+    read.find_map(|(name, (cells, survey))| test_rows::find(name, cells, survey.note.as_deref() == Some("truth")))
+}

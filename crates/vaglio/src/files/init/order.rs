@@ -1,0 +1,322 @@
+//! How the rows of a table that nobody described follow each other, and what they belong to.
+
+use std::collections::{HashMap, HashSet};
+use vaglio_core::Cells;
+
+/// What rows are beside being rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// One time series, in the order of this column.
+    Series(String),
+    /// One time series, in the order of the file, which is that of these columns.
+    File(Vec<String>),
+    /// Units, each at several times.
+    Panel(Panel),
+}
+
+/// Units, each at several times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Panel {
+    /// The column of the units.
+    pub unit: String,
+    /// The column of the times, none of which stands twice in a unit.
+    pub time: String,
+    /// How many units there are.
+    pub units: usize,
+    /// How many times there are.
+    pub times: usize,
+}
+
+impl Order {
+    /// The columns that say so.
+    pub fn columns(&self) -> Vec<&str> {
+        match self {
+            Order::Series(time) => vec![time],
+            Order::File(by) => by.iter().map(String::as_str).collect(),
+            Order::Panel(panel) => vec![&panel.unit, &panel.time],
+        }
+    }
+}
+
+/// A column without missing cells that may say how rows follow each other.
+pub struct Candidate<'a> {
+    pub name: &'a str,
+    pub cells: &'a Cells,
+    /// The number of each row's value, in the order in which they first appear.
+    numbers: Vec<u32>,
+    distinct: usize,
+}
+
+impl<'a> Candidate<'a> {
+    pub fn new(name: &'a str, cells: &'a Cells) -> Self {
+        let numbers = super::super::series::numbers_of(cells);
+        let distinct = numbers.iter().max().map_or(0, |most| *most as usize + 1);
+        Candidate { name, cells, numbers, distinct }
+    }
+
+    fn value(&self, row: usize) -> f64 {
+        match self.cells {
+            Cells::Dates(dates) => dates[row],
+            cells => cells.numbers().map_or(f64::NAN, |numbers| numbers.get(row)),
+        }
+    }
+
+    /// Whether its name or its type says that it is time; how fine that is.
+    fn says_time(&self) -> Option<usize> {
+        match self.cells {
+            Cells::Text(_) => None,
+            Cells::Dates(_) => Some(0),
+            Cells::Numbers(_) => {
+                words(self.name).iter().find_map(|word| TIMES.iter().position(|finer| finer.contains(&word.as_str())))
+            }
+        }
+    }
+
+    /// Whether it says time alone: `year`, and not `birth_year`.
+    fn says_time_alone(&self) -> bool {
+        matches!(self.cells, Cells::Dates(_))
+            || words(self.name)
+                .iter()
+                .all(|word| BESIDE.contains(&word.as_str()) || TIMES.iter().any(|finer| finer.contains(&word.as_str())))
+    }
+
+    fn is_whole(&self) -> bool {
+        (0..self.cells.len()).all(|row| self.value(row).fract() == 0.0)
+    }
+
+    fn rises(&self) -> bool {
+        let pairs = || (1..self.cells.len()).map(|row| (self.value(row - 1), self.value(row)));
+        pairs().all(|(a, b)| a < b) || pairs().all(|(a, b)| a > b)
+    }
+}
+
+/// Words of times, from the coarsest to the finest.
+const TIMES: [&[&str]; 8] = [
+    &["year", "yr", "decade", "date", "datetime", "timestamp", "time", "t", "period", "step", "tick", "years", "epoch"],
+    &["quarter", "qtr", "season"],
+    &["month", "mon", "months"],
+    &["week", "weeks", "wave", "round", "visit", "occasion"],
+    &["day", "days"],
+    &["hour", "hours", "hr"],
+    &["minute", "minutes", "min"],
+    &["second", "seconds", "sec"],
+];
+/// Words that may stand beside one of time.
+const BESIDE: [&str; 8] = ["id", "of", "no", "number", "index", "obs", "observation", "calendar"];
+/// Words of what is observed again and again.
+const UNITS: [&str; 34] = [
+    "id",
+    "subject",
+    "patient",
+    "participant",
+    "person",
+    "unit",
+    "firm",
+    "company",
+    "state",
+    "country",
+    "county",
+    "city",
+    "region",
+    "province",
+    "district",
+    "school",
+    "child",
+    "individual",
+    "household",
+    "family",
+    "animal",
+    "user",
+    "customer",
+    "series",
+    "sequence",
+    "trajectory",
+    "recording",
+    "sector",
+    "industry",
+    "bank",
+    "player",
+    "team",
+    "tree",
+    "station",
+];
+/// Tables of fewer rows have no order that is worth a name.
+const FEWEST: usize = 12;
+
+/// The words of a name: `yearID` has two.
+pub fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_alphabetic() || c.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        if c.is_alphabetic() {
+            words.last_mut().into_iter().for_each(|word| word.extend(c.to_lowercase()));
+        }
+        was_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The order of the rows, where the columns say one; `time` and `unit` are those that are known.
+pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<Order> {
+    let rows = columns.first().map_or(0, |first| first.cells.len());
+    if rows < FEWEST && time.is_none() {
+        return None;
+    }
+    let is_time = |c: &&Candidate<'_>| match time {
+        Some(name) => c.name == name,
+        None => c.says_time().is_some(),
+    };
+    let times: Vec<&Candidate<'_>> = columns.iter().filter(is_time).collect();
+    let unique = |c: &&&Candidate<'_>| c.distinct == rows && (time.is_some() || c.rises());
+    let mut single: Vec<&&Candidate<'_>> = times.iter().filter(unique).collect();
+    single.sort_by_key(|c| !c.says_time_alone());
+    if let (Some(found), None) = (single.first(), unit) {
+        return Some(Order::Series(found.name.to_owned()));
+    }
+    let panel = panel(columns, &times, rows, time.is_some(), unit);
+    panel.map(Order::Panel).or_else(|| in_file(&times, rows).filter(|_| unit.is_none()))
+}
+
+/// Several columns of time by which the file is in order, such as year and month.
+fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<Order> {
+    let mut by: Vec<&&Candidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
+    by.sort_by_key(|c| c.says_time());
+    if by.len() < 2 || !by.windows(2).all(|pair| pair[0].says_time() < pair[1].says_time()) {
+        return None;
+    }
+    let follows = |row: usize| {
+        let differ = by.iter().map(|c| (c.value(row - 1), c.value(row))).find(|(a, b)| a != b);
+        differ.is_some_and(|(a, b)| a < b)
+    };
+    (1..rows).all(follows).then(|| Order::File(by.iter().map(|c| c.name.to_owned()).collect()))
+}
+
+/// Units and times whose pairs differ, each unit at several times.
+fn panel(
+    columns: &[Candidate<'_>],
+    times: &[&Candidate<'_>],
+    rows: usize,
+    is_known: bool,
+    unit: Option<&str>,
+) -> Option<Panel> {
+    let is_unit = |c: &&Candidate<'_>| match unit {
+        Some(name) => c.name == name,
+        None => c.says_time().is_none() && (matches!(c.cells, Cells::Text(_)) || c.is_whole()),
+    };
+    let mut found: Vec<(bool, &Candidate<'_>, &Candidate<'_>)> = Vec::new();
+    for unit in columns.iter().filter(is_unit).filter(|c| c.distinct > 1 && 2 * c.distinct <= rows) {
+        let is_named = words(unit.name).iter().any(|word| UNITS.contains(&word.as_str()));
+        let by_time = |time: &&&Candidate<'_>| {
+            time.name != unit.name
+                && (is_known || time.says_time_alone())
+                && is_panel(unit, time, rows, is_named || is_known)
+        };
+        found.extend(times.iter().find(by_time).map(|time| (is_named, unit, *time)));
+    }
+    // Units that are named so before others, text before numbers, and the fewest.
+    found.sort_by_key(|(is_named, unit, _)| (!is_named, !matches!(unit.cells, Cells::Text(_)), unit.distinct));
+    found.first().map(|(_, unit, time)| Panel {
+        unit: unit.name.to_owned(),
+        time: time.name.to_owned(),
+        units: unit.distinct,
+        times: time.distinct,
+    })
+}
+
+fn is_panel(unit: &Candidate<'_>, time: &Candidate<'_>, rows: usize, is_named: bool) -> bool {
+    if time.distinct < 2 || time.distinct == rows && !is_named {
+        return false;
+    }
+    let mut seen = HashSet::with_capacity(rows);
+    if !unit.numbers.iter().zip(&time.numbers).all(|pair| seen.insert(pair)) {
+        return false;
+    }
+    let mut sizes: HashMap<u32, usize> = HashMap::new();
+    unit.numbers.iter().for_each(|&unit| *sizes.entry(unit).or_default() += 1);
+    let several = sizes.values().filter(|size| **size > 1).count();
+    let share = rows as f64 / (unit.distinct * time.distinct) as f64;
+    // In the order of units, each from its first time on, or of times, each with its units.
+    let changes = unit.numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
+    let in_blocks = changes == unit.distinct
+        && (1..rows).all(|row| unit.numbers[row] != unit.numbers[row - 1] || time.value(row) > time.value(row - 1));
+    let by_time = (1..rows).all(|row| time.value(row) >= time.value(row - 1));
+    let is_long = rows >= 3 * unit.distinct || time.distinct == 2 && share > 0.95;
+    let is_told = match (unit.cells, is_named) {
+        (_, true) => share >= 0.5 || in_blocks,
+        (Cells::Text(_), false) => share >= 0.75 || in_blocks && share >= 0.1,
+        (_, false) => unit.distinct >= 5 && (in_blocks && share >= 0.1 || by_time && share > 0.95),
+    };
+    is_told && is_long && 5 * several >= 4 * sizes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::Numbers;
+
+    fn numbers(values: impl IntoIterator<Item = f64>) -> Cells {
+        Cells::Numbers(Numbers::from(values.into_iter().collect::<Vec<f64>>()))
+    }
+
+    fn found(columns: &[(&str, Cells)]) -> Option<Order> {
+        let all: Vec<Candidate<'_>> = columns.iter().map(|(name, cells)| Candidate::new(name, cells)).collect();
+        find(&all, None, None)
+    }
+
+    fn count(n: usize) -> impl Iterator<Item = f64> {
+        (0..n).map(|row| row as f64)
+    }
+
+    #[test]
+    fn a_name_has_words() {
+        assert_eq!(words("yearID"), ["year", "id"]);
+        assert_eq!(words("time_to_event.2"), ["time", "to", "event"]);
+        assert_eq!(words("GDP"), ["gdp"]);
+    }
+
+    #[test]
+    fn one_column_that_rises_and_says_time_is_one_series() {
+        for name in ["year", "Date", "t", "time", "step"] {
+            let rising = numbers(count(40).map(|row| 1900.0 + row));
+            assert_eq!(found(&[(name, rising)]), Some(Order::Series(name.into())));
+            let falling = numbers(count(40).map(|row| 1900.0 - row));
+            assert_eq!(found(&[(name, falling)]), Some(Order::Series(name.into())));
+        }
+        let dates = Cells::Dates(count(40).map(|row| row * 86400.0).collect());
+        assert_eq!(found(&[("when", dates)]), Some(Order::Series("when".into())));
+        for name in ["id", "X", "rownames", "index", "height", "timer"] {
+            assert_eq!(found(&[(name, numbers(count(40)))]), None, "{name}");
+        }
+        // Not in order, or twice.
+        assert_eq!(found(&[("time", numbers(count(40).map(|row| row * 7.0 % 40.0)))]), None);
+        assert_eq!(found(&[("time", numbers(count(40).map(|row| (row / 2.0).floor())))]), None);
+    }
+
+    #[test]
+    fn years_with_months_are_in_the_order_of_the_file() {
+        let (year, month) =
+            (numbers(count(48).map(|row| (row / 12.0).floor())), numbers(count(48).map(|row| row % 12.0)));
+        let order = found(&[("month", month.clone()), ("year", year.clone())]);
+        assert_eq!(order, Some(Order::File(vec!["year".into(), "month".into()])));
+        let shuffled = numbers(count(48).map(|row| row * 5.0 % 12.0));
+        assert_eq!(found(&[("year", year), ("month", shuffled)]), None);
+    }
+
+    #[test]
+    fn units_at_several_times_are_a_panel() {
+        let unit = Cells::Text((0..60).map(|row| format!("s{}", row / 6)).collect());
+        let year = numbers(count(60).map(|row| 1990.0 + row % 6.0));
+        let panel = Panel { unit: "state".into(), time: "year".into(), units: 10, times: 6 };
+        assert_eq!(found(&[("state", unit.clone()), ("year", year.clone())]), Some(Order::Panel(panel)));
+        // A factor that is crossed with nothing, and one whose pairs with the time stand twice.
+        let twice = Cells::Text((0..60).map(|row| format!("s{}", row / 12)).collect());
+        assert_eq!(found(&[("kind", twice), ("year", year.clone())]), None);
+        assert_eq!(found(&[("state", unit), ("birth_year", year.clone())]), None);
+        let counts = numbers(count(60).map(|row| (row * 7.0 % 10.0).floor()));
+        assert_eq!(found(&[("children", counts), ("year", year)]), None);
+    }
+}

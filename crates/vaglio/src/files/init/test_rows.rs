@@ -1,0 +1,86 @@
+//! Which column of a table that nobody described says which rows are test rows.
+
+use super::order::words;
+use std::collections::BTreeMap;
+use vaglio_core::Cells;
+
+/// A column that says which rows are test rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub column: String,
+    /// What it reads in test rows.
+    pub is: String,
+    pub rows: usize,
+}
+
+const TRAIN: [&str; 6] = ["train", "training", "tr", "calibration", "learn", "learning"];
+const TEST: [&str; 8] = ["test", "testing", "te", "holdout", "validation", "valid", "val", "ts"];
+const NO: [&str; 4] = ["f", "false", "0", "no"];
+const YES: [&str; 4] = ["t", "true", "1", "yes"];
+
+/// What the column reads in test rows, where its cells, or its name and its cells, say so. Of words for truth the numbers
+/// 0 and 1 were made.
+pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<Found> {
+    let mut levels: BTreeMap<String, usize> = BTreeMap::new();
+    for row in 0..cells.len() {
+        let label = match (cells.label(row), is_truth) {
+            (label, true) => (if label == "1" { "true" } else { "false" }).to_owned(),
+            (label, false) => label,
+        };
+        *levels.entry(label).or_default() += 1;
+        if levels.len() > 3 || cells.is_missing(row) {
+            return None;
+        }
+    }
+    let level = |among: &[&str]| {
+        let rank = |level: &str| among.iter().position(|word| level.eq_ignore_ascii_case(word));
+        levels.keys().filter_map(|level| Some((rank(level)?, level))).min().map(|(_, level)| level.clone())
+    };
+    let words = words(name);
+    let named = |name: &[&str]| words.len() == 1 && name.contains(&words[0].as_str());
+    let is = match (level(&TRAIN), level(&TEST)) {
+        (Some(_), Some(test)) => test,
+        _ if levels.len() == 2 && named(&["train", "training"]) && level(&YES).is_some() => level(&NO)?,
+        // Words alone: 0 and 1 may be what a test found.
+        _ if levels.len() == 2 && named(&["test", "testing", "holdout"]) && level(&NO[..2]).is_some() => {
+            level(&YES[..2])?
+        }
+        _ => return None,
+    };
+    let rows = levels[&is];
+    (rows > 1 && 3 * rows <= 2 * cells.len()).then(|| Found { column: name.to_owned(), is, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_say_train_and_test_are_found() {
+        let text = |levels: &[&str]| Cells::Text((0..40).map(|row| levels[row % levels.len()].to_owned()).collect());
+        let is = |name: &str, cells: Cells| find(name, &cells, false).map(|found| found.is);
+        for (name, levels, expected) in [
+            ("x", &["train", "test"][..], Some("test")),
+            ("case", &["Test", "Train", "Train"], Some("Test")),
+            ("cells", &["Tr", "Te"], Some("Te")),
+            ("split", &["train", "validation", "test"], Some("test")),
+            ("split", &["train", "validation"], Some("validation")),
+            ("train", &["T", "F"], Some("F")),
+            ("Train", &["TRUE", "TRUE", "FALSE"], Some("FALSE")),
+            ("test", &["F", "F", "T"], Some("T")),
+            ("test", &["yes", "no"], None),
+            ("train", &["T"], None),
+            ("pretest", &["T", "F"], None),
+            ("smoker", &["T", "F"], None),
+            ("x", &["train", "bus"], None),
+            ("x", &["train", "test", "test", "test"], None),
+        ] {
+            assert_eq!(is(name, text(levels)).as_deref(), expected, "{name} {levels:?}");
+        }
+        let numbers =
+            |values: [f64; 3]| Cells::Numbers((0..30).map(|row| values[row % 3]).collect::<Vec<f64>>().into());
+        assert_eq!(is("train", numbers([1.0, 1.0, 0.0])).as_deref(), Some("0"));
+        assert_eq!(is("test", numbers([1.0, 0.0, 0.0])), None);
+        assert_eq!(find("test", &numbers([1.0, 0.0, 0.0]), true).map(|found| found.is).as_deref(), Some("true"));
+    }
+}

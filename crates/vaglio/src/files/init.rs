@@ -105,7 +105,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     // What is found by looks alone is given up where it does not run.
     for simpler in [Decided::without_test, Decided::without_order] {
         let Some(fault) = draft.fault.as_ref().map(ToString::to_string) else { break };
-        if !simpler(&mut decided, options, &fault) {
+        if !simpler(&mut decided, &look, options, &fault) {
             continue;
         }
         let other = decided.written(&path, &look);

@@ -223,6 +223,11 @@ impl Decided {
 
     /// What becomes of each column; where none is left but the time, the time is a feature.
     fn columns(&mut self, table: &Look, options: &InitOptions) {
+        self.exclude.clear();
+        self.encoded.clear();
+        self.na.clear();
+        (self.numbers_missing, self.text_missing, self.text, self.dates) = (false, false, false, false);
+        (self.incomplete, self.features) = (0, 0);
         for seen in &table.columns {
             self.take(seen, table.rows, options.exclude.as_deref());
         }
@@ -324,22 +329,24 @@ impl Decided {
     }
 
     /// Keeps all rows for training, unless people asked for test rows; whether that is a change.
-    pub fn without_test(&mut self, options: &InitOptions, fault: &str) -> bool {
+    pub fn without_test(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
         let is_change = options.test.is_none() && !matches!(self.test, Test::None);
         if is_change {
             self.test = Test::None;
             self.given_up.push(format!("no test rows: {fault}"));
+            self.columns(table, options);
         }
         is_change
     }
 
     /// Takes rows one by one, unless people asked for an order; whether that is a change.
-    pub fn without_order(&mut self, options: &InitOptions, fault: &str) -> bool {
+    pub fn without_order(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
         let is_asked = options.time.is_some() || options.groups.is_some();
         let is_change = !is_asked && !matches!(self.layout, Layout::Rows);
         if is_change {
             self.layout = Layout::Rows;
             self.given_up.push(format!("rows are taken one by one: {fault}"));
+            self.columns(table, options);
         }
         is_change
     }

@@ -15,8 +15,9 @@ pub struct Found {
 
 const TRAIN: [&str; 6] = ["train", "training", "tr", "calibration", "learn", "learning"];
 const TEST: [&str; 8] = ["test", "testing", "te", "holdout", "validation", "valid", "val", "ts"];
-const NO: [&str; 4] = ["f", "false", "0", "no"];
-const YES: [&str; 4] = ["t", "true", "1", "yes"];
+// Words alone: 0 and 1 may be who was trained, or what a test found.
+const NO: [&str; 2] = ["f", "false"];
+const YES: [&str; 2] = ["t", "true"];
 
 /// What the column reads in test rows, where its cells, or its name and its cells, say so. Of words for truth the numbers
 /// 0 and 1 were made.
@@ -41,9 +42,8 @@ pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<Found> {
     let is = match (level(&TRAIN), level(&TEST)) {
         (Some(_), Some(test)) => test,
         _ if levels.len() == 2 && named(&["train", "training"]) && level(&YES).is_some() => level(&NO)?,
-        // Words alone: 0 and 1 may be what a test found.
-        _ if levels.len() == 2 && named(&["test", "testing", "holdout"]) && level(&NO[..2]).is_some() => {
-            level(&YES[..2])?
+        _ if levels.len() == 2 && named(&["test", "testing", "holdout"]) && level(&NO).is_some() => {
+            level(&YES)?
         }
         _ => return None,
     };
@@ -79,7 +79,7 @@ mod tests {
         }
         let numbers =
             |values: [f64; 3]| Cells::Numbers((0..30).map(|row| values[row % 3]).collect::<Vec<f64>>().into());
-        assert_eq!(is("train", numbers([1.0, 1.0, 0.0])).as_deref(), Some("0"));
+        assert_eq!(is("train", numbers([1.0, 1.0, 0.0])), None);
         assert_eq!(is("test", numbers([1.0, 0.0, 0.0])), None);
         assert_eq!(find("test", &numbers([1.0, 0.0, 0.0]), true).map(|found| found.is).as_deref(), Some("true"));
     }

@@ -93,8 +93,8 @@ impl Decided {
             }
         }
         if self.without_target > 0 {
-            let rows = if self.without_target == 1 { "row has" } else { "rows have" };
-            let comment = format!("{} {rows} no target and are left out", self.without_target);
+            let rows = if self.without_target == 1 { "row without a target is" } else { "rows without a target are" };
+            let comment = format!("{} {rows} left out", self.without_target);
             lines.put("  missing_target: drop", comment);
         }
         let target = table.column(&self.targets[0]).filter(|_| self.targets.len() == 1);
@@ -195,10 +195,9 @@ impl Decided {
 
     fn learner_lines(&self, lines: &mut Lines, table: &Look) {
         match self.is_rare {
-            true => lines.put(
-                "learner: {kind: crrr, lambda: {grid: auto}}",
-                "the rare class counts as much as the others",
-            ),
+            true => {
+                lines.put("learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
+            }
             false => lines.put("learner: {kind: rls, lambda: {grid: auto}}", ""),
         }
         let forward = |points: usize| {

@@ -104,8 +104,8 @@ pub struct Init {
     /// column names.
     #[arg(long, value_name = "FILE|FRACTION")]
     pub test: Option<String>,
-    /// What the target holds; as it looks by default.
-    #[arg(long, value_enum)]
+    /// What the target holds, `regression` or `classification`; as it looks by default.
+    #[arg(long, value_enum, hide_possible_values = true)]
     pub task: Option<Task>,
     /// The column whose rows of one value belong together.
     #[arg(long, value_name = "COLUMN")]

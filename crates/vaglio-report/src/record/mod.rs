@@ -19,12 +19,10 @@ pub use columns::{MadeColumns, TakenColumns};
 pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
-pub use figures::{Always, Figures};
-pub use figures::{class_of, largest, variance};
+pub use figures::{Always, Figures, class_of, largest, variance};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
-pub use steps::recorded;
-pub use steps::{EntryRecord, StepRecord};
+pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 pub use warning::{Warning, WarningKind};
@@ -89,8 +87,7 @@ pub struct Record {
     pub intercept: Option<PerOutput>,
     /// Columns that could not be selected.
     pub excluded: Vec<ExcludedRecord>,
-    /// Mean absolute correlation of pairs of selected columns; of results by dependence or by a least-angle path, where
-    /// near-duplicates are the question.
+    /// Mean absolute correlation of pairs of selected columns; of results by dependence or by a least-angle path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<f64>,
     /// What is proven, after a search of all subsets.

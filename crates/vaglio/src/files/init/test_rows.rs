@@ -42,9 +42,7 @@ pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<Found> {
     let is = match (level(&TRAIN), level(&TEST)) {
         (Some(_), Some(test)) => test,
         _ if levels.len() == 2 && named(&["train", "training"]) && level(&YES).is_some() => level(&NO)?,
-        _ if levels.len() == 2 && named(&["test", "testing", "holdout"]) && level(&NO).is_some() => {
-            level(&YES)?
-        }
+        _ if levels.len() == 2 && named(&["test", "testing", "holdout"]) && level(&NO).is_some() => level(&YES)?,
         _ => return None,
     };
     let rows = levels[&is];

@@ -160,6 +160,7 @@ impl ValidNested {
         let mean = |tallies: &[Tally]| Tally::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
         let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
         let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
+        let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let (loss, standard_error) = Tally::pooled(&*measure, &tallies.iter().collect::<Vec<_>>(), repeats)?;
         let empty_loss = mean(&empties)?;
         // Where each row of the sample, which has those of weight 0 or not, stands in the dataset.

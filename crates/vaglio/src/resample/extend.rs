@@ -41,7 +41,7 @@ pub(super) fn cross_validated_beyond(
         if !may_extend {
             break;
         }
-        let table = table::pooled(loss, lambdas.clone(), &found.folds, (everything, how.repeats))?;
+        let table = table::pooled(loss, lambdas.clone(), &found.folds, (everything, deals.len()))?;
         let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, Columns, Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits,
-    Task, TrainingRows,
+    Cells, Columns, Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task,
+    TrainingRows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -317,29 +317,6 @@ pub(crate) fn unless_too_large(map: &dyn FittedMap, table: &Table, budget: Budge
     let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
     let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.typetag_name(), table.rows());
     budget.need(map.growth(table), what, remedy)
-}
-
-/// The blocks of columns that the maps made of one column.
-pub(super) fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (index, name) in names.iter().enumerate() {
-        let (mut source, mut is_block) = (name.clone(), false);
-        for map in maps.iter().rev() {
-            let [from] = &map.sources(&source)[..] else { break };
-            is_block |= map.makes_blocks() && *from != source;
-            source.clone_from(from);
-        }
-        if !is_block {
-            continue;
-        }
-        let next = blocks.len();
-        match *places.entry(source.clone()).or_insert(next) {
-            place if place < next => blocks[place].columns.push(index),
-            _ => blocks.push(Block { name: source, columns: vec![index] }),
-        }
-    }
-    blocks
 }
 
 /// The columns of a table that has neither text nor dates nor missing cells left; its rows stay.

@@ -3,11 +3,11 @@
 use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
 use super::refit::RefittedMaps;
-use super::rows::{Learned, Recipe, Rows, blocks, first_that_may, numeric};
+use super::rows::{Learned, Recipe, Rows, first_that_may, numeric};
 use ndarray::Array2;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{FittedMap, InFolds, Problem, Result, TargetUnits, Task};
+use vaglio_core::{Block, FittedMap, InFolds, Problem, Result, TargetUnits, Task};
 
 /// What was learned from rows: the problem that they make, and how others are made alike.
 #[derive(Debug)]
@@ -250,6 +250,29 @@ impl Sample {
             }
         }
     }
+}
+
+/// The blocks of columns that the maps made of one column.
+fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, name) in names.iter().enumerate() {
+        let (mut source, mut is_block) = (name.clone(), false);
+        for map in maps.iter().rev() {
+            let [from] = &map.sources(&source)[..] else { break };
+            is_block |= map.makes_blocks() && *from != source;
+            source.clone_from(from);
+        }
+        if !is_block {
+            continue;
+        }
+        let next = blocks.len();
+        match *places.entry(source.clone()).or_insert(next) {
+            place if place < next => blocks[place].columns.push(index),
+            _ => blocks.push(Block { name: source, columns: vec![index] }),
+        }
+    }
+    blocks
 }
 
 /// Stretches of rows in an order of time that are one observation each.

@@ -87,9 +87,12 @@ fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_jso
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
 }
 
+/// The settings of a component; where parts of two roles have one kind, those that its own role can read.
 fn settings_of(description: &Description, settings: &[Value]) -> Value {
-    let bare = json!({"kind": description.kind});
-    settings.iter().find(|given| given["kind"] == description.kind).cloned().unwrap_or(bare)
+    let is_shared = descriptions().iter().filter(|d| d.kind == description.kind).count() > 1;
+    let is_read = |given: &&Value| !is_shared || rewritten(description.role, Value::clone(given)).is_ok();
+    let mut of_kind = settings.iter().filter(|given| given["kind"] == description.kind);
+    of_kind.find(is_read).cloned().unwrap_or_else(|| json!({"kind": description.kind}))
 }
 
 /// That settings do not make a part; where they are the kind alone, which others may have to be given with it.

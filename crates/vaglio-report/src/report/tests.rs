@@ -49,7 +49,8 @@ fn the_page_says_what_was_chosen() {
     check(&page);
     assert!(page.contains("6 of 10 columns chosen by greedy search on the leave-one-out squared error."));
     assert!(page.contains("On 88 test rows that it never saw, the squared error is 3320.4 (root 57.62)"));
-    assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
+    // By the score alone there are no differences of rows to tell it from.
+    assert!(!page.contains("would do"));
     assert!(page.contains(">2896.1<"));
     assert!(!page.contains("Take care."));
 }

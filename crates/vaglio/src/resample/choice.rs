@@ -357,10 +357,10 @@ fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
     if readout.lambdas.len() < 2 || chosen.size == 0 {
         return;
     }
-    // Where several λ do equally well, the one that was taken says nothing of those beyond it.
+    // Where other λ do as well, the one that was taken says nothing of those beyond it.
     let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
-        let equal = |cells: &Vec<Cell>| cells.iter().any(|cell| cell.loss <= best.loss);
-        table.cells.iter().filter(|cells| equal(cells)).count() <= 1
+        let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
+        table.cells.iter().filter(is_near).count() <= 1
     });
     let end = if lambda == *first { Some(("smallest", "below")) } else { None };
     let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });

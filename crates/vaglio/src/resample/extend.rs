@@ -94,7 +94,8 @@ fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
 
 /// The values beyond the end of a table at which the loss is lowest and falls, and whether that is the smaller.
 fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
-    let [Some(first), Some(second), .., Some(before), Some(last)] = table.lambdas[..] else { return Ok(None) };
+    let lambdas: Vec<f64> = table.lambdas.iter().flatten().copied().collect();
+    let ([first, second, ..], [.., before, last]) = (&lambdas[..], &lambdas[..]) else { return Ok(None) };
     let (place, best) = table.pick(Rule::Best)?;
     let (is_below, is_above) = (place == 0, place + 1 == table.lambdas.len());
     // λ means nothing to the empty subset.

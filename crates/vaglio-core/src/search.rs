@@ -35,6 +35,11 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
         Choose::Auto
     }
 
+    /// Whether λ has a part in the model of the subset that it leaves; one that has no part is not chosen.
+    fn takes_lambda(&self) -> bool {
+        true
+    }
+
     /// Checks the settings before any data are read.
     ///
     /// # Errors

@@ -78,6 +78,10 @@ impl SearchStrategy for Chain {
         self.stages.last().map_or(Choose::Auto, |last| last.choose())
     }
 
+    fn takes_lambda(&self) -> bool {
+        self.stages.iter().all(|stage| stage.takes_lambda())
+    }
+
     fn check_settings(&self) -> Result<()> {
         self.first()?;
         let mut stages = self.stages.iter().enumerate();

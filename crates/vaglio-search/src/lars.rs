@@ -92,6 +92,10 @@ impl SearchStrategy for Lars {
         self.choose.clone()
     }
 
+    fn takes_lambda(&self) -> bool {
+        self.coefficients != PathCoefficients::Path
+    }
+
     fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
         self.space(design)?;
         let geometry = criterion.geometry(design)?;

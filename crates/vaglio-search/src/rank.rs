@@ -120,16 +120,3 @@ fn is_told(size: usize, new: usize, rows: usize) -> bool {
     }
     told + new > size
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_beyond_the_rows_grow_by_a_fifth() {
-        let told: Vec<usize> = (11..40).filter(|&size| is_told(size, 1, 10)).collect();
-        assert_eq!(told, [12, 15, 18, 22, 27, 33]);
-        // A block that passes a size is told.
-        assert!(is_told(13, 2, 10) && !is_told(14, 2, 10));
-    }
-}

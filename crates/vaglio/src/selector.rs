@@ -141,7 +141,7 @@ impl ValidSelector {
         let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
         self.learner.check().map_err(of_learner)?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
-        let design = range::fitted(design, whole);
+        let design = if self.search.takes_lambda() { range::fitted(design, whole) } else { range::of_one(design) };
         if design.of_outputs().is_some() && !self.criterion.scores_each_output() {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));

@@ -34,7 +34,7 @@ fn a_chain_is_its_stages_run_by_hand() {
         ("nhsic", "{kind: rank, max_features: 6, choose: last}", "{kind: lars, max_features: 3, choose: last}"),
         ("{kind: information, measure: bic}", "{kind: greedy, choose: best}", "{kind: floating, choose: best}"),
     ] {
-        let yaml = |search: &str| pipeline(&format!("criterion: {criterion}\nsearch: {search}"));
+        let yaml = |search: &str| pipeline(&format!("learner: rls\ncriterion: {criterion}\nsearch: {search}"));
         let chained = run(&folder, &yaml(&format!("[{first}, {second}]")));
         let one = run(&folder, &yaml(first));
         let taken = names(&one);

@@ -35,9 +35,18 @@ fn runs_on_the_same_folds_are_paired_row_by_row() {
     assert!((mean_of(&a) - first["nested"]["loss"].as_f64().unwrap()).abs() < 1e-12);
     let apart: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
     let mean = mean_of(&apart);
-    let error = (apart.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / 3600.0).sqrt();
-    let told = format!("small - large: nested {mean:+.6} ± {error:.6}, paired by 60 rows\n");
-    assert!(ran.out.contains(&told), "{told}{}", ran.out);
+    // The larger of the spreads over rows and over the four folds, each with Student's quantile for so few.
+    let squares = |of: &[f64]| of.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
+    let of_folds = |record: &Value| -> Vec<f64> {
+        record["nested"]["per_fold"].as_array().unwrap().iter().map(|fold| fold["loss"].as_f64().unwrap()).collect()
+    };
+    let folds: Vec<f64> = of_folds(&first).iter().zip(of_folds(&second)).map(|(a, b)| a - b).collect();
+    let (by_rows, by_folds) = ((squares(&apart) / 59.0 / 60.0).sqrt(), (squares(&folds) / 3.0 / 4.0).sqrt());
+    let error = (4.0_f64 / 3.0).sqrt() * (by_rows * 2.000_995_378 / 1.96).max(by_folds * 3.182_446_305 / 1.96);
+    let (before, after) = (format!("small - large: nested {mean:+.6} ± "), ", paired by 60 rows\n");
+    let told = ran.out.split_once(&before).and_then(|(_, rest)| rest.split_once(after));
+    let told: f64 = told.unwrap_or_else(|| panic!("{before}{after}{}", ran.out)).0.parse().unwrap();
+    assert!((told - error).abs() < 1e-5 * error, "{told} is not {error}");
     let mut lines = ran.out.lines();
     assert!(lines.next().unwrap().starts_with("run    made by"), "{}", ran.out);
     let small = lines.next().unwrap();

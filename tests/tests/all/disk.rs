@@ -83,7 +83,10 @@ fn can_mount() -> bool {
 fn folder(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("train.csv", table(60, 8, &[]));
-    folder.write("p.yaml", pipeline("search: {kind: greedy, max_features: 3, choose: {rule: best, folds: 3}}"));
+    folder.write(
+        "p.yaml",
+        pipeline("learner: rls\nsearch: {kind: greedy, max_features: 3, choose: {rule: best, folds: 3}}"),
+    );
     std::fs::create_dir(folder.path("room")).unwrap();
     for (out, seed) in [("whole/out", 5), ("earlier", 1)] {
         let ran = folder.vaglio(&["run", "p.yaml", "--quiet", "--out", out, "--set", &format!("seed={seed}")]);

@@ -86,7 +86,7 @@ fn classes_and_their_probabilities_are_the_same_in_both() {
         let built = Pipeline::new(Loo::default(), Greedy::new(3), Rls::default()).preprocess(Standardize::default());
         let fitted = built.fit(&dataset).unwrap();
         fitted.save(folder.path("own.json")).unwrap();
-        let yaml = format!("preprocess: [standardize]\n{SEARCH}");
+        let yaml = format!("preprocess: [standardize]\nlearner: rls\n{SEARCH}");
         folder.run(&pipeline(&yaml).replace("target: y", &format!("target: {name}, exclude: [y]")));
         let theirs: FittedPipeline<String, Ix1> = FittedPipeline::load(folder.path("out/model.json")).unwrap();
         for (model, fitted) in [("own.json", &fitted), ("out/model.json", &theirs)] {
@@ -116,8 +116,9 @@ fn nested_figures_are_the_same_in_both() {
     let dataset = Dataset::new(x, targets).with_feature_names(names);
     let built = Pipeline::new(Loo::default(), Greedy::new(3), Rls::default()).preprocess(Standardize::default());
     let worth = built.nested(4).fit(&dataset).unwrap();
-    let done =
-        folder.run(&pipeline(&format!("preprocess: [standardize]\n{SEARCH}\nevaluate: {{nested: {{folds: 4}}}}")));
+    let done = folder.run(&pipeline(&format!(
+        "preprocess: [standardize]\nlearner: rls\n{SEARCH}\nevaluate: {{nested: {{folds: 4}}}}"
+    )));
     assert_eq!(done["nested"]["loss"].as_f64(), Some(worth.loss));
     assert_eq!(done["nested"]["empty_loss"].as_f64(), Some(worth.empty_loss));
     for (fold, expected) in worth.folds.iter().zip(done["nested"]["per_fold"].as_array().unwrap()) {

@@ -13,7 +13,8 @@ fn folder(name: &str) -> Folder {
 }
 
 fn on_numbers(lines: &str) -> String {
-    pipeline(lines).replace("target: y", "target: y, exclude: [class]")
+    let learner = if lines.contains("learner: ") { "" } else { "\nlearner: rls" };
+    pipeline(&format!("{lines}{learner}")).replace("target: y", "target: y, exclude: [class]")
 }
 
 /// The score of all columns at a λ, by the run whose search keeps them all.

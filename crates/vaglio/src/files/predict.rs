@@ -64,7 +64,10 @@ impl SavedModel {
         let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
         let (mut predicted, mut counts) = self.chain().predict(table)?;
         // Training rows that came before have the numbers behind those of the table.
-        let own = predicted.rows.partition_point(|&row| row < all);
+        let own = match lagged.is_empty() {
+            true => predicted.rows.len(),
+            false => predicted.rows.partition_point(|&row| row < all),
+        };
         if own < predicted.rows.len() {
             predicted.rows.truncate(own);
             predicted.values = predicted.values.slice(s![.., ..own]).to_owned();

@@ -34,6 +34,14 @@ pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
     }
 }
 
+/// The design with one λ in place of a grid that was to be fitted, for a search whose model knows none.
+pub(super) fn of_one(design: Design) -> Design {
+    match design.readout().and_then(|readout| readout.auto) {
+        Some(_) => design.at_lambdas(&[1.0]),
+        None => design,
+    }
+}
+
 /// The grid for eigenvalues between two.
 fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
     let (low, high) = ((least / BEYOND).log10(), (largest * BEYOND).log10());

@@ -123,6 +123,10 @@ fn unknown(settings: &Value, path: &str, field: &str) -> Error {
 fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
+            // A setting of several forms, of which a number is one.
+            if map.contains_key("grid") {
+                found.push(path.to_owned());
+            }
             for (key, value) in map.iter().filter(|(key, _)| *key != "kind") {
                 paths(value, &format!("{path}.{key}"), found);
             }

@@ -6,11 +6,11 @@ use serde_json::json;
 use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{
-    Answer, Criterion, Event, Monitor, Observer, Outline, SearchStrategy, Silent, StopReason, StopSign,
+    Answer, Criterion, Event, Monitor, Observer, Outline, Path, SearchStrategy, Silent, StopReason, StopSign,
 };
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Exhaustive, Floating, Greedy};
+use vaglio::search::{Exhaustive, Floating, Greedy, Rank};
 use vaglio_testkit::data;
 
 struct StopAt(usize);
@@ -144,4 +144,14 @@ fn what_comes_before_the_first_step_ends_when_the_run_does() {
         assert_eq!((path.stop_reason, path.steps.len(), path.chosen), (StopReason::Interrupted, 0, None));
         assert!(path.empty.loss.is_finite());
     }
+}
+
+#[test]
+fn ranks_beyond_the_rows_grow_by_a_fifth() {
+    let design = data::regression(10, 40, 3).design(&[1.0], true);
+    let sizes = |path: Path| path.entries.iter().map(|entry| entry.subset.len()).collect::<Vec<_>>();
+    let few: Vec<usize> = (1..=10).chain([12, 15, 18, 22, 27, 33, 40]).collect();
+    assert_eq!(sizes(fast(&Rank::default(), &design, &mut Silent)), few);
+    let every = Rank { tolerance: Some(0.0), patience: Some(40), ..Rank::default() };
+    assert_eq!(sizes(fast(&every, &design, &mut Silent)), (1..=40).collect::<Vec<_>>());
 }

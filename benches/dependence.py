@@ -63,8 +63,8 @@ def grouped(random):
 
 
 def panel(random):
-    """Thirty units at twelve times: effects of units, and columns that persist."""
-    units, times = 30, 12
+    """Fifteen units at 48 times: effects of units, and columns that persist."""
+    units, times = 15, 48
     shift = random.normal(size=units)
     state = random.normal(size=(units, COLUMNS))
 
@@ -86,7 +86,7 @@ def panel(random):
     def next_periods():
         for _ in range(FRESH):
             now, rows = state, []
-            for _ in range(2):
+            for _ in range(8):
                 now, target = period(now)
                 rows.append((now, target))
             yield np.concatenate([r[0] for r in rows]), np.concatenate([r[1] for r in rows])
@@ -100,7 +100,7 @@ CASES = {
     "AR(1), 0.9": (series(lambda r, n, s: autoregression(r, n, 0.9, s)), "time: t", FORWARD, None),
     "groups": (grouped, "groups: g", "criterion: {kind: kfold, folds: 5, by: groups}", None),
     "panel, new units": (panel, "groups: unit, exclude: [time]", "criterion: {kind: kfold, folds: 5, by: groups}", 0),
-    "panel, next periods": (panel, "series: unit, time: time", FORWARD, 1),
+    "panel, next periods": (panel, "series: unit, time: time", FORWARD.replace("5", "3"), 1),
     "independent": (
         lambda r: (lambda x: (x, x @ EFFECTS + r.normal(size=80), {}, lambda: ((z, z @ EFFECTS + r.normal(size=100)) for z in (r.normal(size=(100, COLUMNS)) for _ in range(FRESH)))))(r.normal(size=(80, COLUMNS))),
         "",

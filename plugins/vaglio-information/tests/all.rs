@@ -50,7 +50,7 @@ fn with_both_levels(is_standardized: bool, lambdas: &[f64]) -> Design {
     let problem = data::regression(40, 4, 9).problem();
     let mut columns: Vec<Vec<f64>> = problem.columns().iter().map(|column| column.values().into_owned()).collect();
     for step in [2, 3] {
-        let level = |row: usize| f64::from(u8::from(row % step == 0));
+        let level = |row: usize| f64::from(u8::from(row.is_multiple_of(step)));
         let own = |sign: f64| -> Vec<f64> {
             let (mean, one) = (40usize.div_ceil(step) as f64 / 40.0, if sign > 0.0 { 0.0 } else { 1.0 });
             let value = |row| if is_standardized { sign * (level(row) - mean) } else { one + sign * level(row) };

@@ -53,8 +53,9 @@ fn seen((name, read): ReadColumn) -> Seen {
         Ok((cells, survey)) => {
             let present = cells.len() - survey.missing;
             let (distinct, rarest) = counts(&cells);
-            let whole =
-                cells.numbers().is_some_and(|all| (0..all.len()).all(|row| !(all.get(row).fract().abs() > 0.0)));
+            let whole = cells
+                .numbers()
+                .is_some_and(|all| (0..all.len()).map(|row| all.get(row)).all(|x| x.is_nan() || x.fract() == 0.0));
             Seen { survey, fault: None, differs: distinct == present, distinct, rarest, whole }
         }
         Err(fault) => {

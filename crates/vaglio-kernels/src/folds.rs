@@ -79,6 +79,15 @@ impl Folds {
         &self.order[self.range(fold)]
     }
 
+    /// The fold of each row.
+    pub fn of_rows(&self) -> Vec<u32> {
+        let mut of_row = vec![0; self.rows()];
+        for fold in 0..self.count() {
+            self.held_out(fold).iter().for_each(|&row| of_row[row] = fold as u32);
+        }
+        of_row
+    }
+
     /// The same, where fold k is predicted from `rows[k]` alone, which are in increasing order and none of its own; folds
     /// without an entry are never held out. Cost O(m · folds).
     #[must_use]

@@ -26,6 +26,7 @@ pub mod reservoir;
 pub mod ridge;
 mod score;
 pub mod similarity;
+pub mod subsets;
 pub mod sums;
 mod sweep;
 pub mod tile;

@@ -311,7 +311,7 @@ impl Scorer {
     }
 
     /// The mean from the sum of a squared loss.
-    pub(crate) fn mean_of(&self, sum: f64) -> f64 {
+    pub fn mean_of(&self, sum: f64) -> f64 {
         sum / self.divisor
     }
 }

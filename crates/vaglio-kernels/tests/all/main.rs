@@ -13,3 +13,4 @@ mod refined;
 mod reservoir;
 mod sample;
 mod spectrum;
+mod subsets;

@@ -1,0 +1,180 @@
+//! Best subsets against enumeration.
+
+use ndarray::{Array1, Array2};
+use vaglio_kernels::Level;
+use vaglio_kernels::linalg::solve;
+use vaglio_kernels::subsets::{HeldOut, SubsetSquares};
+use vaglio_testkit::Random;
+
+struct Problem {
+    x: Vec<Vec<f64>>,
+    targets: Vec<Vec<f64>>,
+    /// The part in which each row is held out; none where training errors count.
+    parts: Option<Vec<u32>>,
+    intercept: bool,
+    lambda: f64,
+}
+
+impl Problem {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let (rows, columns, outputs) = (24, 7, 1 + seed as usize % 2);
+        let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
+        // Columns that are nearly others, and of other units.
+        if seed.is_multiple_of(3) {
+            x[4] = x[1].iter().map(|v| v + 1e-3 * random.normal()).collect();
+        }
+        x[2].iter_mut().for_each(|v| *v *= 1e3);
+        x[3].iter_mut().for_each(|v| *v *= 1e-3);
+        let noise = [0.1, 1.0, 10.0][seed as usize % 3];
+        let target = |random: &mut Random| -> Vec<f64> {
+            (0..rows).map(|r| x[0][r] - 1e-3 * x[2][r] + x[5][r] + noise * random.normal() + 2.0).collect()
+        };
+        let targets = (0..outputs).map(|_| target(&mut random)).collect();
+        let parts = [None, Some(rows as u32), Some(4)][seed as usize % 3]
+            .map(|count: u32| (0..rows as u32).map(|row| (row * 7 + 1) % count).collect());
+        let lambda = [1e-12, 0.1, 3.0][seed as usize / 3 % 3];
+        Problem { x, targets, parts, intercept: seed as usize / 2 % 2 == 0, lambda }
+    }
+
+    /// The squares of a subset by plain fits.
+    fn truth(&self, subset: &[usize]) -> f64 {
+        let rows = self.targets[0].len();
+        let Some(parts) = &self.parts else { return self.error(subset, &|_| true, &|_| true) };
+        let count = parts.iter().max().unwrap() + 1;
+        assert_eq!(parts.len(), rows);
+        (0..count).map(|part| self.error(subset, &|row| parts[row] != part, &|row| parts[row] == part)).sum()
+    }
+
+    fn error(&self, subset: &[usize], trained: &dyn Fn(usize) -> bool, tested: &dyn Fn(usize) -> bool) -> f64 {
+        let rows: Vec<usize> = (0..self.targets[0].len()).collect();
+        let train: Vec<usize> = rows.iter().copied().filter(|&row| trained(row)).collect();
+        let mean = |values: &[f64]| match self.intercept {
+            true => train.iter().map(|&row| values[row]).sum::<f64>() / train.len() as f64,
+            false => 0.0,
+        };
+        let means: Vec<f64> = subset.iter().map(|&k| mean(&self.x[k])).collect();
+        let at = |row: usize, k: usize| self.x[subset[k]][row] - means[k];
+        // In units of the columns, which plain elimination needs.
+        let size = subset.len();
+        let scale: Vec<f64> =
+            (0..size).map(|k| (train.iter().map(|&r| at(r, k).powi(2)).sum::<f64>() + self.lambda).sqrt()).collect();
+        let z = Array2::from_shape_fn((train.len(), size), |(r, k)| at(train[r], k) / scale[k]);
+        let mut a = z.t().dot(&z);
+        (0..size).for_each(|k| a[[k, k]] += self.lambda / scale[k].powi(2));
+        let mut total = 0.0;
+        for y in &self.targets {
+            let center = mean(y);
+            let b = z.t().dot(&Array1::from_iter(train.iter().map(|&r| y[r] - center)));
+            let w = solve(a.view(), b.insert_axis(ndarray::Axis(1)).view()).unwrap();
+            let error = |r: usize| {
+                let fit: f64 = (0..size).map(|k| at(r, k) / scale[k] * w[[k, 0]]).sum();
+                (y[r] - center - fit).powi(2)
+            };
+            total += rows.iter().copied().filter(|&row| tested(row)).map(error).sum::<f64>();
+        }
+        total
+    }
+
+    fn squares(&self) -> Option<SubsetSquares> {
+        let rows = self.targets[0].len();
+        let centered = |values: &Vec<f64>| -> Vec<f64> {
+            let mean = if self.intercept { values.iter().sum::<f64>() / rows as f64 } else { 0.0 };
+            values.iter().map(|v| v - mean).collect()
+        };
+        let held_out = self.parts.as_ref().map(|parts| HeldOut {
+            parts: parts.clone(),
+            count: *parts.iter().max().unwrap() as usize + 1,
+            unit: self.intercept.then(|| vec![1.0 / (rows as f64).sqrt(); rows]),
+            lambda: self.lambda,
+        });
+        let x = self.x.iter().map(centered).collect();
+        SubsetSquares::new(Level::best(), x, self.targets.iter().map(centered).collect(), held_out)
+    }
+}
+
+fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
+    let subset = |bits: usize| (0..columns).filter(|k| bits >> k & 1 == 1).collect::<Vec<_>>();
+    (1..1 << columns).map(subset).filter(|subset| subset.len() <= most).collect()
+}
+
+/// What a search with these limits does not rule out.
+fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
+    let (mut open, mut found) = (vec![squares.root(fixed.to_vec())], Vec::new());
+    while let Some(next) = open.pop() {
+        let part = squares.explore(&next, limits, budget);
+        found.extend(part.candidates.into_iter().map(|(low, mut subset)| {
+            subset.sort_unstable();
+            (squares.lowest(low), subset)
+        }));
+        open.extend(part.open);
+    }
+    found
+}
+
+#[test]
+fn nothing_within_the_limits_is_ruled_out() {
+    let count = std::env::var("VAGLIO_PROBLEMS").ok().and_then(|count| count.parse().ok()).unwrap_or(36);
+    let mut ruled_out = 0;
+    for seed in 0..count {
+        let problem = Problem::new(seed);
+        let squares = problem.squares().unwrap();
+        let most = 4 + seed as usize % 3;
+        let mut truths: Vec<(f64, Vec<usize>)> =
+            all_subsets(7, most).into_iter().map(|subset| (problem.truth(&subset), subset)).collect();
+        truths.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Of each size the second best is the limit.
+        let limits: Vec<f64> = (0..=most)
+            .map(|size| truths.iter().filter(|t| t.1.len() == size).nth(1).map_or(f64::NEG_INFINITY, |t| t.0))
+            .collect();
+        for budget in [2, 1000] {
+            let found = explored(&squares, &[], &limits, budget);
+            for (low, subset) in &found {
+                let truth = &truths.iter().find(|t| &t.1 == subset).unwrap().0;
+                assert!(low <= truth, "{seed}: {subset:?} {low} > {truth}");
+            }
+            for (truth, subset) in &truths {
+                let is_within = *truth <= limits[subset.len()];
+                assert!(!is_within || found.iter().any(|f| &f.1 == subset), "{seed}: {subset:?} at {truth}");
+            }
+            assert_eq!(found.len(), found.iter().map(|f| &f.1).collect::<std::collections::BTreeSet<_>>().len());
+            ruled_out += truths.len() - found.len();
+        }
+        let fixed = explored(&squares, &[3], &limits, 5);
+        let with = truths.iter().filter(|t| t.1.len() > 1 && t.1.contains(&3) && t.0 <= limits[t.1.len()]);
+        assert!(with.into_iter().all(|t| fixed.iter().any(|f| f.1 == t.1)), "{seed}");
+    }
+    assert!(ruled_out > count as usize * 50, "{ruled_out}");
+}
+
+#[test]
+fn columns_that_depend_on_each_other_have_no_squares() {
+    for change in 0..3 {
+        let mut problem = Problem::new(1);
+        problem.x[6] = match change {
+            0 => problem.x[1].clone(),
+            1 => vec![0.0; 24],
+            _ => problem.x[0].iter().zip(&problem.x[1]).map(|(a, b)| a - 2.0 * b).collect(),
+        };
+        assert!(problem.squares().is_none());
+    }
+    let few = Problem::new(1).x.iter().map(|x| x[..8].to_vec()).collect();
+    assert!(SubsetSquares::new(Level::best(), few, vec![vec![1.0; 8]], None).is_none());
+}
+
+#[test]
+fn subsets_to_begin_with_hold_what_is_fixed_and_are_hard_to_beat() {
+    let mut best = 0;
+    for seed in (0..30).filter(|seed| seed % 3 == 0) {
+        let problem = Problem::new(seed);
+        let start = problem.squares().unwrap().start(&[6], 4);
+        assert_eq!(start.iter().map(Vec::len).collect::<Vec<_>>(), [2, 3, 4]);
+        for subset in start {
+            assert_eq!(subset[0], 6);
+            let others = all_subsets(7, 4).into_iter().filter(|s| s.len() == subset.len() && s.contains(&6));
+            let least = others.map(|s| problem.truth(&s)).fold(f64::INFINITY, f64::min);
+            best += usize::from(problem.truth(&subset) <= least * (1.0 + 1e-9));
+        }
+    }
+    assert!(best >= 24, "{best} of 30");
+}

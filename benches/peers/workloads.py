@@ -228,6 +228,24 @@ def best_subset(quick):
     )
 
 
+def best_subset_of_many(quick, criterion, by, rescoring):
+    """The peer is a heuristic by another criterion, so its subset is scored as vaglio's is and must not be better."""
+    rows, columns, steps = (200, 14, 5) if quick else (500, 64, 10)
+    return Workload(
+        f"subset {by}",
+        f"the best of at most {steps} of {columns} columns by {by}, {rows} rows",
+        sparse(rows, columns, 6, true=10, deviation=2.0),
+        {
+            "criterion": criterion,
+            "search": {"kind": "exhaustive", "max_features": steps, "choose": "best"},
+            "learner": rls(1.0),
+        },
+        {"lambda": 1.0, "steps": steps},
+        [Peer("packages.abess", "abess, a heuristic", "not better", "abess")],
+        rescoring,
+    )
+
+
 def residuals(quick):
     rows, columns, steps = (200, 12, 5) if quick else (500, 35, 10)
     least = 1e-8
@@ -241,7 +259,10 @@ def residuals(quick):
             "learner": rls(least),
         },
         {"steps": steps},
-        [Peer("lm_subsets", "R's lmSubsets", "score", "lmSubsets")],
+        [
+            Peer("lm_subsets", "R's lmSubsets", "score", "lmSubsets"),
+            Peer("packages.abess", "abess, a heuristic", "not better", "abess"),
+        ],
         {"kind": "training", "penalty": least},
     )
 
@@ -250,4 +271,7 @@ def workloads(quick):
     made = [greedy(quick, 20), greedy(quick, 100) if not quick else greedy(quick, 40)]
     return made + [make(quick) for make in [
         greedy_folds, penalty, path_of_penalties, backward, hsic, elm, reservoir, exhaustive, best_subset, residuals,
-    ]]
+    ]] + [
+        best_subset_of_many(quick, LOO, "leave-one-out", {"kind": "loo", "penalty": 1.0}),
+        best_subset_of_many(quick, kfold(10), "ten folds", {"kind": "folds", "penalty": 1.0, "folds": 10}),
+    ]

@@ -102,6 +102,12 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
+    /// What bounds the scores of all subsets of some columns by the squares that their fits leave over, for criteria of
+    /// which larger squares give larger scores.
+    fn squares(&mut self, _columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        Ok(None)
+    }
+
     /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
     /// nodes can share states; by default each node resets the evaluator.
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
@@ -148,6 +154,33 @@ pub trait Branch {
     fn bound(&mut self, _place: usize, _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
+}
+
+/// Columns and targets of which the least squares fits bound scores from below.
+pub struct SquaresBound {
+    /// The columns, in the order in which they were asked for, and the targets: scaled by the roots of weights, and centered
+    /// where there is an intercept.
+    pub columns: Vec<Vec<f64>>,
+    /// Of each output.
+    pub targets: Vec<Vec<f64>>,
+    /// Which rows are held out together, of a criterion that counts the squares of rows held out.
+    pub held_out: Option<RowsHeldOut>,
+    /// What a score is not below.
+    pub score: ScoreOfSquares,
+}
+
+/// A lower bound of the scores of subsets by what they leave over at least, their size, and what no eigenvalue of their XᵀX
+/// is below. It grows with the squares.
+pub type ScoreOfSquares = Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>;
+
+/// Rows that are held out in parts, each predicted by the ridge fit of all others.
+pub struct RowsHeldOut {
+    /// The part of each row, counted from 0.
+    pub parts: Vec<u32>,
+    /// The direction of the intercept among the rows, of length 1, where there is one.
+    pub unit: Option<Vec<f64>>,
+    /// The largest λ.
+    pub lambda: f64,
 }
 
 /// How a criterion computes on a design: what [`Criterion::accelerate`](crate::Criterion::accelerate) returns.

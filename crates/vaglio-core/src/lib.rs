@@ -91,7 +91,9 @@ pub use describe::{Description, Registration, Role, descriptions, registrations,
 pub use design::Design;
 pub use diagnostics::{Diagnostics, Recorder};
 pub use error::{Error, ExitClass, Place, Result, nearest};
-pub use evaluator::{Branch, Engine, Evaluator, Shortcut, Trials, larger, smaller, walked};
+pub use evaluator::{
+    Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trials, larger, smaller, walked,
+};
 pub use fold_fit::{FoldFit, InFolds, Need, RefitColumns};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, Keeper};
@@ -102,7 +104,7 @@ pub use missing::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use outline::Outline;
-pub use path::{Action, Certificate, EntryFit, Knot, Path, PathEntry, Stage, Step, StopReason};
+pub use path::{Action, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
 pub use readout::Readout;

@@ -158,12 +158,32 @@ pub struct Path {
     pub stop_reason: StopReason,
     /// What is proven of the entries, after a search of all subsets.
     pub certificate: Option<Certificate>,
+    /// Subsets nearly as good as the best, of a search of all subsets that was asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<NearBest>,
     /// The diagnostics of the trials, where their evaluator records them; [`crate::Subset::diagnostics`] has those of a search
     /// that does not report them itself.
     #[serde(rename = "health")]
     pub diagnostics: Option<Diagnostics>,
     /// What was searched before, where searches follow each other; the path is that of the last.
     pub stages: Vec<Stage>,
+}
+
+/// The subsets whose scores are near the lowest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NearBest {
+    /// The score up to which a subset is near.
+    pub limit: f64,
+    /// How many there are, as far as they were counted.
+    pub count: u64,
+    /// Whether every one of them was counted.
+    pub is_whole: bool,
+    /// Columns that are in all that were counted.
+    pub in_all: Vec<Feature>,
+    /// Columns that are in none of them.
+    pub in_none: Vec<Feature>,
+    /// The best of them, each in increasing order with its score, the lowest first.
+    pub subsets: Vec<(Vec<Feature>, f64)>,
 }
 
 /// What a search of all subsets has proven.
@@ -240,6 +260,7 @@ impl Path {
             allowed: 0..=0,
             stop_reason,
             certificate: None,
+            alternatives: None,
             diagnostics: None,
             stages: Vec::new(),
         }

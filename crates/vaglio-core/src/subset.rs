@@ -2,7 +2,7 @@
 
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
-    PathEntry, Recorder, Result, Role, Score, Shortcut, StopSign, Trials, Winner, larger, smaller,
+    PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger, smaller,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -258,6 +258,11 @@ impl<'d> Subset<'d> {
         let lambdas = self.ask(|evaluator, selected| evaluator.lambdas(selected))?;
         let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
+    }
+
+    /// What bounds the scores of all subsets of some columns, where the criterion has such bounds.
+    pub fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        self.ask(|evaluator, _| evaluator.squares(columns))
     }
 
     /// The root of a depth-first search of the subset with any of the columns `later`.

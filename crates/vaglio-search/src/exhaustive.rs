@@ -1,6 +1,8 @@
 //! All subsets.
 
 use crate::Space;
+use crate::alternatives::Alternatives;
+use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
 use vaglio_core::{
@@ -11,9 +13,9 @@ use vaglio_core::{
 crate::settings! {
     /// The best of all subsets, of every size up to `max_features`.
     ///
-    /// Subsets form a tree, each node adding one feature that is later than its last, the most useful features first. Nodes
-    /// with much below them are entered in the order of their bounds, the others depth first. A subtree is left out when the criterion proves that it holds nothing better than what a greedy search and
-    /// the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
+    /// Subsets form a tree. Where least squares fits bound their scores, a node includes or excludes the feature whose removal
+    /// costs most; otherwise each adds one feature that is later than its last. A subtree is left out when it is proven to hold
+    /// nothing better than what exchanges and the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
     /// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
     /// entry, nothing is selected. There are no steps; a search that is stopped gives
     /// the best found so far, with a certificate that says by how much it can be off, where that is known.
@@ -29,13 +31,20 @@ crate::settings! {
         summary = "the best subset of every size, proven by visiting or excluding all of them",
         example = "search: {kind: exhaustive, max_features: 5}"
     )]
-    pub struct Exhaustive {}
+    pub struct Exhaustive {
+        /// Lists and counts the subsets that are nearly as good as the best.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        alternatives: Option<Alternatives> = None,
+    }
 }
 
 /// The most subsets that are searched where no bound rules any out.
 const MOST_UNPROVEN: f64 = (1u64 << 30) as f64;
 /// Columns beyond which so many subsets are refused without looking for a bound.
 const MOST_COLUMNS: usize = 256;
+
+/// What bounds rest on where least squares fits give them.
+const LEAST_SQUARES: &str = "least_squares";
 
 /// Why settings are refused that other searches have.
 const NO_STEPS: &str = "a search of all subsets has no steps to stop after; leave it out";
@@ -71,6 +80,13 @@ fn subsets(space: &Space<'_>) -> f64 {
     ways.iter().sum::<f64>().min(f64::MAX)
 }
 
+/// The refusal to list subsets where only scoring all of them would tell.
+fn no_alternatives() -> Error {
+    let message = "they are found by bounds from least squares fits, which this criterion has not on these columns: it wants \
+                   a squared loss or `information`, no blocks, and columns that do not depend on each other; leave it out";
+    Error::setting("alternatives", message)
+}
+
 /// The refusal of so many subsets of which nothing can be proven.
 fn too_many(count: f64, largest: usize) -> Error {
     let count = in_words(count);
@@ -92,21 +108,36 @@ impl SearchStrategy for Exhaustive {
     }
 
     fn check_settings(&self) -> Result<()> {
+        self.alternatives.iter().try_for_each(Alternatives::check)?;
         self.settings().check()
     }
 
     fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
         let (space, outline) = (self.space(design)?, self.outline(design)?);
         let count = subsets(&space);
+        if self.alternatives.is_some() {
+            let mut subset = Subset::open(criterion, design, &outline)?;
+            let order = Order::new(&space, &mut subset)?;
+            return if Bounds::of(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
+        }
         if count <= MOST_UNPROVEN {
             return Ok(());
         }
         let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-        let mut bound = f64::NEG_INFINITY;
-        if features.len() <= MOST_COLUMNS {
-            bound = Subset::open(criterion, design, &outline)?.tree(&features)?.bound(0, space.largest())?;
+        let mut subset = Subset::open(criterion, design, &outline)?;
+        if features.len() <= MOST_COLUMNS
+            && (subset.tree(&features)?.bound(0, space.largest())? > f64::NEG_INFINITY
+                || Bounds::of(&Order::new(&space, &mut subset)?, &mut subset)?.is_some())
+        {
+            return Ok(());
         }
-        if bound > f64::NEG_INFINITY { Ok(()) } else { Err(too_many(count, space.largest())) }
+        // Whether columns depend on each other, the search finds out.
+        let is_within = (MOST_COLUMNS + 1..=bounded::MOST_COLUMNS).contains(&features.len());
+        let has_rows = design.planned_rows() > space.features() + 1 && space.features() == space.groups.len();
+        if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
+            return Ok(());
+        }
+        Err(too_many(count, space.largest()))
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {
@@ -130,12 +161,31 @@ impl SearchStrategy for Exhaustive {
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
         let allowed = space.allowed();
+        let mut alternatives = None;
         let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
             Ok(order) => {
-                let mut tree = SubsetTree::new(&order, monitor);
-                tree.search(&space, subset)?;
-                let (best, certificate, stop_reason) = tree.finish();
-                (best.entries(subset)?, certificate, stop_reason)
+                match Bounds::of(&order, subset)? {
+                    Some(bounds) => {
+                        let mut tree = BoundedTree::new(&order, bounds, monitor);
+                        tree.search(subset)?;
+                        let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
+                        let entries = best.entries(subset)?;
+                        if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {
+                            alternatives = asked.of(&entries, &mut tree, subset)?;
+                        }
+                        (entries, certificate, stop_reason)
+                    }
+                    None if self.alternatives.is_some() => return Err(no_alternatives()),
+                    None if subsets(&space) > MOST_UNPROVEN && space.features() > MOST_COLUMNS => {
+                        return Err(too_many(subsets(&space), space.largest()));
+                    }
+                    None => {
+                        let mut tree = SubsetTree::new(&order, monitor);
+                        tree.search(&space, subset)?;
+                        let (best, certificate, stop_reason) = tree.finish();
+                        (best.entries(subset)?, certificate, stop_reason)
+                    }
+                }
             }
             Err(Error::Stopped(reason)) => (Vec::new(), Certificate::default(), reason),
             Err(error) => return Err(error),
@@ -143,6 +193,6 @@ impl SearchStrategy for Exhaustive {
         let last = entries.len().saturating_sub(1);
         let chosen = space.result(compares.then_some(empty), &entries, last);
         let certificate = Some(certificate);
-        Ok(Path { entries, chosen, allowed, certificate, ..Path::stopped(empty, stop_reason) })
+        Ok(Path { entries, chosen, allowed, certificate, alternatives, ..Path::stopped(empty, stop_reason) })
     }
 }

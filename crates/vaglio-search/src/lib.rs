@@ -16,7 +16,9 @@
 //! | [`Chain`] | searches one after the other |
 
 mod all;
+mod alternatives;
 mod backward;
+mod bounded;
 mod chain;
 mod duplicates;
 mod exhaustive;
@@ -37,6 +39,7 @@ mod tree;
 mod walk;
 
 pub use all::All;
+pub use alternatives::{Alternatives, Within, WithinRule};
 pub use backward::Backward;
 pub use chain::Chain;
 pub use exhaustive::Exhaustive;

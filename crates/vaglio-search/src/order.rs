@@ -34,6 +34,11 @@ impl Order {
         Ok(Order { forced, features, starts, ways, least, most })
     }
 
+    /// Whether each group is one feature.
+    pub fn is_of_single_columns(&self) -> bool {
+        self.features.len() == self.places()
+    }
+
     pub fn places(&self) -> usize {
         self.starts.len() - 1
     }

@@ -12,7 +12,8 @@ use crate::polish::{SelectedGroups, best_exchange};
 use crate::space::Space;
 pub(crate) use best_subsets::BestSubsets;
 use frontier::{Frontier, OpenNode};
-use record::{Record, Snapshot};
+pub(crate) use record::Record;
+use record::Snapshot;
 use std::borrow::Cow;
 use vaglio_core::{
     Answer, Branch, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
@@ -176,14 +177,8 @@ impl<'a> SubsetTree<'a> {
 
     /// What was found, what is proven of it, and why the search ended.
     pub fn finish(self) -> (BestSubsets, Certificate, StopReason) {
-        let SubsetTree { start, mut found, visited, pruned, stop, bound_by, .. } = self;
-        for (size, known) in start.0.into_iter().enumerate() {
-            let Some((subset, loss)) = known else { continue };
-            // What the tree has found counts; the greedy search fills in after a stop.
-            if loss < found.loss(size) - SCORE_ROUNDING * loss.abs() {
-                found.offer(&subset, &[], loss);
-            }
-        }
+        let SubsetTree { start, found, visited, pruned, stop, bound_by, .. } = self;
+        let found = found.or(start);
         let optimal = stop.reason.is_none();
         let gap = (found.lowest() - stop.left).max(0.0);
         let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
@@ -312,8 +307,7 @@ impl<'a> SubsetTree<'a> {
 
     /// What a bound must be above to prove that there is nothing to find of a size.
     fn threshold(&self, size: usize) -> f64 {
-        let start = self.start.loss(size);
-        self.found.loss(size).min(start + SCORE_ROUNDING * start.abs())
+        self.found.threshold(&self.start, size)
     }
 
     /// The groups from `place` on that make a result, with what they make of the node's score.

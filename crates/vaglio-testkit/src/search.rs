@@ -279,10 +279,10 @@ fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Bro
 /// Refuses paths that differ, by the first place where they do: a number is written so that no other is written alike.
 fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
     let told = |path: &Path| -> Vec<String> {
-        let Path { empty, steps, entries, chosen, allowed, stop_reason, certificate, diagnostics, stages } = path;
-        let rest = (chosen, allowed, stop_reason, certificate, diagnostics, stages);
-        let start = [format!("{empty:?} of the empty subset")].into_iter();
-        start
+        let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
+        let rest = (chosen, allowed, stop_reason, &path.certificate, &path.alternatives, path.diagnostics, &path.stages);
+        [format!("{empty:?} of the empty subset")]
+            .into_iter()
             .chain(steps.iter().map(|step| format!("{step:?}")))
             .chain(entries.iter().map(|entry| format!("{entry:?}")))
             .chain([format!("{rest:?}")])

@@ -15,10 +15,11 @@ use super::plan::EngineId;
 use super::trial_loss::TrialLoss;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, Score, Shortcut, Trials,
-    Units, Winner,
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, RowsHeldOut, Score, Shortcut,
+    SquaresBound, Trials, Units, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
+use vaglio_kernels::{Data, Scorer};
 
 /// The mean of values, each by its share of the weight where they do not count alike; NaN of none.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
@@ -260,6 +261,22 @@ impl<T: ?Sized> Mean<T> {
     }
 }
 
+/// The bound of a mean of squares of rows held out, each no less than what the fit of all rows leaves over.
+pub(super) fn of_squares(
+    data: &Data<'_>,
+    scorer: &Scorer,
+    lambdas: &[f64],
+    columns: &[Feature],
+    parts: Option<impl FnOnce(usize) -> Vec<u32>>,
+) -> SquaresBound {
+    let (columns, targets, unit) = data.fitted(columns);
+    let lambda = lambdas.iter().copied().fold(0.0, f64::max);
+    let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
+    let scorer = scorer.clone();
+    let score = Box::new(move |squares: f64, _: usize, _: f64| scorer.mean_of(squares));
+    SquaresBound { columns, targets, held_out, score }
+}
+
 impl Evaluator for Mean<dyn Evaluator + '_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         self.one(|term| term.score(subset))
@@ -321,6 +338,19 @@ impl Evaluator for Mean<dyn Evaluator + '_> {
         let lambda =
             |(own, term): &mut (Scale, Box<dyn Evaluator + '_>)| Ok(scale.score(own.score(term.score(subset)?)).lambda);
         self.terms.iter_mut().map(lambda).collect()
+    }
+
+    /// Of one term alone.
+    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        let (scale, [(own, only)]) = (self.scale, &mut self.terms[..]) else { return Ok(None) };
+        let own = *own;
+        let bound = only.squares(columns)?;
+        Ok(bound.map(|SquaresBound { columns, targets, held_out, score }| {
+            let score = Box::new(move |squares: f64, size: usize, least: f64| {
+                scale.loss(own.loss(score(squares, size, least)))
+            });
+            SquaresBound { columns, targets, held_out, score }
+        }))
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {

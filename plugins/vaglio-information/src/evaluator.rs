@@ -7,7 +7,7 @@ use crate::spectrum;
 use crate::state::{State, SubsetFit};
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, Squared, larger, smaller};
+use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, larger, smaller};
 
 /// The evaluator of [`crate::Information`].
 pub(crate) struct Moments<'d> {
@@ -124,6 +124,22 @@ impl Evaluator for Moments<'_> {
         let predictions = design.retrain(&rows, &rows, subset, lambda)?;
         let error = design.standard_error(&Squared, predictions.view());
         Ok(error.map(|error| units.loss_back(error, 2)))
+    }
+
+    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        let Definition { measure, scale, units, .. } = self.definition;
+        let (lambdas, divisor, intercept) = (self.lambdas.clone(), self.divisor, self.definition.intercept());
+        let score = move |squares: f64, size: usize, least: f64| {
+            let error = units.loss_back(squares.max(0.0) / divisor, 2);
+            let of_lambda = |&lambda: &f64| {
+                let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
+                measure.of(&scale, error, intercept + 0.999_999_999 * freedom)
+            };
+            lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
+        };
+        let columns = columns.iter().map(|&feature| self.data.columns[feature].clone()).collect();
+        let (targets, score) = (self.data.targets.clone(), Box::new(score));
+        Ok(Some(SquaresBound { columns, targets, held_out: None, score }))
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature], _: usize) -> Result<f64> {

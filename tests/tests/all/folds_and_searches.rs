@@ -206,6 +206,26 @@ fn all_subsets_come_with_a_certificate() {
 }
 
 #[test]
+fn subsets_nearly_as_good_are_listed_and_counted() {
+    let folder = folder("alternatives");
+    let search = "search: {kind: exhaustive, choose: best, alternatives: {within: 0.5, count: 3}}\ncriterion: loo";
+    let selection = run(&folder, &numbers(search));
+    let near = &selection["alternatives"];
+    let (count, listed) = (near["count"].as_u64().unwrap(), near["subsets"].as_array().unwrap());
+    assert!(count >= 1 && near["is_whole"] == true && listed.len() as u64 == count.min(3));
+    assert_eq!(listed[0]["score"], selection["score"]);
+    let names = |list: &Value| list.as_array().unwrap().iter().map(|n| n.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let chosen = names(&listed[0]["columns"]);
+    assert_eq!(selection["selected"].as_array().unwrap().len(), chosen.len());
+    assert!(names(&near["in_all"]).iter().all(|name| chosen.contains(name)));
+    assert!(names(&near["in_none"]).iter().all(|name| !chosen.contains(name)));
+    assert!(run(&folder, &numbers("search: exhaustive\ncriterion: loo")).get("alternatives").is_none());
+    folder.write("p.yaml", numbers("search: {kind: exhaustive, alternatives: {within: 0.5}}\ncriterion: nhsic"));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert!(ran.code == Some(2) && ran.err.contains("alternatives"), "{}", ran.err);
+}
+
+#[test]
 fn least_angle_paths_come_with_their_knots_and_rankings_with_scores() {
     let folder = folder("lars");
     for criterion in ["loo", "{kind: kfold, folds: 5}", "mrmr"] {

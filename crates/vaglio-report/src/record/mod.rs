@@ -1,5 +1,6 @@
 //! The result of a run as `selection.json` holds it: written, read back, and shown by the report.
 
+mod alternatives;
 mod bounds;
 mod choice;
 mod columns;
@@ -14,6 +15,7 @@ mod told;
 mod tuning;
 mod warning;
 
+pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{Cell, ChosenBy, ChosenRecord, Table};
 pub use columns::{MadeColumns, TakenColumns};
 pub use evaluation::{
@@ -93,6 +95,9 @@ pub struct Record {
     /// What is proven, after a search of all subsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+    /// Subsets nearly as good as the best, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<AlternativesRecord>,
     /// What rounding asked of the search, where its criterion's shortcut tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numerics: Option<Diagnostics>,

@@ -45,6 +45,9 @@ impl Record {
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
         }
+        if let Some(alternatives) = &self.alternatives {
+            out.push_str(&format!("{}\n", alternatives.sentence()));
+        }
         if let Some(diagnostics) = self.numerics.filter(|diagnostics| diagnostics.remade > 0) {
             let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
             out.push_str(&format!(

@@ -151,6 +151,9 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
     if let Some(certificate) = &record.certificate {
         told("Certificate", proven(certificate), String::new());
     }
+    if let Some(alternatives) = &record.alternatives {
+        told("Nearly as good", alternatives.sentence(), String::new());
+    }
     if let Some(diagnostics) = record.numerics.filter(|diagnostics| diagnostics.remade > 0) {
         let worst = format!("conditioning {:e} at worst", diagnostics.conditioning);
         told("Trials made again from the rows", diagnostics.remade.to_string(), worst);

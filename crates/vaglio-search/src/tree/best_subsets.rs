@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, PathEntry, Result, Subset};
+use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, its features in increasing order.
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,6 +30,24 @@ impl BestSubsets {
         if place.as_ref().is_none_or(|(known, least)| loss < *least || sorted < *known) {
             *place = Some((sorted, loss));
         }
+    }
+
+    /// What a bound must be above to prove that there is nothing to find of a size, beside subsets to begin with.
+    pub fn threshold(&self, start: &BestSubsets, size: usize) -> f64 {
+        let start = start.loss(size);
+        self.loss(size).min(start + SCORE_ROUNDING * start.abs())
+    }
+
+    /// What the tree has found counts; subsets to begin with fill in after a stop.
+    #[must_use]
+    pub fn or(mut self, start: BestSubsets) -> Self {
+        for (size, known) in start.0.into_iter().enumerate() {
+            let Some((subset, loss)) = known else { continue };
+            if loss < self.loss(size) - SCORE_ROUNDING * loss.abs() {
+                self.offer(&subset, &[], loss);
+            }
+        }
+        self
     }
 
     pub fn lowest(&self) -> f64 {

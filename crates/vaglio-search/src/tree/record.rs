@@ -2,6 +2,7 @@
 
 use super::best_subsets::BestSubsets;
 use super::frontier::{Frontier, OpenNode};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{Diagnostics, Journal};
@@ -47,7 +48,7 @@ impl Record {
     }
 
     /// The snapshot that an earlier run wrote last.
-    pub fn last(&mut self) -> Option<Snapshot> {
+    pub fn last<T: DeserializeOwned>(&mut self) -> Option<T> {
         let mut last = None;
         while let Some(snapshot) = self.journal.recall(self.written.0 + 1) {
             (last, self.written.0) = (Some(snapshot), self.written.0 + 1);
@@ -58,10 +59,15 @@ impl Record {
     /// Whether a snapshot of so many lines is worth its time at one node more.
     pub fn is_due(&mut self, lines: usize) -> bool {
         self.nodes += 1;
-        self.nodes.is_multiple_of(LOOK_EVERY) && self.journal.is_worth(self.written.1, lines)
+        self.nodes.is_multiple_of(LOOK_EVERY) && self.is_worth(lines)
     }
 
-    pub fn write(&mut self, snapshot: &Snapshot) {
+    /// Whether a snapshot of so many lines is worth its time now.
+    pub fn is_worth(&self, lines: usize) -> bool {
+        self.journal.is_worth(self.written.1, lines)
+    }
+
+    pub fn write<T: Serialize>(&mut self, snapshot: &T) {
         self.written = (self.written.0 + 1, Instant::now());
         self.journal.keep(self.written.0, snapshot);
     }

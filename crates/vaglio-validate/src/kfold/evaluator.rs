@@ -2,12 +2,12 @@
 
 use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
 use crate::fits::RoundFits;
-use crate::mean::{mean, over_rounds};
+use crate::mean::{mean, of_squares, over_rounds};
 use crate::rounds::Rounds;
 use crate::settle::{Remade, Scored, in_order_of_bounds, settle};
 use crate::trial_loss::TrialLoss;
 use rayon::prelude::*;
-use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, Trials, Winner, larger, smaller};
+use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trials, Winner, larger, smaller};
 
 /// What a search and the nodes of its tree share.
 pub(super) struct FoldShared<'d> {
@@ -293,6 +293,19 @@ impl Evaluator for KFoldEvaluator<'_> {
         };
         let errors = rounds.iter().zip(&mut self.engines).map(error).collect::<Result<Option<Vec<f64>>>>()?;
         Ok(errors.map(|errors| mean(errors, None)))
+    }
+
+    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        let FoldShared { rounds, lambdas, .. } = &self.shared;
+        let Some(first) = rounds.iter().next() else { return Ok(None) };
+        if !rounds.iter().all(|fits| {
+            fits.are_whole() && fits.rows.folds().is_of_others() && fits.scorer.is_of_squares()
+        }) {
+            return Ok(None);
+        }
+        // The mean over several rounds is no less than what any fit leaves over.
+        let parts = rounds.only().map(|fits| |_| fits.rows.folds().of_rows());
+        Ok(Some(of_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {

@@ -2,9 +2,10 @@
 
 use super::branch::LooNode;
 use super::shared::LooShared;
+use crate::mean::of_squares;
 use crate::settle::{Scored, Settled, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials, Winner, larger, walked};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, larger, walked};
 use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
 use vaglio_kernels::{Trial, is_unreliable};
 
@@ -339,6 +340,13 @@ impl Evaluator for LooEvaluator<'_> {
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let (residuals, _) = shared.residuals_after(&bases[first..], &[Change::None]);
         Ok(residuals.first().and_then(|residuals| shared.scorer().standard_error(residuals)))
+    }
+
+    fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        let shared = &self.shared;
+        let is_served = shared.is_whole() && shared.scorer().is_of_squares();
+        let parts = |rows: usize| (0..rows as u32).collect();
+        Ok(is_served.then(|| of_squares(shared.data(), shared.scorer(), &shared.lambdas, columns, Some(parts))))
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {

@@ -15,7 +15,7 @@ use crate::tune::Tuned;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
-    Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, LossName, PartNames, PerOutput, Record,
+    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, LossName, PartNames, PerOutput, Record,
     SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning,
     WarningKind, recorded,
 };
@@ -83,6 +83,7 @@ pub(super) fn record(
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
+        alternatives: path.alternatives.as_ref().map(|near| AlternativesRecord::new(near, name)),
         numerics: path.diagnostics,
         test: test(prepared, design, selection, &*loss)?,
         nested: evaluated.nested.clone(),

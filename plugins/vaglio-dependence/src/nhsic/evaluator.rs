@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score};
 use vaglio_kernels::hsic::Quadratic;
+use vaglio_kernels::subsets::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
 /// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
@@ -21,6 +22,8 @@ pub(super) struct NhsicEvaluator {
 
 /// Candidates that one thread takes at a time.
 const TOGETHER: usize = 16;
+/// Columns of which the least costs of leaving some out are bounded.
+const MOST_SEPARATED: usize = 256;
 
 impl NhsicEvaluator {
     /// Starts at the empty subset.
@@ -74,6 +77,19 @@ impl NhsicEvaluator {
         larger.push(self.relations.relevance(feature), row);
         let start: Vec<f64> = self.alpha.iter().copied().chain([0.0]).collect();
         larger.value(&larger.minimizer(&start))
+    }
+
+    /// D of the selected columns and others, by feature; empty where that says nothing. Cost O(n³).
+    fn separable(&self, later: &[Feature]) -> Vec<f64> {
+        let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
+        if members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own(feature) <= 0.0) {
+            return Vec::new();
+        }
+        let gram = members.iter().flat_map(|&k| members.iter().map(move |&l| (k, l)));
+        let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect();
+        let mut of_features = vec![0.0; self.relations.features()];
+        members.iter().zip(separable_part(gram, members.len())).for_each(|(&feature, d)| of_features[feature] = d);
+        of_features
     }
 
     /// The subset without one column, before its minimum is sought; whether the minimum has changed.
@@ -146,7 +162,7 @@ impl Evaluator for NhsicEvaluator {
     }
 
     fn tree(&mut self, _: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        Ok(Box::new(Node { at: self.clone(), later: later.to_vec() }))
+        Ok(Box::new(Node { separable: self.separable(later).into(), at: self.clone(), later: later.to_vec() }))
     }
 }
 
@@ -154,6 +170,8 @@ impl Evaluator for NhsicEvaluator {
 struct Node {
     at: NhsicEvaluator,
     later: Vec<Feature>,
+    /// D of all columns of the tree, by feature, with Q − D positive semidefinite.
+    separable: Arc<[f64]>,
 }
 
 impl Branch for Node {
@@ -168,12 +186,20 @@ impl Branch for Node {
 
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
         let later = self.later[place + 1..].to_vec();
-        Ok(Box::new(Node { at: self.at.larger(&self.later[place..=place]), later }))
+        let at = self.at.larger(&self.later[place..=place]);
+        Ok(Box::new(Node { at, later, separable: Arc::clone(&self.separable) }))
     }
 
-    /// The score of the current and all later columns together: no subset of them is below it.
-    fn bound(&mut self, place: usize, _: usize) -> Result<f64> {
-        Ok(self.at.larger(&self.later[place..]).value() - MINIMUM_ROUNDING * self.at.relations.total())
+    /// The score of the current and all later columns together, α being their coefficients, with the sum of the least D_k α_k²
+    /// of as many as must be left out: no subset is below it, since the gradient at α is ≥ 0 towards all others.
+    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
+        let later = &self.later[place..];
+        let all = self.at.larger(later);
+        let cost = |(&feature, alpha): (&Feature, &f64)| self.separable.get(feature).map_or(0.0, |d| d * alpha * alpha);
+        let mut costs: Vec<f64> = later.iter().zip(&all.alpha[self.at.selected.len()..]).map(cost).collect();
+        costs.sort_unstable_by(f64::total_cmp);
+        let left_out: f64 = costs.iter().take(later.len().saturating_sub(most)).sum();
+        Ok(all.value() + left_out - MINIMUM_ROUNDING * self.at.relations.total())
     }
 }
 

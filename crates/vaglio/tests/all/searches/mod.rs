@@ -2,6 +2,7 @@
 
 mod bias;
 mod blocks;
+mod bounded;
 mod common;
 mod empty;
 mod random;

@@ -1,0 +1,124 @@
+//! Subsets nearly as good as the best.
+
+use crate::bounded::BoundedTree;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Error, Feature, NearBest, PathEntry, Result, Subset};
+
+/// Which subsets are listed beside the best.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Alternatives {
+    /// How far above the lowest a score may be: a part of it, or `one_se`, its standard error.
+    pub within: Within,
+    /// How many are listed at most, the best first; all are counted, up to a hundred thousand.
+    pub count: usize,
+}
+
+/// How far above the lowest score another may be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a number or `one_se`")]
+pub enum Within {
+    /// This part of it.
+    Part(f64),
+    /// What the rule says.
+    Rule(WithinRule),
+}
+
+/// A distance that the rows tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WithinRule {
+    /// The standard error of the lowest score.
+    OneSe,
+}
+
+/// Subsets that are counted at most.
+const MOST: u64 = 100_000;
+
+impl Default for Alternatives {
+    fn default() -> Self {
+        Alternatives { within: Within::Part(0.01), count: 100 }
+    }
+}
+
+impl Alternatives {
+    /// Refuses what no search can list.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.within {
+            Within::Part(part) if !(part.is_finite() && part >= 0.0) => {
+                Err(Error::setting("alternatives.within", format!("{part} is not a finite number from 0 on")))
+            }
+            _ if self.count == 0 => Err(Error::setting("alternatives.count", "0 cannot be listed; 1 is the least")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Those of a search whose best subsets are known.
+    pub(crate) fn of(
+        &self,
+        entries: &[PathEntry],
+        tree: &mut BoundedTree<'_>,
+        subset: &mut Subset<'_>,
+    ) -> Result<Option<NearBest>> {
+        let Some(best) = entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)) else { return Ok(None) };
+        let lowest = best.score.loss;
+        let more = match self.within {
+            Within::Part(part) => part * lowest.abs(),
+            Within::Rule(WithinRule::OneSe) => best.standard_error.ok_or_else(|| {
+                Error::setting("alternatives.within", "the score of this criterion has no standard error; give a number")
+            })?,
+        };
+        if !(lowest + more).is_finite() {
+            return Ok(None);
+        }
+        let mut counted = Counted::new(lowest + more, self.count);
+        let is_whole = tree.near_best(subset, &mut counted)?;
+        Ok(Some(counted.told(tree.free(), is_whole)))
+    }
+}
+
+/// What was found so far.
+pub(crate) struct Counted {
+    pub limit: f64,
+    listed: usize,
+    count: u64,
+    /// Of each column, how many subsets have it.
+    with: std::collections::BTreeMap<Feature, u64>,
+    subsets: Vec<(Vec<Feature>, f64)>,
+}
+
+impl Counted {
+    fn new(limit: f64, listed: usize) -> Self {
+        Counted { limit, listed, count: 0, with: Default::default(), subsets: Vec::new() }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.count >= MOST
+    }
+
+    /// Counts a subset, in increasing order, if its score is within the limit.
+    pub fn offer(&mut self, features: Vec<Feature>, loss: f64) {
+        if loss > self.limit || self.is_full() {
+            return;
+        }
+        self.count += 1;
+        features.iter().for_each(|&feature| *self.with.entry(feature).or_default() += 1);
+        self.subsets.push((features, loss));
+        if self.subsets.len() > 2 * self.listed.max(1000) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.subsets.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+        self.subsets.truncate(self.listed);
+    }
+
+    fn told(mut self, columns: &[Feature], is_whole: bool) -> NearBest {
+        self.cut();
+        let Counted { limit, count, with, subsets, .. } = self;
+        let of = |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
+        NearBest { limit, count, is_whole, in_all: of(count), in_none: of(0), subsets }
+    }
+}

@@ -1,0 +1,371 @@
+//! All subsets where least squares fits bound their scores: a tree of columns that are included or excluded.
+//!
+//! Parts of the tree are searched side by side, each by itself and with what was known when all of them began, and what they find
+//! is scored afterwards in one order: so the result, and every count of the certificate, is the same for any number of threads.
+
+use crate::alternatives::Counted;
+use crate::order::Order;
+use crate::tree::{BestSubsets, Record};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use vaglio_core::{
+    Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, ScoreOfSquares, SquaresBound,
+    StopReason, Subset,
+};
+use vaglio_kernels::Level;
+use vaglio_kernels::subsets::{Explored, HeldOut, OpenSubtree, SubsetSquares};
+
+/// Subtrees that are searched side by side.
+const TOGETHER: usize = 16;
+/// Nodes times squared columns of one of them, and its least nodes.
+const BUDGET: usize = 1 << 22;
+const LEAST_BUDGET: usize = 16;
+/// Columns of which the products are kept, at most.
+pub(crate) const MOST_COLUMNS: usize = 4096;
+/// Halvings by which a bound of a score is turned into one of squares.
+const HALVINGS: usize = 100;
+
+/// The squares of the subsets of a search, and what they say of scores.
+pub(crate) struct Bounds {
+    squares: SubsetSquares,
+    score: ScoreOfSquares,
+    /// The columns by their places among the squares.
+    columns: Vec<Feature>,
+}
+
+impl Bounds {
+    /// Of the columns of an order in groups of one; `None` where nothing is known of them.
+    ///
+    /// # Errors
+    /// Those of the criterion.
+    pub fn of(order: &Order, subset: &mut Subset<'_>) -> Result<Option<Self>> {
+        if !order.is_of_single_columns() {
+            return Ok(None);
+        }
+        let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
+        columns.sort_unstable();
+        if columns.len() > MOST_COLUMNS {
+            return Ok(None);
+        }
+        let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
+        let SquaresBound { columns: x, targets, held_out, score } = bound;
+        let held_out = held_out.map(|of| {
+            let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
+            HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
+        });
+        let squares = SubsetSquares::new(Level::best(), x, targets, held_out);
+        Ok(squares.map(|squares| Bounds { squares, score, columns }))
+    }
+
+    /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
+    /// not gone into.
+    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>) {
+        let columns = self.squares.columns();
+        let budget = (BUDGET / (columns * columns)).max(LEAST_BUDGET);
+        let all: Vec<Explored> = next.par_iter().map(|open| self.squares.explore(open, limits, budget)).collect();
+        let (mut candidates, mut open) = (Vec::new(), Vec::new());
+        for part in all {
+            candidates.extend(part.candidates);
+            open.extend(part.open);
+        }
+        candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        (candidates, open)
+    }
+
+    fn features(&self, places: &[usize]) -> Vec<Feature> {
+        let mut features: Vec<Feature> = places.iter().map(|&place| self.columns[place]).collect();
+        features.sort_unstable();
+        features
+    }
+
+    /// What the score of a subset is not below, of squares as they were computed.
+    fn of_squares(&self, squares: f64, size: usize) -> f64 {
+        (self.score)(self.squares.lowest(squares), size, self.squares.least_eigenvalue())
+    }
+
+    /// The squares from which on a subset of a size scores above a threshold.
+    fn limit(&self, size: usize, threshold: f64) -> f64 {
+        let is_below = |squares: f64| (self.score)(squares, size, self.squares.least_eigenvalue()) <= threshold;
+        let (mut below, mut above) = (0.0, self.squares.total().max(f64::MIN_POSITIVE));
+        if threshold == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        if !is_below(0.0) {
+            return f64::NEG_INFINITY;
+        }
+        for _ in 0..HALVINGS {
+            if !is_below(above) {
+                break;
+            }
+            above *= 2.0;
+        }
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (below + above);
+            *(if is_below(middle) { &mut below } else { &mut above }) = middle;
+        }
+        above
+    }
+}
+
+/// A subtree that is still to be entered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Open(f64, Vec<usize>, Vec<usize>);
+
+impl Open {
+    fn new(bound: f64, of: OpenSubtree) -> Self {
+        Open(bound.clamp(f64::MIN, f64::MAX), of.fixed, of.excluded)
+    }
+
+    fn subtree(&self) -> OpenSubtree {
+        OpenSubtree { bound: self.0, fixed: self.1.clone(), excluded: self.2.clone() }
+    }
+}
+
+impl Eq for Open {}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then_with(|| self.1.cmp(&other.1)).then_with(|| self.2.cmp(&other.2))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Where a search was, with all that it knew.
+#[derive(Clone, Serialize, Deserialize)]
+struct Known {
+    open: BinaryHeap<Reverse<Open>>,
+    start: BestSubsets,
+    found: BestSubsets,
+    visited: u64,
+    #[serde(default)]
+    diagnostics: Option<Diagnostics>,
+}
+
+/// The search, and where it is.
+pub(crate) struct BoundedTree<'a> {
+    order: &'a Order,
+    bounds: Bounds,
+    monitor: Monitor<'a>,
+    record: Record,
+    recorder: Recorder,
+    known: Known,
+    total: u64,
+    stopped: Option<StopReason>,
+}
+
+impl<'a> BoundedTree<'a> {
+    pub fn new(order: &'a Order, bounds: Bounds, monitor: &'a mut Monitor<'_>) -> Self {
+        let base = order.forced.len();
+        let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
+        let journal = monitor.journal.within("tree");
+        let place = |feature: &Feature| bounds.columns.binary_search(feature).unwrap_or(0);
+        let root = bounds.squares.root(order.forced.iter().map(place).collect());
+        let open = Reverse(Open::new(f64::NEG_INFINITY, root));
+        let nothing = BestSubsets::new(order.most);
+        let known = Known {
+            open: [open].into(),
+            start: nothing.clone(),
+            found: nothing,
+            visited: 0,
+            diagnostics: None,
+        };
+        let (monitor, record) = (monitor.with_journal(journal.clone()), Record::new(journal));
+        BoundedTree { order, bounds, monitor, record, recorder: Recorder::default(), known, total, stopped: None }
+    }
+
+    /// Visits every subset that is not proven worse, or all until the observer stops it.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn search(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+        let before = subset.diagnostics();
+        self.recorder = subset.recorder();
+        self.recorder.take();
+        let done = match self.record.last::<Known>() {
+            Some(known) => {
+                self.known = known;
+                self.visit(subset)
+            }
+            None => {
+                self.known.diagnostics = before;
+                self.begin(subset).and_then(|()| self.visit(subset))
+            }
+        };
+        subset.recall_diagnostics(self.diagnostics());
+        match done {
+            Err(Error::Stopped(reason)) => {
+                self.stopped = Some(reason);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn diagnostics(&self) -> Option<Diagnostics> {
+        Diagnostics::of([self.known.diagnostics, self.recorder.diagnostics()])
+    }
+
+    /// The forced columns, and subsets whose fits leave little over.
+    fn begin(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+        let order = self.order;
+        if !order.forced.is_empty() && order.forced.len() >= order.least {
+            let loss = scored(subset, &order.forced)?;
+            self.known.found.offer(&order.forced, &[], loss);
+            self.known.visited += 1;
+        }
+        let Some(Reverse(root)) = self.known.open.peek() else { return Ok(()) };
+        for places in self.bounds.squares.start(&root.1, order.most) {
+            if places.len() >= order.least && !self.ask() {
+                let features = self.bounds.features(&places);
+                let loss = scored(subset, &features)?;
+                self.known.start.offer(&features, &[], loss);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+        while !self.known.open.is_empty() && !self.ask() {
+            let limits = self.limits();
+            let mut next: Vec<OpenSubtree> = Vec::with_capacity(TOGETHER);
+            while next.len() < TOGETHER
+                && let Some(Reverse(open)) = self.known.open.pop()
+            {
+                if !self.is_ruled_out(&open) {
+                    next.push(open.subtree());
+                }
+            }
+            let (candidates, open) = self.bounds.explored(&next, &limits);
+            for open in open {
+                let bound = self.lowest_below(&open);
+                self.known.open.push(Reverse(Open::new(bound, open)));
+            }
+            for (squares, places) in candidates {
+                let size = places.len();
+                if self.bounds.of_squares(squares, size) > self.threshold(size) {
+                    continue;
+                }
+                let features = self.bounds.features(&places);
+                let loss = scored(subset, &features)?;
+                self.known.found.offer(&features, &[], loss);
+                self.known.visited += 1;
+            }
+            if self.record.is_worth(1 + self.known.open.len() / 4) {
+                let known = Known { diagnostics: self.diagnostics(), ..self.known.clone() };
+                self.record.write(&known);
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns that may be in a subset.
+    pub fn free(&self) -> &[Feature] {
+        &self.bounds.columns
+    }
+
+    /// Counts the subsets whose scores are within a limit, after a search; whether all of them were.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn near_best(&mut self, subset: &mut Subset<'_>, counted: &mut Counted) -> Result<bool> {
+        let order = self.order;
+        if !order.forced.is_empty() && order.forced.len() >= order.least {
+            let mut forced = order.forced.clone();
+            forced.sort_unstable();
+            let loss = scored(subset, &forced)?;
+            counted.offer(forced, loss);
+        }
+        let limit = |size: usize| match size >= order.least {
+            true => self.bounds.limit(size, counted.limit),
+            false => f64::NEG_INFINITY,
+        };
+        let limits: Vec<f64> = (0..=order.most).map(limit).collect();
+        let place = |feature: &Feature| self.bounds.columns.binary_search(feature).unwrap_or(0);
+        let mut open = vec![self.bounds.squares.root(order.forced.iter().map(place).collect())];
+        while !open.is_empty() {
+            if counted.is_full() || self.ask() {
+                self.stopped = None;
+                return Ok(false);
+            }
+            let next = open.split_off(open.len().saturating_sub(TOGETHER));
+            let (candidates, more) = self.bounds.explored(&next, &limits);
+            open.extend(more);
+            for (_, places) in candidates {
+                let features = self.bounds.features(&places);
+                let loss = scored(subset, &features)?;
+                counted.offer(features, loss);
+            }
+        }
+        Ok(!counted.is_full())
+    }
+
+    fn threshold(&self, size: usize) -> f64 {
+        self.known.found.threshold(&self.known.start, size)
+    }
+
+    /// Of each size, the squares above which a subset is proven worse.
+    fn limits(&self) -> Vec<f64> {
+        let limit = |size: usize| match size >= self.order.least {
+            true => self.bounds.limit(size, self.threshold(size)),
+            false => f64::NEG_INFINITY,
+        };
+        (0..=self.order.most).map(limit).collect()
+    }
+
+    /// A bound of the scores of all sizes below a subtree.
+    fn lowest_below(&self, open: &OpenSubtree) -> f64 {
+        let sizes = (open.fixed.len() + 1).max(self.order.least)..=self.order.most;
+        sizes.map(|size| self.bounds.of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn is_ruled_out(&self, open: &Open) -> bool {
+        let sizes = (open.1.len() + 1).max(self.order.least)..=self.order.most;
+        sizes.fold(true, |out, size| out && open.0 > self.threshold(size))
+    }
+
+    /// Subsets below what is still open.
+    fn left(&self) -> u64 {
+        let below = |open: &Reverse<Open>| {
+            let Open(_, fixed, excluded) = &open.0;
+            let free = self.bounds.columns.len() - fixed.len() - excluded.len();
+            self.order.count_below(self.order.places() - free, fixed.len())
+        };
+        self.known.open.iter().map(below).fold(0, u64::saturating_add)
+    }
+
+    /// Whether the observer stops the search.
+    fn ask(&mut self) -> bool {
+        let done = self.total.saturating_sub(self.left());
+        let visited = Event::Visited { done: done as f64, of: self.total as f64 };
+        if let Answer::Stop(reason) = self.monitor.show(&visited) {
+            self.stopped = Some(reason);
+        }
+        self.stopped.is_some()
+    }
+
+    /// What was found, what is proven of it, and why the search ended. `bound` is what bounds rest on, in a word.
+    pub fn finish(&self, bound: Option<&'static str>) -> (BestSubsets, Certificate, StopReason) {
+        let (optimal, left) = (self.stopped.is_none(), self.left());
+        let Known { open, start, found, visited, .. } = self.known.clone();
+        let found = found.or(start);
+        let pruned = self.total.saturating_sub(left).saturating_sub(visited);
+        let lowest = open.iter().map(|Reverse(open)| open.0).fold(f64::INFINITY, f64::min);
+        let gap = (found.lowest() - lowest).max(0.0);
+        let gap = if optimal { Some(0.0) } else { Some(gap).filter(|_| gap.is_finite() && lowest > f64::MIN) };
+        let bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
+        (found, Certificate { optimal, visited, pruned, gap, bound }, self.stopped.unwrap_or(StopReason::AllSubsets))
+    }
+}
+
+fn scored(subset: &mut Subset<'_>, features: &[Feature]) -> Result<f64> {
+    subset.reset(features)?;
+    Ok(subset.score()?.loss)
+}

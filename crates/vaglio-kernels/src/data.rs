@@ -212,12 +212,19 @@ impl<'d> Data<'d> {
         &self.centered[output]
     }
 
-    /// Columns and targets as fits see them: scaled by the roots of weights, and centered where there is an intercept, of
-    /// which the direction comes last. Cost O(m·s).
-    pub fn fitted(&self, columns: &[usize]) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Option<Vec<f64>>) {
-        let targets = (0..self.outputs()).map(|output| self.centered(output).to_vec()).collect();
-        let columns = columns.iter().map(|&column| self.scaled(column)).collect();
-        (columns, targets, self.unit().map(<[f64]>::to_vec))
+    /// Columns as fits see them: scaled by the roots of weights, and centered where there is an intercept. Cost O(m·s).
+    pub fn fitted_columns(&self, columns: &[usize]) -> Vec<Vec<f64>> {
+        columns.iter().map(|&column| self.scaled(column)).collect()
+    }
+
+    /// The targets of each output, likewise.
+    pub fn fitted_targets(&self) -> Vec<Vec<f64>> {
+        (0..self.outputs()).map(|output| self.centered(output).to_vec()).collect()
+    }
+
+    /// The direction of the intercept, of length 1, where there is one.
+    pub fn intercept_direction(&self) -> Option<Vec<f64>> {
+        self.unit().map(<[f64]>::to_vec)
     }
 
     /// x_i, scaled and centered. Cost O(m).

@@ -66,7 +66,10 @@ impl Alternatives {
         let more = match self.within {
             Within::Part(part) => part * lowest.abs(),
             Within::Rule(WithinRule::OneSe) => best.standard_error.ok_or_else(|| {
-                Error::setting("alternatives.within", "the score of this criterion has no standard error; give a number")
+                Error::setting(
+                    "alternatives.within",
+                    "the score of this criterion has no standard error; give a number",
+                )
             })?,
         };
         if !(lowest + more).is_finite() {
@@ -118,7 +121,8 @@ impl Counted {
     fn told(mut self, columns: &[Feature], is_whole: bool) -> NearBest {
         self.cut();
         let Counted { limit, count, with, subsets, .. } = self;
-        let of = |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
+        let of =
+            |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
         NearBest { limit, count, is_whole, in_all: of(count), in_none: of(0), subsets }
     }
 }

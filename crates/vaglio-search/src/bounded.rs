@@ -170,13 +170,8 @@ impl<'a> BoundedTree<'a> {
         let root = bounds.squares.root(order.forced.iter().map(place).collect());
         let open = Reverse(Open::new(f64::NEG_INFINITY, root));
         let nothing = BestSubsets::new(order.most);
-        let known = Known {
-            open: [open].into(),
-            start: nothing.clone(),
-            found: nothing,
-            visited: 0,
-            diagnostics: None,
-        };
+        let known =
+            Known { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
         let (monitor, record) = (monitor.with_journal(journal.clone()), Record::new(journal));
         BoundedTree { order, bounds, monitor, record, recorder: Recorder::default(), known, total, stopped: None }
     }
@@ -327,8 +322,8 @@ impl<'a> BoundedTree<'a> {
     }
 
     fn is_ruled_out(&self, open: &Open) -> bool {
-        let sizes = (open.1.len() + 1).max(self.order.least)..=self.order.most;
-        sizes.fold(true, |out, size| out && open.0 > self.threshold(size))
+        let mut sizes = (open.1.len() + 1).max(self.order.least)..=self.order.most;
+        sizes.all(|size| open.0 > self.threshold(size))
     }
 
     /// Subsets below what is still open.

@@ -163,30 +163,28 @@ impl SearchStrategy for Exhaustive {
         let allowed = space.allowed();
         let mut alternatives = None;
         let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
-            Ok(order) => {
-                match Bounds::of(&order, subset)? {
-                    Some(bounds) => {
-                        let mut tree = BoundedTree::new(&order, bounds, monitor);
-                        tree.search(subset)?;
-                        let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
-                        let entries = best.entries(subset)?;
-                        if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {
-                            alternatives = asked.of(&entries, &mut tree, subset)?;
-                        }
-                        (entries, certificate, stop_reason)
+            Ok(order) => match Bounds::of(&order, subset)? {
+                Some(bounds) => {
+                    let mut tree = BoundedTree::new(&order, bounds, monitor);
+                    tree.search(subset)?;
+                    let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
+                    let entries = best.entries(subset)?;
+                    if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {
+                        alternatives = asked.of(&entries, &mut tree, subset)?;
                     }
-                    None if self.alternatives.is_some() => return Err(no_alternatives()),
-                    None if subsets(&space) > MOST_UNPROVEN && space.features() > MOST_COLUMNS => {
-                        return Err(too_many(subsets(&space), space.largest()));
-                    }
-                    None => {
-                        let mut tree = SubsetTree::new(&order, monitor);
-                        tree.search(&space, subset)?;
-                        let (best, certificate, stop_reason) = tree.finish();
-                        (best.entries(subset)?, certificate, stop_reason)
-                    }
+                    (entries, certificate, stop_reason)
                 }
-            }
+                None if self.alternatives.is_some() => return Err(no_alternatives()),
+                None if subsets(&space) > MOST_UNPROVEN && space.features() > MOST_COLUMNS => {
+                    return Err(too_many(subsets(&space), space.largest()));
+                }
+                None => {
+                    let mut tree = SubsetTree::new(&order, monitor);
+                    tree.search(&space, subset)?;
+                    let (best, certificate, stop_reason) = tree.finish();
+                    (best.entries(subset)?, certificate, stop_reason)
+                }
+            },
             Err(Error::Stopped(reason)) => (Vec::new(), Certificate::default(), reason),
             Err(error) => return Err(error),
         };

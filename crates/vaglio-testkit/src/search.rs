@@ -280,7 +280,8 @@ fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Bro
 fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
     let told = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
-        let rest = (chosen, allowed, stop_reason, &path.certificate, &path.alternatives, path.diagnostics, &path.stages);
+        let rest =
+            (chosen, allowed, stop_reason, &path.certificate, &path.alternatives, path.diagnostics, &path.stages);
         [format!("{empty:?} of the empty subset")]
             .into_iter()
             .chain(steps.iter().map(|step| format!("{step:?}")))

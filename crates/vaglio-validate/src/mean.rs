@@ -15,8 +15,8 @@ use super::plan::EngineId;
 use super::trial_loss::TrialLoss;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, RowsHeldOut, Score, Shortcut,
-    SquaresBound, Trials, Units, Winner,
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, RowsHeldOut, Score,
+    Shortcut, SquaresBound, Trials, Units, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -269,7 +269,7 @@ pub(super) fn of_squares(
     columns: &[Feature],
     parts: Option<impl FnOnce(usize) -> Vec<u32>>,
 ) -> SquaresBound {
-    let (columns, targets, unit) = data.fitted(columns);
+    let (columns, targets, unit) = (data.fitted_columns(columns), data.fitted_targets(), data.intercept_direction());
     let lambda = lambdas.iter().copied().fold(0.0, f64::max);
     let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
     let scorer = scorer.clone();

@@ -214,7 +214,8 @@ fn subsets_nearly_as_good_are_listed_and_counted() {
     let (count, listed) = (near["count"].as_u64().unwrap(), near["subsets"].as_array().unwrap());
     assert!(count >= 1 && near["is_whole"] == true && listed.len() as u64 == count.min(3));
     assert_eq!(listed[0]["score"], selection["score"]);
-    let names = |list: &Value| list.as_array().unwrap().iter().map(|n| n.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let names =
+        |list: &Value| list.as_array().unwrap().iter().map(|n| n.as_str().unwrap().to_owned()).collect::<Vec<_>>();
     let chosen = names(&listed[0]["columns"]);
     assert_eq!(selection["selected"].as_array().unwrap().len(), chosen.len());
     assert!(names(&near["in_all"]).iter().all(|name| chosen.contains(name)));

@@ -19,11 +19,11 @@ mod start;
 pub use explore::{Explored, OpenSubtree};
 pub use held_out::HeldOut;
 
+use crate::Level;
 use crate::linalg;
 use crate::linalg::inverse_of_unit;
 use crate::sums::{dot, sum_of};
 use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
-use crate::Level;
 use ndarray::{Array2, ArrayView2};
 
 /// Columns beyond which the linear-algebra backend inverts and factors.
@@ -55,12 +55,7 @@ pub struct SubsetSquares {
 impl SubsetSquares {
     /// Of columns and targets that are scaled, and centered where there is an intercept; `None` where the columns are nearly
     /// dependent or can fit every row. Cost O(m·n² + n³).
-    pub fn new(
-        level: Level,
-        mut x: Vec<Vec<f64>>,
-        targets: Vec<Vec<f64>>,
-        held_out: Option<HeldOut>,
-    ) -> Option<Self> {
+    pub fn new(level: Level, mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<HeldOut>) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
         if size == 0 || rows <= size + 1 {
             return None;

@@ -192,7 +192,8 @@ impl<'s> Node<'s> {
         }
         self.inverse_diagonal.iter_mut().zip(&row).for_each(|(d, r)| *d -= r * r);
         self.updates.push(row.into());
-        if self.updates.len() >= MANY_UPDATES && 4 * (self.fixed.len() + self.free.len()) < 3 * self.base.members.len() {
+        if self.updates.len() >= MANY_UPDATES && 4 * (self.fixed.len() + self.free.len()) < 3 * self.base.members.len()
+        {
             self.rebase();
         }
     }

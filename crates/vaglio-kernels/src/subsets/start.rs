@@ -37,7 +37,7 @@ impl SubsetSquares {
     }
 
     /// Exchanges columns, but the first `kept`, while that leaves less over.
-    fn exchange(&self, subset: &mut Vec<usize>, kept: usize, mut squares: f64) {
+    fn exchange(&self, subset: &mut [usize], kept: usize, mut squares: f64) {
         for _ in 0..PASSES {
             let mut exchanged = false;
             for place in kept..subset.len() {

@@ -298,9 +298,10 @@ impl Evaluator for KFoldEvaluator<'_> {
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         let FoldShared { rounds, lambdas, .. } = &self.shared;
         let Some(first) = rounds.iter().next() else { return Ok(None) };
-        if !rounds.iter().all(|fits| {
-            fits.are_whole() && fits.rows.folds().is_of_others() && fits.scorer.is_of_squares()
-        }) {
+        if !rounds
+            .iter()
+            .all(|fits| fits.are_whole() && fits.rows.folds().is_of_others() && fits.scorer.is_of_squares())
+        {
             return Ok(None);
         }
         // The mean over several rounds is no less than what any fit leaves over.

@@ -15,9 +15,9 @@ use crate::tune::Tuned;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
-    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, LossName, PartNames, PerOutput, Record,
-    SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning,
-    WarningKind, recorded,
+    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, LossName, PartNames,
+    PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute,
+    TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_tables::budget;
 

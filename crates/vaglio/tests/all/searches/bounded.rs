@@ -1,8 +1,8 @@
 //! The search of all subsets by bounds from least squares fits, against enumeration.
 
 use vaglio::core::{
-    AnyLoss, Answer, Criterion, Design, Event, Feature, NearBest, Observer, Path, SearchContext, SearchStrategy, Silent,
-    Squared, StopReason, Subset,
+    Answer, AnyLoss, Criterion, Design, Event, Feature, NearBest, Observer, Path, SearchContext, SearchStrategy,
+    Silent, Squared, StopReason, Subset,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{Alternatives, Exhaustive, Within, WithinRule};

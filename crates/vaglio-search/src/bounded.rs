@@ -338,6 +338,9 @@ impl<'a> BoundedTree<'a> {
 
     /// Whether the observer stops the search.
     fn ask(&mut self) -> bool {
+        if self.stopped.is_some() {
+            return true;
+        }
         let done = self.total.saturating_sub(self.left());
         let visited = Event::Visited { done: done as f64, of: self.total as f64 };
         if let Answer::Stop(reason) = self.monitor.show(&visited) {

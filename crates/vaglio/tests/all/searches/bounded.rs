@@ -167,8 +167,8 @@ impl Observer for StopAt {
 
 #[test]
 fn a_stop_leaves_what_was_found_with_its_gap() {
-    let design = data::regression(40, 26, 7).design(&[1.0], true);
-    let search = Exhaustive { min_features: Some(12), ..Exhaustive::new(13) };
+    let design = data::regression(40, 16, 7).design(&[1.0], true);
+    let search = Exhaustive { min_features: Some(7), ..Exhaustive::new(8) };
     for criterion in criteria() {
         let whole = run(&search, &*criterion, &design, &mut Silent);
         let best = whole.result().unwrap().score.loss;

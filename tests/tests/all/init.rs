@@ -180,7 +180,7 @@ fn units_over_time_are_groups_or_series() {
 fn rows_and_classes_are_taken_as_they_are() {
     let folder = Folder::new("init_rows");
     let row = |at: usize, random: &mut Random| {
-        let (part, rare) = (if at % 4 == 0 { "F" } else { "T" }, if at % 15 == 3 { "ill" } else { "well" });
+        let (part, rare) = (if at.is_multiple_of(4) { "F" } else { "T" }, if at % 15 == 3 { "ill" } else { "well" });
         let (a, y) = (random.normal(), if at % 9 == 5 { String::new() } else { random.normal().to_string() });
         let (sex, town) = (["f", "m"][random.below(2)], random.below(60));
         format!("{a},{sex},town{town:02},{part},{rare},{y}")

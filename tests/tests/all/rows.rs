@@ -110,8 +110,8 @@ fn filters_hold_for_test_tables_and_numbers_of_rows_are_those_of_the_file() {
     let whole = folder.run(&yaml("train.csv", &format!("test: test.csv, {filter}")));
     let some = folder.run(&yaml("train_low.csv", &format!("test: test_low.csv, {columns}")));
     let count = |rows: &[Vec<String>], of: fn(&Vec<String>) -> bool| rows.iter().filter(|row| of(row)).count();
-    let (not_low, empty): (fn(&Vec<String>) -> bool, fn(&Vec<String>) -> bool) =
-        (|row| row[2] != "low", |row| row[2] == "low" && row[8].is_empty());
+    let not_low = |row: &Vec<String>| row[2] != "low";
+    let empty = |row: &Vec<String>| row[2] == "low" && row[8].is_empty();
     let expected = json!([
         {"reason": "filter", "column": "kind", "filter": "kind is low", "rows": count(train, not_low), "test_rows": count(test, not_low)},
         {"reason": "missing_target", "column": "y", "rows": count(train, empty), "test_rows": count(test, empty)},

@@ -18,7 +18,7 @@ fn is_retrained(design: &Design, loss: AnyLoss, what: &str) {
         let found = subset.score().unwrap();
         assert_eq!(found.lambda, expected.lambda);
         let near = Near { tolerance: 1e-8, least: 1e-12 };
-        near.assert(expected.loss, found.loss, &format!("{what}, lambda {lambda:?}"));
+        near.assert(expected.loss, found.loss, format!("{what}, lambda {lambda:?}"));
     }
     let mut subset = Subset::open(&criterion, design, &outline).unwrap();
     subset.reset(&all).unwrap();

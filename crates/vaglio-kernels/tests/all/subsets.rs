@@ -34,7 +34,7 @@ impl Problem {
         let parts = [None, Some(rows as u32), Some(4)][seed as usize % 3]
             .map(|count: u32| (0..rows as u32).map(|row| (row * 7 + 1) % count).collect());
         let lambda = [1e-12, 0.1, 3.0][seed as usize / 3 % 3];
-        Problem { x, targets, parts, intercept: seed as usize / 2 % 2 == 0, lambda }
+        Problem { x, targets, parts, intercept: (seed as usize / 2).is_multiple_of(2), lambda }
     }
 
     /// The squares of a subset by plain fits.

@@ -1,6 +1,7 @@
 //! Line plots, mostly against the number of columns, as inline SVG: axes, lines, points with tooltips, and a legend.
 //!
-//! Every plot is drawn twice, for wide and for narrow screens; the style sheet shows one of them.
+//! Every plot is drawn twice, for wide and for narrow screens; the style sheet shows one of them. The papers' tables are drawn
+//! here too: a plotting crate carries neither the report's style nor its tooltips nor the narrow form.
 
 mod range;
 

@@ -7,7 +7,7 @@ use super::table;
 use super::validated::{CrossValidated, cross_validated};
 use crate::selector::ValidSelector;
 use std::time::Instant;
-use vaglio_core::{Design, Monitor, Result, Rule};
+use vaglio_core::{Design, ExitClass, Monitor, Result, Rule};
 use vaglio_report::record::{Cell, Table};
 
 /// Values that are tried beyond an end at once.
@@ -16,6 +16,8 @@ const STEP: usize = 4;
 const MOST: usize = 4;
 /// The part of the loss that the end has to be below its neighbour for the next values to be worth their walks.
 const LEAST_FALL: f64 = 1e-3;
+/// The part of the largest λ below which none is tried: nothing would be left of the digits of a score.
+const LEAST_PART: f64 = 1e-13;
 
 /// What a search loses on rows held out over the λ of a grid and, where the grid is fitted to the design and may be extended,
 /// over those beyond an end at which the loss is lowest, until it stops falling; `lambdas` and `all` grow with it. `None` when
@@ -47,8 +49,12 @@ pub(super) fn cross_validated_beyond(
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
         let journal = monitor.journal.under(format_args!("extend/{round}"));
         let monitor = &mut monitor.with_journal(journal);
-        let Some(more) = cross_validated(selector, of, deals, (&beyond, &of_all), monitor)? else {
-            return Ok(None);
+        let more = match cross_validated(selector, of, deals, (&beyond, &of_all), monitor) {
+            Ok(Some(more)) => more,
+            Ok(None) => return Ok(None),
+            // What the criterion cannot score is no λ to go on with.
+            Err(error) if error.class() == ExitClass::Numerical => break,
+            Err(error) => return Err(error),
         };
         insert(lambdas, beyond, is_below);
         insert(all, of_all, is_below);
@@ -109,7 +115,8 @@ fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     let (end, ratio) = if is_below { (first, first / second) } else { (last, last / before) };
     // The last digits of a power are rounded off, so that round ends go on with round values.
     let value = |step: usize| format!("{:.12e}", end * ratio.powi(step as i32)).parse::<f64>().unwrap_or(f64::INFINITY);
-    let mut values: Vec<f64> = (1..=STEP).map(value).filter(|lambda| lambda.is_normal()).collect();
+    let mut values: Vec<f64> =
+        (1..=STEP).map(value).filter(|lambda| lambda.is_normal() && *lambda >= LEAST_PART * last).collect();
     values.sort_by(f64::total_cmp);
     let values: Vec<Option<f64>> = values.into_iter().map(Some).collect();
     Ok((!values.is_empty()).then_some((values, is_below)))
@@ -136,6 +143,8 @@ mod tests {
         assert_eq!(values(&[1.0, 1.0, 1.0]), None);
         assert_eq!(values(&[3.0, 2.0, 1.9999]), None);
         assert_eq!(values(&[1.0]), None);
+        let wide = Table { lambdas: vec![Some(1e-12), Some(1e-11), Some(1.0)], ..table(&[1.0, 2.0, 3.0]) };
+        assert_eq!(beyond(&wide).unwrap(), Some((vec![Some(1e-13)], true)));
     }
 
     #[test]

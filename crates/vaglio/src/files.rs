@@ -12,6 +12,7 @@ mod findings;
 mod folder;
 mod forecast;
 mod halves;
+mod history;
 mod holdout;
 mod importance;
 #[cfg(feature = "parquet")]
@@ -23,6 +24,7 @@ mod memory;
 mod monitor;
 mod origins;
 mod pair;
+mod parting;
 mod plan;
 mod predict;
 mod predictions;

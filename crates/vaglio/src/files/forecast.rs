@@ -1,6 +1,6 @@
 //! Targets of the past that are not known: earlier predictions stand in for them.
 
-use crate::pipeline::saved::history::Follows;
+use super::history::Follows;
 use crate::pipeline::{History, SavedModel};
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 

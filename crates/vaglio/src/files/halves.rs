@@ -1,7 +1,7 @@
 //! Complementary halves of the rows.
 
 use crate::pipeline::Pairs;
-use crate::resample::parting::{Parting, pieces};
+use crate::resample::parting::{Part, Parting};
 use crate::resample::{FoldAssignment, Sample};
 use crate::selector::ValidSelector;
 use vaglio_core::Result;
@@ -62,5 +62,32 @@ impl Halves {
             }
             Halves::Units(assignment) => assignment.sentence(2),
         }
+    }
+}
+
+/// The piece of each row: rows that the same parts hold out are of one.
+fn pieces(parts: &[Part], rows: usize) -> Vec<usize> {
+    let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
+    for (number, part) in parts.iter().enumerate() {
+        part.held.iter().for_each(|&row| held[row].push(number));
+    }
+    let mut numbers = std::collections::HashMap::new();
+    held.into_iter()
+        .map(|of_row| {
+            let next = numbers.len();
+            *numbers.entry(of_row).or_insert(next)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_rows_that_the_same_splits_hold_out() {
+        let part = |held: &[usize]| Part { training: Vec::new(), held: held.to_vec() };
+        assert_eq!(pieces(&[part(&[2, 3]), part(&[3, 4])], 6), [0, 0, 1, 2, 3, 0]);
+        assert_eq!(Pairs::default().splits, None);
     }
 }

@@ -3,11 +3,12 @@
 use super::Prepared;
 use crate::pipeline::Evaluate;
 use crate::pipeline::saved::intervals::{FoldModel, SavedIntervals, bounds};
-use crate::resample::Outer;
 use crate::resample::along::Held;
+use crate::resample::sample::SampleSource;
+use crate::resample::{Outer, Rows, Sample};
 use ndarray::Array2;
 use rayon::prelude::*;
-use vaglio_core::{Error, Problem, Result, Task};
+use vaglio_core::{Error, FittedMap, Problem, Result, Task};
 use vaglio_report::record::Intervals;
 
 /// Rows of which widths are computed, at most.
@@ -88,4 +89,19 @@ fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &
         width: bounds.median_widths(),
         test_coverage: test.map(|(_, problem, counts)| bounds.coverage(problem.targets(), counts.as_deref())),
     })
+}
+
+impl Sample {
+    /// The same problem through fitted maps, which make columns of these names.
+    ///
+    /// # Errors
+    /// Those of the maps.
+    fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
+        match &self.source {
+            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => {
+                recipe.apply(Rows::clone(rows), maps, names).map(|(problem, _)| problem)
+            }
+        }
+    }
 }

@@ -180,7 +180,7 @@ fn selected(
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let divisor = || match scaled(&prepared.maps, &name(index)) {
             Ok(scaled) => Some(scaled.divisor),
-            Err(coded) => coded.divisor,
+            Err((_, divisor)) => divisor,
         };
         let divisor = if is_own { divisor() } else { None };
         let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {

@@ -4,7 +4,6 @@ use super::halves::Halves;
 use super::origins::Origins;
 use super::pair::paired;
 use crate::pipeline::{OuterFolds, Pairs};
-use crate::resample::choice::cut;
 use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
@@ -16,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Result};
+use vaglio_core::{Design, Loss, Path, Result, Task, ZeroOne};
 use vaglio_report::record::{
     Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound,
 };
@@ -293,6 +292,24 @@ fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
         }
     };
     Ok(Sample { source, ordered: sample.ordered })
+}
+
+/// The entry of the largest subset of at most so many features.
+fn cut(path: &Path, size: usize) -> Option<usize> {
+    path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
+}
+
+impl Pooled {
+    /// Figures of these rows.
+    pub(super) fn figures(&self, task: &Task, loss: &dyn Loss, repeats: usize) -> Figures {
+        let (targets, predictions) = (self.targets.view(), self.predictions.view());
+        let figures = Figures::of(task, loss, targets, predictions, Some(&self.weights));
+        Figures {
+            standard_error: self.error(loss, repeats),
+            error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),
+            ..figures
+        }
+    }
 }
 
 #[cfg(test)]

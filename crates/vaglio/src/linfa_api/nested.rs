@@ -4,7 +4,7 @@ use super::FitError;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
-use crate::resample::{self, Outer, Tally, Watcher, Whole};
+use crate::resample::{self, Outer, Pooled, Tally, Watcher, Whole};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use linfa::{Float, ParamGuard};
@@ -161,7 +161,9 @@ impl ValidNested {
         let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
         let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-        let (loss, standard_error) = Tally::pooled(&*measure, &tallies.iter().collect::<Vec<_>>(), repeats)?;
+        let loss = mean(&tallies)?;
+        let standard_error =
+            Pooled::new(outer.iter().map(|fold| fold.compared(&fold.predictions)))?.error(&*measure, repeats);
         let empty_loss = mean(&empties)?;
         // Where each row of the sample, which has those of weight 0 or not, stands in the dataset.
         let [all, counting] = places;

@@ -40,7 +40,7 @@ impl<E, I> FittedPipeline<E, I> {
         let renaming = |name: &str| saved.maps.iter().rposition(|map| map.sources(name) != [name]).unwrap_or_default();
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         for (row, name) in saved.inputs.iter().enumerate() {
-            let found = scaled(&saved.maps, name).map_err(|coded| coded.place).and_then(|found| match &found.source {
+            let found = scaled(&saved.maps, name).map_err(|(place, _)| place).and_then(|found| match &found.source {
                 // What has another name is made of the column, as its value some rows before is, or of text.
                 Some(source) if source != name => Err(renaming(name)),
                 _ => Ok(found),

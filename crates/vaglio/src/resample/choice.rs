@@ -241,11 +241,6 @@ fn taken(
     Ok(Some((table, cell)))
 }
 
-/// The entry of the largest subset of at most so many features.
-pub(crate) fn cut(path: &Path, size: usize) -> Option<usize> {
-    path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
-}
-
 /// By the score, of one walk or of one for each λ.
 fn plain(
     selector: &ValidSelector,

@@ -58,18 +58,6 @@ impl FoldAssignment {
         }
     }
 
-    /// How so many folds are made, for people.
-    pub fn sentence(&self, folds: usize) -> String {
-        match self {
-            FoldAssignment::Blocks(_) => format!("{folds} blocks in time, each predicted from all others"),
-            FoldAssignment::Units { of_row, count, classes, .. } => {
-                let units = if *count == of_row.len() { "shuffled rows" } else { "whole groups of rows" };
-                let evenly = if classes.is_some() { ", classes spread evenly" } else { "" };
-                format!("{folds} folds of {units}{evenly}")
-            }
-        }
-    }
-
     /// The fold of each row, by the seed. Cost O(rows · log rows + units · folds · classes).
     ///
     /// # Errors

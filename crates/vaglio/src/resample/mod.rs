@@ -27,7 +27,7 @@ mod rows;
 pub(crate) mod sample;
 mod table;
 mod tally;
-mod validated;
+pub(crate) mod validated;
 pub(crate) mod walks;
 pub(crate) mod whole;
 
@@ -37,7 +37,6 @@ pub(crate) use folds::FoldAssignment;
 pub(crate) use held_out::held_out;
 pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, in_units, numeric, unless_too_large};
-pub(crate) use sample::{Fitted, Sample, clusters};
+pub(crate) use sample::{Fitted, Sample};
 pub(crate) use tally::Tally;
-pub(crate) use validated::parting;
 pub(crate) use whole::{Outer, Pooled, Whole, outer};

@@ -48,22 +48,6 @@ impl Parting {
                 .map_err(|error| if *written { error.under("splits") } else { error }),
         }
     }
-
-    /// How many parts there are, as far as they can be made.
-    pub fn count(&self, sample: &Sample) -> usize {
-        match self {
-            Parting::Folds(_, folds) => *folds,
-            Parting::Splits(..) => self.parts(sample, 0).map_or(0, |parts| parts.len()),
-        }
-    }
-
-    /// How rows are parted, for people.
-    pub fn sentence(&self) -> String {
-        match self {
-            Parting::Folds(assignment, folds) => assignment.sentence(*folds),
-            Parting::Splits(splits, _) => splits.sentence(),
-        }
-    }
 }
 
 fn parts(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Part>> {
@@ -125,21 +109,6 @@ fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, wi
     let holds_out = bare(&training).is_ok_and(|design| selector.criterion().folds(&design).is_ok());
     let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
     holds_out && (within == 0 || inside())
-}
-
-/// The piece of each row: rows that the same parts hold out are of one.
-pub(crate) fn pieces(parts: &[Part], rows: usize) -> Vec<usize> {
-    let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
-    for (number, part) in parts.iter().enumerate() {
-        part.held.iter().for_each(|&row| held[row].push(number));
-    }
-    let mut numbers = std::collections::HashMap::new();
-    held.into_iter()
-        .map(|of_row| {
-            let next = numbers.len();
-            *numbers.entry(of_row).or_insert(next)
-        })
-        .collect()
 }
 
 #[cfg(test)]

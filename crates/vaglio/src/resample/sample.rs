@@ -237,19 +237,6 @@ impl Sample {
         };
         Ok((problem, left.unwrap_or_default()))
     }
-
-    /// The same problem through fitted maps, which make columns of these names.
-    ///
-    /// # Errors
-    /// Those of the maps.
-    pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
-        match &self.source {
-            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => {
-                recipe.apply(Rows::clone(rows), maps, names).map(|(problem, _)| problem)
-            }
-        }
-    }
 }
 
 /// The blocks of columns that the maps made of one column.

@@ -16,8 +16,8 @@ use crate::tune::Tuning;
 use ndarray::{Array2, Axis, concatenate, s};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits, Task, ZeroOne};
-use vaglio_report::record::{Cell, Figures};
+use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits};
+use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
@@ -276,16 +276,5 @@ impl Pooled {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let tallies: Vec<Tally> = starts.zip(self.ends.iter().copied()).map(fold).collect();
         Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
-    }
-
-    /// Figures of these rows.
-    pub fn figures(&self, task: &Task, loss: &dyn Loss, repeats: usize) -> Figures {
-        let (targets, predictions) = (self.targets.view(), self.predictions.view());
-        let figures = Figures::of(task, loss, targets, predictions, Some(&self.weights));
-        Figures {
-            standard_error: self.error(loss, repeats),
-            error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),
-            ..figures
-        }
     }
 }

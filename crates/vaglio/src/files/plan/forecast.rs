@@ -2,9 +2,10 @@
 
 use super::pace::pace;
 use crate::pipeline::Evaluate;
+use crate::resample::Sample;
 use crate::resample::choice::{cross_validation, walk_lambdas};
 use crate::resample::parting::Parting;
-use crate::resample::{Sample, parting};
+use crate::resample::validated::parting;
 use crate::selector::ValidSelector;
 use std::fmt;
 use vaglio_core::{Design, Error, Estimate, Outline, Result};

@@ -31,27 +31,19 @@ pub(crate) struct Scaled {
     pub divisor: f64,
 }
 
-/// A map did more to a column than shift and divide.
-pub(crate) struct Coded {
-    /// Its place; of several the last.
-    pub place: usize,
-    /// By what the maps after it divided the code that it made, if it made one.
-    pub divisor: Option<f64>,
-}
-
 /// What the maps did to the column that they made under this name; else the last of them that did more than shift and
-/// divide.
-pub(crate) fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Scaled, Coded> {
+/// divide, by its place, and by what the maps after it divided the code that it made, if it made one.
+pub(crate) fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Scaled, (usize, Option<f64>)> {
     let (mut name, mut divisor) = (name.to_owned(), 1.0);
     for (place, map) in maps.iter().enumerate().rev() {
         let Some(by) = map.divisor(&name) else {
-            return Err(Coded { place, divisor: map.is_code(&name).then_some(divisor) });
+            return Err((place, map.is_code(&name).then_some(divisor)));
         };
         divisor *= by;
         match &map.sources(&name)[..] {
             [] => return Ok(Scaled { source: None, divisor }),
             [source] => name.clone_from(source),
-            _ => return Err(Coded { place, divisor: None }),
+            _ => return Err((place, None)),
         }
     }
     Ok(Scaled { source: Some(name), divisor })

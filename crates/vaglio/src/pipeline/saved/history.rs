@@ -1,37 +1,27 @@
 //! The last training rows of each series, from which a model of earlier targets goes on.
 
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use vaglio_core::{Cells, Error, Numbers, Result, Table};
+use vaglio_core::{Cells, Numbers, Table};
 
 /// The last training rows of each series, as many as the maps look back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {
     /// Columns of the data, those of series and time among them.
-    columns: Vec<(String, Kept)>,
+    pub(crate) columns: Vec<(String, Kept)>,
 }
 
 /// The cells of a column; nothing where one is missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kept {
+pub(crate) enum Kept {
     Numbers(Vec<Option<f64>>),
     Text(Vec<String>),
     Dates(Vec<Option<f64>>),
 }
 
 impl Kept {
-    fn of(cells: &Cells) -> Self {
-        let all = |values: &[f64]| values.iter().map(|x| Some(*x).filter(|x| !x.is_nan())).collect();
-        match cells {
-            Cells::Numbers(numbers) => Kept::Numbers(all(&numbers.view().values())),
-            Cells::Text(text) => Kept::Text(text.clone()),
-            Cells::Dates(dates) => Kept::Dates(all(dates)),
-        }
-    }
-
-    fn cells(&self) -> Cells {
+    pub(crate) fn cells(&self) -> Cells {
         let all = |values: &[Option<f64>]| values.iter().map(|x| x.unwrap_or(f64::NAN)).collect::<Vec<f64>>();
         match self {
             Kept::Numbers(values) => Cells::Numbers(Numbers::from(all(values))),
@@ -41,109 +31,10 @@ impl Kept {
     }
 }
 
-/// How rows of a table follow each other.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Follows<'a> {
-    pub series: Option<&'a str>,
-    pub time: Option<&'a str>,
-    /// The targets whose past is looked at.
-    pub targets: &'a [String],
-}
-
 impl History {
-    /// The last `past` rows of each series of a table in the order of its series.
-    pub(crate) fn of(table: &Table, names: &[String], past: usize) -> Self {
-        let rows: Vec<usize> =
-            table.runs().into_iter().flat_map(|run| run.start.max(run.end.saturating_sub(past))..run.end).collect();
-        let kept = |(name, cells): &(String, Cells)| (name.clone(), Kept::of(&cells.select_rows(&rows)));
-        History { columns: table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept).collect() }
-    }
-
     /// Refuses columns of unlike lengths.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         let columns = self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect();
         Table::new(columns).map(|_| ()).map_err(|error| format!("the rows before: {error}"))
-    }
-
-    /// The table with the rows before it in front: those of a series that all rows of the table follow in time; without
-    /// times, those of a series of whose targets the table knows none. The rows of the table keep their numbers, and the
-    /// others have those behind them.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a column that holds something else than in the training rows.
-    pub(crate) fn before(&self, table: Table, follows: Follows<'_>) -> Result<Table> {
-        let own = self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect();
-        let own = Table::new(own)?;
-        let label = |table: &Table, row: usize| {
-            follows.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
-        };
-        // The first time of each series, or whether one of its targets is known.
-        let mut begin: HashMap<String, f64> = HashMap::new();
-        for row in 0..table.rows() {
-            let time = match follows.time {
-                Some(name) => table.get(name).and_then(|cells| number(cells, row)).unwrap_or(f64::NEG_INFINITY),
-                None => {
-                    let is_known = |name: &String| table.get(name).is_some_and(|cells| !cells.is_missing(row));
-                    if follows.targets.iter().any(is_known) { f64::NEG_INFINITY } else { f64::INFINITY }
-                }
-            };
-            let first = begin.entry(label(&table, row)).or_insert(f64::INFINITY);
-            *first = first.min(time);
-        }
-        let mut last: HashMap<String, f64> = HashMap::new();
-        for row in 0..own.rows() {
-            let time = follows.time.and_then(|name| own.get(name)).and_then(|cells| number(cells, row)).unwrap_or(0.0);
-            let last = last.entry(label(&own, row)).or_insert(f64::NEG_INFINITY);
-            *last = last.max(time);
-        }
-        let comes_before = |row: &usize| {
-            let label = label(&own, *row);
-            begin.get(&label).is_some_and(|begin| last.get(&label).is_some_and(|last| last < begin))
-        };
-        let rows: Vec<usize> = (0..own.rows()).filter(comes_before).collect();
-        if rows.is_empty() {
-            return Ok(table);
-        }
-        let (own, count, more) = (own.select_rows(&rows), table.rows(), rows.len());
-        let columns = table.into_columns().into_iter().map(|(name, cells)| {
-            let before = own.get(&name).cloned();
-            let cells = joined(&name, cells, before, more)?;
-            Ok((name, cells))
-        });
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        let order: Vec<usize> = (count..count + more).chain(0..count).collect();
-        Ok(Table::new(columns)?.select_rows(&order))
-    }
-}
-
-fn number(cells: &Cells, row: usize) -> Option<f64> {
-    match cells {
-        Cells::Numbers(numbers) => Some(numbers.view().get(row)),
-        Cells::Dates(dates) => Some(dates[row]),
-        Cells::Text(_) => None,
-    }
-}
-
-/// Cells with those of the rows before behind them; cells that are missing where there are none.
-fn joined(name: &str, cells: Cells, before: Option<Cells>, more: usize) -> Result<Cells> {
-    let nothing = || vec![f64::NAN; more];
-    match (cells, before) {
-        (Cells::Numbers(own), Some(Cells::Numbers(before))) => {
-            Ok(Cells::Numbers([own.view().values(), before.view().values()].concat().into()))
-        }
-        (Cells::Numbers(own), None) => Ok(Cells::Numbers([&own.view().values()[..], &nothing()].concat().into())),
-        (Cells::Dates(own), before @ (Some(Cells::Dates(_)) | None)) => {
-            let before = if let Some(Cells::Dates(before)) = before { before } else { nothing() };
-            Ok(Cells::Dates([own, before].concat()))
-        }
-        (Cells::Text(mut own), before) => {
-            own.extend((0..more).map(|row| before.as_ref().map(|cells| cells.label(row)).unwrap_or_default()));
-            Ok(Cells::Text(own))
-        }
-        (own, Some(before)) => Err(Error::Shape(format!(
-            "column `{name}` holds {}, and in the training rows it held {}",
-            own.what(),
-            before.what()
-        ))),
     }
 }

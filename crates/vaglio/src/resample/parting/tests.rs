@@ -4,7 +4,7 @@
 use super::*;
 use crate::criteria::KFold;
 use crate::learners::Rls;
-use crate::pipeline::{OuterFolds, Pairs};
+use crate::pipeline::OuterFolds;
 use crate::resample::{Outer, Pooled, Watcher, Whole, by_hand, outer, select};
 use crate::search::All;
 use crate::selector::Selector;
@@ -173,18 +173,11 @@ fn blocks_are_fewer_where_the_first_past_is_too_short() {
     let sample = panel.sample(false);
     let selector =
         |folds| Selector::params(KFold::of(Forward::new(folds)), All::default(), Rls::new(LAMBDA)).check().unwrap();
-    let folds =
-        |criterion: usize, within: usize| sample.parting(&selector(criterion), None, 5, within).unwrap().count(&sample);
+    let folds = |criterion: usize, within: usize| {
+        sample.parting(&selector(criterion), None, 5, within).unwrap().parts(&sample, 0).unwrap().len()
+    };
     // The first of f blocks has 60 − f·⌊60/(f + 1)⌋ points before it, and k folds need k + 1.
     assert_eq!((folds(9, 0), folds(10, 0), folds(14, 0), folds(29, 0)), (5, 4, 3, 1));
     // Within another split, as many are needed in half of these.
     assert_eq!((folds(4, 1), folds(9, 1)), (5, 2));
-}
-
-#[test]
-fn pieces_are_rows_that_the_same_splits_hold_out() {
-    let panel = Panel::new(2);
-    let pieces = pieces(&panel.forward(9, 0, TIMES), 2 * TIMES);
-    assert_eq!(pieces, (0..2 * TIMES).map(|row| row % TIMES / 6).collect::<Vec<_>>());
-    assert_eq!(Pairs::default().splits, None);
 }

@@ -11,6 +11,7 @@ mod written;
 use super::holdout::classes_of_rows;
 use super::roles::Roles;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Display;
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::Warning;
@@ -53,13 +54,10 @@ pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
 impl<'a> Read<'a> {
     /// The columns that may be selected.
     fn features(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
-        let roles = *self.roles;
-        let is_feature = move |name: &str| {
-            !roles.spec.target.names().iter().any(|target| target == name)
-                && roles.of_rows().iter().all(|(_, of_rows)| *of_rows != name)
-        };
+        let targets = self.roles.spec.target.names().iter().map(String::as_str);
+        let others: HashSet<&str> = targets.chain(self.roles.of_rows().into_iter().map(|(_, name)| name)).collect();
         let columns = self.train.columns().iter().map(|(name, cells)| (name.as_str(), cells));
-        columns.filter(move |(name, _)| is_feature(name))
+        columns.filter(move |(name, _)| !others.contains(name))
     }
 
     /// The target columns.

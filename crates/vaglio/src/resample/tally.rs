@@ -11,6 +11,8 @@ use vaglio_core::{ClusterSum, Error, Loss, Result, Spread};
 
 /// Every cluster is told apart.
 pub(crate) const EVERY: u32 = 1 << 31;
+/// Clusters that have a place each while they are joined, at most.
+const FEW: u32 = 1 << 10;
 /// Clusters that are left out in turn, at most.
 const LEFT_OUT: u32 = 64;
 
@@ -191,6 +193,15 @@ fn fewest(parts: &[&Tally]) -> u32 {
 
 /// The sums of clusters modulo `most`, in order of their numbers.
 fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
+    if most <= FEW {
+        let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
+        for ClusterSum { cluster, weight, sum } in sums {
+            let of = &mut all[(cluster % most) as usize];
+            *of = ClusterSum { cluster: cluster % most, weight: of.weight + weight, sum: of.sum + sum };
+        }
+        all.retain(|of| of.weight > 0.0);
+        return all;
+    }
     let mut all: Vec<ClusterSum> = sums.map(|sum| ClusterSum { cluster: sum.cluster % most, ..sum }).collect();
     all.sort_by_key(|sum| sum.cluster);
     let mut out: Vec<ClusterSum> = Vec::with_capacity(all.len());

@@ -157,11 +157,11 @@ pub(crate) fn trails(
 }
 
 /// Sums that the tallies of a fold hold together, about.
-const MOST_SUMS: usize = 1 << 18;
+const MOST_SUMS: usize = 1 << 15;
 
 /// The clusters that each of so many tallies of a fold tells apart.
 pub(super) fn most_clusters(tallies: usize) -> u32 {
-    let most = (MOST_SUMS / tallies.max(1)).clamp(32, 512);
+    let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
     1 << most.ilog2()
 }
 

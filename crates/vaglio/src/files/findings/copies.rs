@@ -1,7 +1,7 @@
 //! Rows that stand twice, and groups on both sides.
 
 use super::{Read, listed, named, sample};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Table};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::budget::Budget;
@@ -20,13 +20,15 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
         let message = format!("copies of rows were not looked for: {error}");
         return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
     }
+    let identifiers = read.survey.columns.iter().filter(|column| column.taken == InferredType::Identifier);
+    let identifiers: HashSet<&str> = identifiers.map(|column| column.name.as_str()).collect();
+    let in_test: Option<HashSet<&str>> = test.map(|test| test.names().collect());
     let is_counted = |name: &str| {
-        let is_identifier = |taken: InferredType| taken == InferredType::Identifier;
         // What puts rows on one side or in one fold says nothing of them.
         let parts = [read.roles.assignment, read.roles.spec.test_rows.as_ref().map(|test| test.column.as_str())];
         !parts.contains(&Some(name))
-            && read.survey.column(name).is_none_or(|column| !is_identifier(column.taken))
-            && test.is_none_or(|test| test.get(name).is_some())
+            && !identifiers.contains(name)
+            && in_test.as_ref().is_none_or(|names| names.contains(name))
     };
     let names: Vec<&str> = train.names().filter(|name| is_counted(name)).collect();
     if !differ_by_chance(train, &names) {
@@ -68,7 +70,7 @@ fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
     let rows = sample(table.rows());
     let needed = 2.0 * (table.rows() as f64).log2() + BEYOND_CHANCE;
     let mut bits = 0.0;
-    for cells in names.iter().filter_map(|name| table.get(name)) {
+    for cells in cells_of(table, names) {
         let mut values: Vec<u64> = rows.iter().map(|&row| cell_hash(cells, row)).collect();
         values.sort_unstable();
         let pairs = |count: usize| (count * count.saturating_sub(1)) as f64;
@@ -81,10 +83,16 @@ fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
     false
 }
 
+/// The columns of these names, in their order.
+fn cells_of<'t>(table: &'t Table, names: &[&str]) -> Vec<&'t Cells> {
+    let of_name: HashMap<&str, &Cells> = table.columns().iter().map(|(name, cells)| (name.as_str(), cells)).collect();
+    names.iter().filter_map(|name| of_name.get(name).copied()).collect()
+}
+
 /// A number for each row that only equal rows share. Cost O(rows · columns).
 fn hashes(table: &Table, names: &[&str]) -> Vec<u64> {
     let mut hashes = vec![0u64; table.rows()];
-    for cells in names.iter().filter_map(|name| table.get(name)) {
+    for cells in cells_of(table, names) {
         match cells.numbers() {
             Some(column) => hashes.iter_mut().zip(column.values().iter()).for_each(|(hash, value)| {
                 *hash = mixed(*hash, of_number(*value));

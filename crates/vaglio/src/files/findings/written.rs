@@ -74,11 +74,9 @@ pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
 
 /// Columns that stayed text since zeros begin them.
 pub(super) fn leading_zeros(read: Read<'_>) -> Option<Warning> {
-    let is_told = |name: &str| {
-        let column = read.survey.column(name);
-        column.is_some_and(|column| column.note.as_deref() == Some(LEADING_ZEROS))
-    };
-    let found: Vec<&str> = read.features().map(|(name, _)| name).filter(|name| is_told(name)).collect();
+    let with_zeros = read.survey.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
+    let with_zeros: BTreeSet<&str> = with_zeros.map(|column| column.name.as_str()).collect();
+    let found: Vec<&str> = read.features().map(|(name, _)| name).filter(|name| with_zeros.contains(name)).collect();
     let first = found.first()?;
     let names: Vec<String> = found.iter().map(|name| named(name)).collect();
     let is = if found.len() == 1 { "is" } else { "are" };

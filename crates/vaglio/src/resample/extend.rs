@@ -112,9 +112,10 @@ fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     if neighbour.is_some_and(|cell| cell.loss - best.loss <= LEAST_FALL * best.loss.abs()) {
         return Ok(None);
     }
-    let (end, ratio) = if is_below { (first, first / second) } else { (last, last / before) };
-    // The last digits of a power are rounded off, so that round ends go on with round values.
-    let value = |step: usize| format!("{:.12e}", end * ratio.powi(step as i32)).parse::<f64>().unwrap_or(f64::INFINITY);
+    let (end, towards) = if is_below { (first, second) } else { (last, before) };
+    let (end, step) = (end.log10(), end.log10() - towards.log10());
+    // Powers of ten whose exponents are as round as those of the grid.
+    let value = |place: usize| 10f64.powf(((end + place as f64 * step) * 1e9).round() / 1e9);
     let mut values: Vec<f64> =
         (1..=STEP).map(value).filter(|lambda| lambda.is_normal() && *lambda >= LEAST_PART * last).collect();
     values.sort_by(f64::total_cmp);

@@ -42,7 +42,7 @@ impl<'p> Held<'p> {
     /// Those of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.series())?;
-        let smeared = self.training.map(|training| smeared(self.units, training, model)).transpose()?.flatten();
+        let smeared = self.smearing().map(|training| smeared(self.units, training, model)).transpose()?.flatten();
         in_units(&mut predictions, smeared.as_deref().or(self.units));
         Ok(predictions)
     }

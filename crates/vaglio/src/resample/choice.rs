@@ -150,9 +150,9 @@ pub(crate) fn select(
     };
     let loss = &*selector.loss(sample.task());
     let table = table::pooled(loss, lambdas.clone(), &folds, (everything, how.repeats))?;
-    let (place, cell) = match by_score_alone(selector, design, &table, is_written, monitor)? {
-        Some(found) => found,
-        None => table.pick(how.rule)?,
+    let (place, cell, first) = match by_score_alone(selector, design, &table, is_written, monitor)? {
+        Some((place, cell, searched)) => (place, cell, Some(searched)),
+        None => table.pick(how.rule).map(|(place, cell)| (place, cell, first))?,
     };
     let mut searched = match first {
         Some(searched) => searched,
@@ -359,8 +359,8 @@ fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
     });
     let end = if lambda == *first { Some(("smallest", "below")) } else { None };
     let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
-    let is_told = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
-    if let Some((end, beyond)) = end.filter(|_| is_told) {
+    let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
+    if let Some((end, beyond)) = end.filter(|_| warns) {
         let message = format!("lambda {lambda} is the {end} that was tried; extend the grid {beyond} it");
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }

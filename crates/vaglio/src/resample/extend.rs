@@ -5,7 +5,7 @@ use super::parting::Part;
 use super::sample::Sample;
 use super::table;
 use super::validated::{CrossValidated, cross_validated};
-use crate::selector::ValidSelector;
+use crate::selector::{Searched, ValidSelector};
 use std::time::Instant;
 use vaglio_core::{Design, ExitClass, Monitor, Result, Rule};
 use vaglio_report::record::{Cell, Table};
@@ -65,7 +65,8 @@ pub(super) fn cross_validated_beyond(
 }
 
 /// The λ of a fitted grid that the score takes, where every column stays and the user did not ask for folds: nothing was
-/// searched that would make the score too low, and of all rows it tells more than folds do. The cell is what folds say of it.
+/// searched that would make the score too low, and all rows say more of it than folds do. With its place come the cell that
+/// folds have for it and its walk on all rows.
 ///
 /// # Errors
 /// Those of the search.
@@ -75,22 +76,24 @@ pub(super) fn by_score_alone(
     table: &Table,
     is_written: bool,
     monitor: &mut Monitor<'_>,
-) -> Result<Option<(usize, Cell)>> {
+) -> Result<Option<(usize, Cell, Searched)>> {
     let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
     let outline = selector.search().outline(design)?;
     let is_whole = outline.start == outline.largest && outline.steps == 0 && outline.trials == 1.0;
     if is_written || !is_fitted || !is_whole || table.lambdas.len() < 2 {
         return Ok(None);
     }
-    let mut best: Option<(f64, usize)> = None;
+    let mut best: Option<(f64, usize, Searched)> = None;
     for place in 0..table.lambdas.len() {
-        let path = walk(selector, design, (&table.lambdas, place), Instant::now(), monitor)?.path;
+        let searched = walk(selector, design, (&table.lambdas, place), Instant::now(), monitor)?;
+        let path = &searched.path;
         let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
-        if best.is_none_or(|(lowest, _)| entry.score.loss < lowest) {
-            best = Some((entry.score.loss, place));
+        let loss = entry.score.loss;
+        if best.as_ref().is_none_or(|(lowest, ..)| loss < *lowest) {
+            best = Some((loss, place, searched));
         }
     }
-    Ok(best.and_then(|(_, place)| Some((place, *table.cells[place].last()?))))
+    Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

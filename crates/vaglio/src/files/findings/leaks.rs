@@ -3,6 +3,7 @@
 use super::{Read, listed, named, numbers, numbers_at, sample};
 use std::collections::HashMap;
 use vaglio_core::Cells;
+use vaglio_kernels::{Level, sums};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// Columns that leave less of the target give it away.
@@ -11,7 +12,7 @@ const R2: f64 = 0.999;
 const NEARLY: f64 = 0.98;
 /// Products of cells that all pairs may take.
 const PAIRS: usize = 20_000_000;
-/// Logarithm of the chance that a column of noise is told.
+/// Logarithm of the chance that a column of noise is reported.
 const CHANCE: f64 = -20.0;
 
 /// A sentence for columns that give a target away, each or two together, and the names of those that do so alone.
@@ -21,7 +22,7 @@ pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     let mut alone = Vec::new();
     if let Some(classes) = read.classes() {
         let found = of_classes(&columns, &classes);
-        warnings.extend(told(&found, "the target"));
+        warnings.extend(warning(&found, "the target"));
         alone.extend(found.iter().map(|(name, _)| *name));
     } else {
         let targets: Vec<_> = read.targets().collect();
@@ -29,7 +30,7 @@ pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
             let Some(target_values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
             let (found, pair) = of_numbers(&columns, &target_values);
-            warnings.extend(told(&found, &what));
+            warnings.extend(warning(&found, &what));
             alone.extend(found.iter().map(|(name, _)| *name));
             warnings.extend(pair.map(|(a, b, r2)| {
                 let message = format!(
@@ -43,9 +44,9 @@ pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     (warnings, alone)
 }
 
-type Found<'a> = Vec<(&'a str, String)>;
+type Leaks<'a> = Vec<(&'a str, String)>;
 
-fn told(found: &Found<'_>, target: &str) -> Option<Warning> {
+fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
     let message = match &found[..] {
         [] => return None,
         [(name, how)] => format!(
@@ -63,7 +64,7 @@ fn told(found: &Found<'_>, target: &str) -> Option<Warning> {
 }
 
 /// Columns each of whose levels has one class, or of which thresholds part the classes.
-fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Found<'a> {
+fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
     let kinds = classes.iter().max().map_or(0, |most| *most as usize + 1);
     let mut sizes = vec![0usize; kinds];
     classes.iter().for_each(|&class| sizes[class as usize] += 1);
@@ -134,12 +135,12 @@ fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
     let mut kinds: Vec<u32> = rows.iter().map(|(_, class)| *class).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let is_told = kinds.len() > 1 && (changes + 1 == kinds.len() || 2 * levels <= rows.len());
-    is_told.then_some((levels, changes))
+    let is_pure = kinds.len() > 1 && (changes + 1 == kinds.len() || 2 * levels <= rows.len());
+    is_pure.then_some((levels, changes))
 }
 
 /// Columns of which the target is a linear function, or a mean of levels; and two of which it is one together.
-fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Found<'a>, Option<(&'a str, &'a str, f64)>) {
+fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let screened = sample(target.len());
     let Some(y) = standardized(screened.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
     let mut found = Vec::new();
@@ -191,14 +192,8 @@ fn pair<'a>(
     r2(&[&first, &second], target).map(|r2| (columns[a].0, columns[b].0, r2))
 }
 
-/// In eight sums side by side.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+    sums::dot(Level::best(), a, b)
 }
 
 /// Values of mean 0 and length 1, missing ones at the mean; `None` for a constant, and where most are missing.

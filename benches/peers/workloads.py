@@ -211,28 +211,11 @@ def exhaustive(quick):
     )
 
 
-def best_subset(quick):
-    rows, columns, steps = (200, 12, 5) if quick else (500, 35, 10)
-    return Workload(
-        "subset",
-        f"the best of at most {steps} of {columns} columns by leave-one-out, {rows} rows",
-        sparse(rows, columns, 6, true=10, deviation=2.0),
-        {
-            "criterion": LOO,
-            "search": {"kind": "exhaustive", "max_features": steps, "choose": "best"},
-            "learner": rls(1.0),
-        },
-        {"lambda": 1.0, "steps": steps},
-        [Peer("packages.abess", "abess, a heuristic", "not better", "abess")],
-        {"kind": "loo", "penalty": 1.0},
-    )
-
-
-def best_subset_of_many(quick, criterion, by, rescoring):
+def best_subset(quick, name, columns, criterion, by, rescoring):
     """The peer is a heuristic by another criterion, so its subset is scored as vaglio's is and must not be better."""
-    rows, columns, steps = (200, 14, 5) if quick else (500, 64, 10)
+    rows, steps = (200, 5) if quick else (500, 10)
     return Workload(
-        f"subset {by}",
+        name,
         f"the best of at most {steps} of {columns} columns by {by}, {rows} rows",
         sparse(rows, columns, 6, true=10, deviation=2.0),
         {
@@ -269,9 +252,13 @@ def residuals(quick):
 
 def workloads(quick):
     made = [greedy(quick, 20), greedy(quick, 100) if not quick else greedy(quick, 40)]
+    few, many = (12, 14) if quick else (35, 64)
+    by_loo, by_folds = {"kind": "loo", "penalty": 1.0}, {"kind": "folds", "penalty": 1.0, "folds": 10}
     return made + [make(quick) for make in [
-        greedy_folds, penalty, path_of_penalties, backward, hsic, elm, reservoir, exhaustive, best_subset, residuals,
+        greedy_folds, penalty, path_of_penalties, backward, hsic, elm, reservoir, exhaustive,
     ]] + [
-        best_subset_of_many(quick, LOO, "leave-one-out", {"kind": "loo", "penalty": 1.0}),
-        best_subset_of_many(quick, kfold(10), "ten folds", {"kind": "folds", "penalty": 1.0, "folds": 10}),
+        best_subset(quick, "subset", few, LOO, "leave-one-out", by_loo),
+        residuals(quick),
+        best_subset(quick, "subset leave-one-out", many, LOO, "leave-one-out", by_loo),
+        best_subset(quick, "subset ten folds", many, kfold(10), "ten folds", by_folds),
     ]

@@ -77,7 +77,7 @@ impl Alternatives {
         }
         let mut counted = Counted::new(lowest + more, self.count);
         let is_whole = tree.near_best(subset, &mut counted)?;
-        Ok(Some(counted.told(tree.free(), is_whole)))
+        Ok(Some(counted.near_best(tree.free(), is_whole)))
     }
 }
 
@@ -118,7 +118,7 @@ impl Counted {
         self.subsets.truncate(self.listed);
     }
 
-    fn told(mut self, columns: &[Feature], is_whole: bool) -> NearBest {
+    fn near_best(mut self, columns: &[Feature], is_whole: bool) -> NearBest {
         self.cut();
         let Counted { limit, count, with, subsets, .. } = self;
         let of =

@@ -60,6 +60,12 @@ impl Bounds {
         Ok(squares.map(|squares| Bounds { squares, score, columns }))
     }
 
+    /// The tree of all subsets of an order.
+    fn root(&self, order: &Order) -> OpenSubtree {
+        let place = |feature: &Feature| self.columns.binary_search(feature).unwrap_or(0);
+        self.squares.root(order.forced.iter().map(place).collect())
+    }
+
     /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
     /// not gone into.
     fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>) {
@@ -140,7 +146,7 @@ impl PartialOrd for Open {
 
 /// Where a search was, with all that it knew.
 #[derive(Clone, Serialize, Deserialize)]
-struct Known {
+struct TreeState {
     open: BinaryHeap<Reverse<Open>>,
     start: BestSubsets,
     found: BestSubsets,
@@ -156,22 +162,19 @@ pub(crate) struct BoundedTree<'a> {
     monitor: Monitor<'a>,
     record: Record,
     recorder: Recorder,
-    known: Known,
+    known: TreeState,
     total: u64,
     stopped: Option<StopReason>,
 }
 
 impl<'a> BoundedTree<'a> {
     pub fn new(order: &'a Order, bounds: Bounds, monitor: &'a mut Monitor<'_>) -> Self {
-        let base = order.forced.len();
-        let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
+        let total = order.count();
         let journal = monitor.journal.within("tree");
-        let place = |feature: &Feature| bounds.columns.binary_search(feature).unwrap_or(0);
-        let root = bounds.squares.root(order.forced.iter().map(place).collect());
-        let open = Reverse(Open::new(f64::NEG_INFINITY, root));
+        let open = Reverse(Open::new(f64::NEG_INFINITY, bounds.root(order)));
         let nothing = BestSubsets::new(order.most);
         let known =
-            Known { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
+            TreeState { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
         let (monitor, record) = (monitor.with_journal(journal.clone()), Record::new(journal));
         BoundedTree { order, bounds, monitor, record, recorder: Recorder::default(), known, total, stopped: None }
     }
@@ -184,7 +187,7 @@ impl<'a> BoundedTree<'a> {
         let before = subset.diagnostics();
         self.recorder = subset.recorder();
         self.recorder.take();
-        let done = match self.record.last::<Known>() {
+        let done = match self.record.last::<TreeState>() {
             Some(known) => {
                 self.known = known;
                 self.visit(subset)
@@ -229,7 +232,7 @@ impl<'a> BoundedTree<'a> {
 
     fn visit(&mut self, subset: &mut Subset<'_>) -> Result<()> {
         while !self.known.open.is_empty() && !self.ask() {
-            let limits = self.limits();
+            let limits = self.limits(|size| self.threshold(size));
             let mut next: Vec<OpenSubtree> = Vec::with_capacity(TOGETHER);
             while next.len() < TOGETHER
                 && let Some(Reverse(open)) = self.known.open.pop()
@@ -254,7 +257,7 @@ impl<'a> BoundedTree<'a> {
                 self.known.visited += 1;
             }
             if self.record.is_worth(1 + self.known.open.len() / 4) {
-                let known = Known { diagnostics: self.diagnostics(), ..self.known.clone() };
+                let known = TreeState { diagnostics: self.diagnostics(), ..self.known.clone() };
                 self.record.write(&known);
             }
         }
@@ -278,13 +281,8 @@ impl<'a> BoundedTree<'a> {
             let loss = scored(subset, &forced)?;
             counted.offer(forced, loss);
         }
-        let limit = |size: usize| match size >= order.least {
-            true => self.bounds.limit(size, counted.limit),
-            false => f64::NEG_INFINITY,
-        };
-        let limits: Vec<f64> = (0..=order.most).map(limit).collect();
-        let place = |feature: &Feature| self.bounds.columns.binary_search(feature).unwrap_or(0);
-        let mut open = vec![self.bounds.squares.root(order.forced.iter().map(place).collect())];
+        let limits = self.limits(|_| counted.limit);
+        let mut open = vec![self.bounds.root(order)];
         while !open.is_empty() {
             if counted.is_full() || self.ask() {
                 self.stopped = None;
@@ -306,10 +304,10 @@ impl<'a> BoundedTree<'a> {
         self.known.found.threshold(&self.known.start, size)
     }
 
-    /// Of each size, the squares above which a subset is proven worse.
-    fn limits(&self) -> Vec<f64> {
+    /// Of each size, the squares above which a subset scores above its threshold.
+    fn limits(&self, threshold: impl Fn(usize) -> f64) -> Vec<f64> {
         let limit = |size: usize| match size >= self.order.least {
-            true => self.bounds.limit(size, self.threshold(size)),
+            true => self.bounds.limit(size, threshold(size)),
             false => f64::NEG_INFINITY,
         };
         (0..=self.order.most).map(limit).collect()
@@ -352,7 +350,7 @@ impl<'a> BoundedTree<'a> {
     /// What was found, what is proven of it, and why the search ended. `bound` is what bounds rest on, in a word.
     pub fn finish(&self, bound: Option<&'static str>) -> (BestSubsets, Certificate, StopReason) {
         let (optimal, left) = (self.stopped.is_none(), self.left());
-        let Known { open, start, found, visited, .. } = self.known.clone();
+        let TreeState { open, start, found, visited, .. } = self.known.clone();
         let found = found.or(start);
         let pruned = self.total.saturating_sub(left).saturating_sub(visited);
         let lowest = open.iter().map(|Reverse(open)| open.0).fold(f64::INFINITY, f64::min);

@@ -62,6 +62,12 @@ impl Order {
             .filter(move |(size, count)| *count > 0 && (least..=most).contains(size))
     }
 
+    /// All subsets that may be the result, the forced features among them.
+    pub fn count(&self) -> u64 {
+        let base = self.forced.len();
+        self.count_below(0, base).saturating_add(u64::from(base > 0 && base >= self.least))
+    }
+
     pub fn count_below(&self, place: usize, size: usize) -> u64 {
         self.below(place, size).fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
     }

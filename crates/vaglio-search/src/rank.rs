@@ -94,7 +94,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason
         if size > rows {
             waiting.push(group);
             held += own;
-            if is_told(size, own, rows) {
+            if is_on_path(size, own, rows) {
                 walk.add_together(&std::mem::take(&mut waiting))?;
                 held = 0;
             }
@@ -112,8 +112,8 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason
     Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { StopReason::NoCandidates })
 }
 
-/// Whether one of the last `new` sizes up to `size` is told: those from `rows` on that are each a fifth larger.
-fn is_told(size: usize, new: usize, rows: usize) -> bool {
+/// Whether one of the last `new` sizes up to `size` is on the path: those from `rows` on that are each a fifth larger.
+fn is_on_path(size: usize, new: usize, rows: usize) -> bool {
     let mut told = rows.max(1);
     while told + told.div_ceil(5) <= size {
         told += told.div_ceil(5);

@@ -73,8 +73,7 @@ struct TrialDiagnostics {
 
 impl<'a> SubsetTree<'a> {
     pub fn new(order: &'a Order, monitor: &'a mut Monitor<'_>) -> Self {
-        let base = order.forced.len();
-        let total = order.count_below(0, base).saturating_add(u64::from(base > 0 && base >= order.least));
+        let total = order.count();
         let journal = monitor.journal.within("tree");
         SubsetTree {
             order,

@@ -1,7 +1,7 @@
 //! A part of the tree, searched depth first.
 
 use super::SubsetSquares;
-use super::node::Node;
+use super::node::SubtreeNode;
 
 /// What is below a node: subsets with the columns that are fixed, without those that are excluded.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ impl SubsetSquares {
     pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize) -> Explored {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
         let mut search = DepthFirst { limits, budget, found: Explored::default(), costs: Vec::new(), sums: Vec::new() };
-        search.below(Node::at(self, open));
+        search.below(SubtreeNode::at(self, open));
         search.found
     }
 
@@ -58,7 +58,7 @@ impl DepthFirst {
     }
 
     /// The largest size at which something below a node is not ruled out, with the least bound of all sizes.
-    fn alive(&mut self, node: &Node<'_>) -> Option<(usize, f64)> {
+    fn alive(&mut self, node: &SubtreeNode<'_>) -> Option<(usize, f64)> {
         let (fixed, free) = (node.fixed.len(), node.free.len());
         let most = (fixed + free).min(self.limits.len() - 1);
         // Quick: the fit of all columns.
@@ -87,7 +87,7 @@ impl DepthFirst {
         largest.map(|size| (size, least))
     }
 
-    fn below(&mut self, mut node: Node<'_>) {
+    fn below(&mut self, mut node: SubtreeNode<'_>) {
         loop {
             let Some((largest, bound)) = self.alive(&node) else { return };
             if self.found.nodes >= self.budget {
@@ -118,8 +118,8 @@ impl DepthFirst {
         }
     }
 
-    fn offer(&mut self, node: &Node<'_>, place: usize) {
-        let squares = node.forward.with(place);
+    fn offer(&mut self, node: &SubtreeNode<'_>, place: usize) {
+        let squares = node.fit.with(place);
         if squares <= self.limit(node.fixed.len() + 1) {
             self.found.candidates.push((squares, node.subset_with(place)));
         }

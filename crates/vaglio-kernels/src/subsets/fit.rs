@@ -5,7 +5,7 @@ use crate::sums::axpy;
 
 /// Rows of the Cholesky factor of the subset over some columns, their Schur complements and gradients.
 #[derive(Clone, Debug)]
-pub(super) struct Forward {
+pub(super) struct SubsetFit {
     rows: Vec<(usize, std::rc::Rc<Vec<f64>>)>,
     schur: Vec<f64>,
     gradients: Vec<Vec<f64>>,
@@ -13,11 +13,11 @@ pub(super) struct Forward {
     pub squares: f64,
 }
 
-impl Forward {
+impl SubsetFit {
     /// The empty subset among columns with these xᵀy.
     pub fn new(along: &[Vec<f64>], total: f64) -> Self {
         let columns = along.first().map_or(0, Vec::len);
-        Forward { rows: Vec::new(), schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
+        SubsetFit { rows: Vec::new(), schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
     }
 
     /// What is left over with the column at a place.

@@ -11,7 +11,7 @@
 //! *OKRidge: scalable optimal k-sparse ridge regression*, NeurIPS 2023, for D = λ_min(H)·I.
 
 mod explore;
-mod forward;
+mod fit;
 mod held_out;
 mod node;
 mod start;

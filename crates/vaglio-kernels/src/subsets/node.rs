@@ -1,6 +1,6 @@
 //! A node of the tree: columns that are fixed, columns that are free, and the fit of all of them.
 
-use super::forward::Forward;
+use super::fit::SubsetFit;
 use super::held_out::Lift;
 use super::{OpenSubtree, SubsetSquares};
 use crate::sums::{axpy, dot};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 const MANY_UPDATES: usize = 12;
 
 #[derive(Clone)]
-pub(super) struct Node<'s> {
+pub(super) struct SubtreeNode<'s> {
     of: &'s SubsetSquares,
     base: Rc<Base<'s>>,
     /// What the inverse of the base loses: H⁻¹ = R − Σ r rᵀ.
@@ -26,7 +26,7 @@ pub(super) struct Node<'s> {
     total: f64,
     /// What the fit of all columns leaves over.
     pub squares: f64,
-    pub forward: Forward,
+    pub fit: SubsetFit,
     lift: Option<Lift>,
 }
 
@@ -43,11 +43,11 @@ impl Base<'_> {
     }
 }
 
-impl<'s> Node<'s> {
+impl<'s> SubtreeNode<'s> {
     pub fn root(of: &'s SubsetSquares) -> Self {
         let size = of.columns();
         let base = Rc::new(Base { members: (0..size).collect(), inverse: Cow::Borrowed(&of.inverse) });
-        let mut node = Node {
+        let mut node = SubtreeNode {
             of,
             base,
             updates: Vec::new(),
@@ -59,7 +59,7 @@ impl<'s> Node<'s> {
             along: of.along.clone(),
             total: of.total,
             squares: of.total,
-            forward: Forward::new(&of.along, of.total),
+            fit: SubsetFit::new(&of.along, of.total),
             lift: of.held_out.as_ref().map(Lift::new),
         };
         node.solve();
@@ -69,7 +69,7 @@ impl<'s> Node<'s> {
 
     /// The node that an open subtree names.
     pub fn at(of: &'s SubsetSquares, open: &OpenSubtree) -> Self {
-        let mut node = Node::root(of);
+        let mut node = SubtreeNode::root(of);
         for &column in &open.excluded {
             node.exclude(node.place(column));
         }
@@ -141,7 +141,7 @@ impl<'s> Node<'s> {
         self.fixed.push(place);
         let column = self.column(place);
         let products = self.base.members.iter().map(|&member| self.of.product(column, member)).collect();
-        self.forward.add(self.of, place, products);
+        self.fit.add(self.of, place, products);
         if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.of.held_out) {
             lift.add(self.of, held_out, column);
         }
@@ -168,7 +168,7 @@ impl<'s> Node<'s> {
         raised.solve();
         if raised.squares > self.squares {
             let (along, total) = (std::mem::take(&mut raised.along), raised.total);
-            raised.forward.lean(of, &along, total);
+            raised.fit.lean(of, &along, total);
             raised.along = along;
             *self = raised;
         }
@@ -214,7 +214,7 @@ impl<'s> Node<'s> {
         self.inverse_diagonal = of(&self.inverse_diagonal);
         self.coefficients.iter_mut().for_each(|c| *c = of(c));
         self.along.iter_mut().for_each(|a| *a = of(a));
-        self.forward.among(&kept);
+        self.fit.among(&kept);
         let fixed = self.fixed.len();
         self.updates.clear();
         (self.fixed, self.free) = ((0..fixed).collect(), (fixed..kept.len()).collect());

@@ -1,7 +1,7 @@
 //! Subsets to begin with: by a greedy search, and exchanges.
 
 use super::SubsetSquares;
-use super::forward::Forward;
+use super::fit::SubsetFit;
 
 /// Passes of exchanges over a subset, at most.
 const PASSES: usize = 20;
@@ -12,8 +12,8 @@ impl SubsetSquares {
         let mut all = Vec::new();
         let mut subset = fixed.to_vec();
         while subset.len() < most.min(self.columns()) {
-            let forward = self.fit(&subset);
-            let Some(best) = self.best(&forward, &subset) else { break };
+            let fit = self.fit(&subset);
+            let Some(best) = self.best(&fit, &subset) else { break };
             subset.push(best.1);
             self.exchange(&mut subset, fixed.len(), best.0);
             all.push(subset.clone());
@@ -21,19 +21,19 @@ impl SubsetSquares {
         all
     }
 
-    fn fit(&self, subset: &[usize]) -> Forward {
-        let mut forward = Forward::new(&self.along, self.total);
+    fn fit(&self, subset: &[usize]) -> SubsetFit {
+        let mut fit = SubsetFit::new(&self.along, self.total);
         let size = self.columns();
         for &column in subset {
-            forward.add(self, column, self.gram[column * size..(column + 1) * size].to_vec());
+            fit.add(self, column, self.gram[column * size..(column + 1) * size].to_vec());
         }
-        forward
+        fit
     }
 
     /// The column that leaves least over with a subset.
-    fn best(&self, forward: &Forward, subset: &[usize]) -> Option<(f64, usize)> {
+    fn best(&self, fit: &SubsetFit, subset: &[usize]) -> Option<(f64, usize)> {
         let others = (0..self.columns()).filter(|k| !subset.contains(k));
-        others.map(|k| (forward.with(k), k)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+        others.map(|k| (fit.with(k), k)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
     }
 
     /// Exchanges columns, but the first `kept`, while that leaves less over.
@@ -42,8 +42,8 @@ impl SubsetSquares {
             let mut exchanged = false;
             for place in kept..subset.len() {
                 let rest: Vec<usize> = subset.iter().copied().filter(|&k| k != subset[place]).collect();
-                let forward = self.fit(&rest);
-                let Some((least, column)) = self.best(&forward, &rest) else { continue };
+                let fit = self.fit(&rest);
+                let Some((least, column)) = self.best(&fit, &rest) else { continue };
                 if least < squares - self.rounding * self.total && column != subset[place] {
                     (subset[place], squares, exchanged) = (column, least, true);
                 }

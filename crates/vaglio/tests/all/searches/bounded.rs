@@ -1,8 +1,9 @@
 //! The search of all subsets by bounds from least squares fits, against enumeration.
 
+use super::common::StopAt;
 use vaglio::core::{
-    Answer, AnyLoss, Criterion, Design, Event, Feature, NearBest, Observer, Path, SearchContext, SearchStrategy,
-    Silent, Squared, StopReason, Subset,
+    AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, SearchContext, SearchStrategy, Silent, Squared,
+    StopReason, Subset,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{Alternatives, Exhaustive, Within, WithinRule};
@@ -151,18 +152,6 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
     assert!(refused(Alternatives { count: 0, ..Alternatives::default() }, &design).contains("alternatives.count"));
     let equal = data::regression(22, 6, 3).duplicates(1).design(&[1.0], true);
     assert!(refused(Alternatives::default(), &equal).contains("depend on each other"));
-}
-
-/// Stops at a question.
-struct StopAt(usize);
-
-impl Observer for StopAt {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let Event::Visited { done, of } = event else { return Answer::Continue };
-        assert!(done <= of);
-        self.0 -= 1;
-        if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
-    }
 }
 
 #[test]

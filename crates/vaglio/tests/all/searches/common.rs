@@ -3,7 +3,8 @@
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::core::{
-    Criterion, Design, Feature, FeatureRef, Observer, Path, SearchContext, SearchStrategy, Silent, Subset,
+    Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, SearchContext, SearchStrategy, Silent,
+    StopReason, Subset,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::Blocks;
@@ -66,4 +67,16 @@ pub fn deceptive() -> Design {
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     let problem = data::given(&columns, &[&target], vaglio::core::Task::Regression).unwrap();
     Design::identity(&problem, vaglio::core::Readout::new(vec![1e-3], true).unwrap())
+}
+
+/// Stops a search of all subsets at a question.
+pub struct StopAt(pub usize);
+
+impl Observer for StopAt {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        let Event::Visited { done, of } = event else { return Answer::Continue };
+        assert!(done <= of);
+        self.0 -= 1;
+        if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
+    }
 }

@@ -1,9 +1,9 @@
 //! The search of all subsets against plain enumeration.
 
-use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
+use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
-    Answer, Criterion, Design, Evaluator, Event, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy,
-    Shortcut, Silent, StopReason, Subset,
+    Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy, Shortcut,
+    Silent, StopReason, Subset,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy};
@@ -142,18 +142,6 @@ fn bounds_keep_what_is_better_than_the_greedy_start() {
         better += usize::from(loss < greedy.entries[2].score.loss * (1.0 - 1e-9));
     }
     assert!(better > 3, "{better}");
-}
-
-/// Stops at a question.
-struct StopAt(usize);
-
-impl Observer for StopAt {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let Event::Visited { done, of } = event else { return Answer::Continue };
-        assert!(done <= of);
-        self.0 -= 1;
-        if self.0 == 0 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
-    }
 }
 
 #[test]

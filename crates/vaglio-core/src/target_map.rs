@@ -68,7 +68,7 @@ fn thinned(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
 ///
 /// It was mapped first, if it was, and then scaled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "WrittenUnits", into = "WrittenUnits")]
 pub struct TargetUnits {
     /// How it was scaled.
     pub scale: TargetScale,
@@ -83,7 +83,7 @@ pub struct TargetUnits {
 /// A target that was scaled alone is written as its scale.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenUnits {
     Scaled(TargetScale),
     Mapped(Mapped),
 }
@@ -97,22 +97,22 @@ struct Mapped {
     residuals: Vec<[f64; 2]>,
 }
 
-impl From<Written> for TargetUnits {
-    fn from(written: Written) -> Self {
+impl From<WrittenUnits> for TargetUnits {
+    fn from(written: WrittenUnits) -> Self {
         match written {
-            Written::Scaled(scale) => scale.into(),
-            Written::Mapped(Mapped { map, scaled: scale, residuals }) => {
+            WrittenUnits::Scaled(scale) => scale.into(),
+            WrittenUnits::Mapped(Mapped { map, scaled: scale, residuals }) => {
                 TargetUnits { scale, map: Some(map), is_smeared: !residuals.is_empty(), residuals }
             }
         }
     }
 }
 
-impl From<TargetUnits> for Written {
+impl From<TargetUnits> for WrittenUnits {
     fn from(TargetUnits { scale, map, residuals, .. }: TargetUnits) -> Self {
         match map {
-            Some(map) => Written::Mapped(Mapped { map, scaled: scale, residuals }),
-            None => Written::Scaled(scale),
+            Some(map) => WrittenUnits::Mapped(Mapped { map, scaled: scale, residuals }),
+            None => WrittenUnits::Scaled(scale),
         }
     }
 }

@@ -11,7 +11,7 @@ mod left_out;
 mod loss_name;
 mod steps;
 mod table;
-mod told;
+mod table_parts;
 mod tuning;
 mod warning;
 

@@ -1,6 +1,6 @@
 //! The result as a short table for people.
 
-use super::told::told;
+use super::table_parts::seven_digits;
 use super::{Nested, PartNames, Record, Status, Verified, left_out_rows};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
@@ -8,14 +8,14 @@ use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
-        let mut out = self.target_told();
-        self.weights_told(&mut out);
+        let mut out = self.target_line();
+        self.weights_table(&mut out);
         let parts = &self.pipeline;
         out.push_str(&format!(
             "\n{} of {} columns{}, {} rows; {} on {}{}, {}\n",
             self.selected.len(),
             self.data.features,
-            self.sources_told(),
+            self.source_note(),
             self.data.rows,
             parts.search,
             parts.criterion,
@@ -38,7 +38,7 @@ impl Record {
             }
             None => self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default(),
         };
-        let (score, empty) = (told(self.score), told(self.empty_score));
+        let (score, empty) = (seven_digits(self.score), seven_digits(self.empty_score));
         let scale = self.pipeline.scale();
         out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}\n"));
         self.honest(&mut out);
@@ -98,18 +98,18 @@ impl Record {
         let made = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
         if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
-            let figure = self.figure_told((loss, chosen.standard_error, chosen.empty_loss), self.of_training_rows());
-            let rate = self.rate_told(self.report.figures.as_ref());
+            let figure = self.figure_text((loss, chosen.standard_error, chosen.empty_loss), self.of_training_rows());
+            let rate = self.error_rate_text(self.report.figures.as_ref());
             let made = made(&chosen.splits);
             out.push_str(&format!("cross-validated {figure}{rate}, the whole search in {folds} folds{made}\n"));
         }
         if let Some(test) = &self.test {
-            out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_told(test)));
+            out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_text(test)));
         }
         if let Some(nested) = &self.nested {
             let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, splits, .. } = nested;
-            let figure = self.figure_told((*loss, *standard_error, Some(*empty_loss)), Some(figures));
-            let (rate, made) = (self.rate_told(Some(figures)), made(splits));
+            let figure = self.figure_text((*loss, *standard_error, Some(*empty_loss)), Some(figures));
+            let (rate, made) = (self.error_rate_text(Some(figures)), made(splits));
             out.push_str(&format!("nested {figure}{rate}, {folds} outer folds{made}"));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
         }
@@ -118,7 +118,7 @@ impl Record {
             let count = permutations.count;
             out.push_str(&format!(
                 "shuffled targets {}, p = {:.4} ({count} permutations)\n",
-                told(figure.mean),
+                seven_digits(figure.mean),
                 figure.p
             ));
         }

@@ -15,7 +15,7 @@ const FEW_OUTPUTS: usize = 4;
 type Loss = (f64, Option<f64>, Option<f64>);
 
 /// A number with seven digits, of which at most six stand behind the point.
-pub(super) fn told(x: f64) -> String {
+pub(super) fn seven_digits(x: f64) -> String {
     format!("{x:.0$}", decimals(x))
 }
 
@@ -32,7 +32,7 @@ fn rooted(loss: f64) -> String {
 
 impl Record {
     /// The target with its classes.
-    pub(super) fn target_told(&self) -> String {
+    pub(super) fn target_line(&self) -> String {
         let names = |names: &[String]| {
             let listed = names.iter().take(FEW_OUTPUTS).map(|name| shown(name).into_owned()).collect::<Vec<_>>();
             let more = if names.len() > listed.len() { format!(", … ({})", names.len()) } else { String::new() };
@@ -54,7 +54,7 @@ impl Record {
     }
 
     /// The chosen columns with their weights, those of one column of the data below each other.
-    pub(super) fn weights_told(&self, out: &mut String) {
+    pub(super) fn weights_table(&self, out: &mut String) {
         let outputs = self.data.outputs;
         let (rows, note) = self.listed();
         let names: Vec<_> = rows.iter().map(|(_, chosen)| shown(&chosen.name)).collect();
@@ -138,7 +138,7 @@ impl Record {
     }
 
     /// Of how many columns of the data the chosen ones are made, where these are fewer.
-    pub(super) fn sources_told(&self) -> String {
+    pub(super) fn source_note(&self) -> String {
         let (count, chosen) = (self.source_count(self.selected.iter().map(|s| s.index)), self.selected.len());
         if self.data.made.is_empty() || count == chosen { String::new() } else { format!(" (of {count} in the data)") }
     }
@@ -153,36 +153,36 @@ impl Record {
     }
 
     /// A loss beside that of no column; of a squared one its root, of an error rate that of one answer.
-    pub(super) fn figure_told(&self, (loss, error, empty): Loss, figures: Option<&Figures>) -> String {
+    pub(super) fn figure_text(&self, (loss, error, empty): Loss, figures: Option<&Figures>) -> String {
         let error = error.map(|error| format!(" ± {error:.0$}", decimals(loss))).unwrap_or_default();
         let root = self.is_loss(&Squared) && self.data.classes.is_none();
-        let always = figures.filter(|_| self.is_loss(&ZeroOne)).and_then(|figures| self.always_told(figures));
+        let always = figures.filter(|_| self.is_loss(&ZeroOne)).and_then(|figures| self.always_text(figures));
         let notes: Vec<String> = empty
-            .map(|empty| format!("no columns: {}", told(empty)))
+            .map(|empty| format!("no columns: {}", seven_digits(empty)))
             .into_iter()
             .chain(root.then(|| format!("root {}", rooted(loss))))
             .chain(always)
             .collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        format!("{}{error}{notes}", told(loss))
+        format!("{}{error}{notes}", seven_digits(loss))
     }
 
     /// The error rate beside that of one answer, where it is not the loss itself.
-    pub(super) fn rate_told(&self, figures: Option<&Figures>) -> String {
+    pub(super) fn error_rate_text(&self, figures: Option<&Figures>) -> String {
         let Some(figures) = figures.filter(|_| !self.is_loss(&ZeroOne)) else { return String::new() };
-        let always = self.always_told(figures).map(|always| format!(" ({always})")).unwrap_or_default();
+        let always = self.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
         figures.error_rate.map(|rate| format!(", error rate {rate:.4}{always}")).unwrap_or_default()
     }
 
     /// `always No: 0.0335`.
-    pub(crate) fn always_told(&self, figures: &Figures) -> Option<String> {
+    pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
         let always = figures.always()?;
         let class = self.data.classes.as_ref()?.get(always.class)?;
         Some(format!("always {}: {:.4}", shown(class), always.error_rate))
     }
 
     /// The figures of test rows: the loss by its name, then the mean squared error and the error rate.
-    pub(super) fn test_told(&self, test: &Figures) -> String {
+    pub(super) fn test_text(&self, test: &Figures) -> String {
         let loss = self.loss();
         let name = match () {
             () if loss.is(&Squared) => "mean squared error",
@@ -190,11 +190,11 @@ impl Record {
             () => loss.told(),
         };
         let mut out =
-            format!("{name} {}", self.figure_told((test.loss, test.standard_error, test.empty_loss), Some(test)));
+            format!("{name} {}", self.figure_text((test.loss, test.standard_error, test.empty_loss), Some(test)));
         if !self.is_loss(&Squared) && self.data.classes.is_none() {
-            out.push_str(&format!(", mean squared error {}", told(test.mse)));
+            out.push_str(&format!(", mean squared error {}", seven_digits(test.mse)));
         }
-        out + &self.rate_told(Some(test))
+        out + &self.error_rate_text(Some(test))
     }
 
     /// The figures that are most to be trusted of those with predictions, and of which rows they are.

@@ -79,7 +79,7 @@ pub fn figures(source: &RecordView<'_>) -> Vec<Figure> {
 /// The error rates of rows held out, and of always calling the most frequent class on test rows.
 fn rates(source: &RecordView<'_>) -> Vec<Level> {
     let record = source.record;
-    let always = record.test.as_ref().and_then(|test| Some((test.always()?.error_rate, record.always_told(test)?)));
+    let always = record.test.as_ref().and_then(|test| Some((test.always()?.error_rate, record.always_text(test)?)));
     let always = always.map(|(value, name)| Level { name: format!("test rows, {name}"), class: "empty test", value });
     let nested = record.nested.as_ref().and_then(|nested| Some(("nested", nested.figures.error_rate?)));
     let of_search = || Some(("cross", record.report.figures.as_ref()?.error_rate?));

@@ -219,12 +219,12 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
         out.push(Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, &loss)), class));
     }
     if let Some((rate, error)) = figure.rate(&loss) {
-        let note = figure.figures.and_then(|f| source.record.always_told(f)).unwrap_or_default();
+        let note = figure.figures.and_then(|f| source.record.always_text(f)).unwrap_or_default();
         out.push(Card::new(&format!("{title} error rate"), rate, Some(error), how(note), class));
     }
     if !loss.is(&Auc) {
         let label = format!("{title} {}", loss.title());
-        let one_answer = figure.figures.filter(|_| loss.is(&ZeroOne)).and_then(|f| source.record.always_told(f));
+        let one_answer = figure.figures.filter(|_| loss.is(&ZeroOne)).and_then(|f| source.record.always_text(f));
         let root = root(source, figure.loss).map(|root| format!("root {root}"));
         let told = [against(figure, &loss)].into_iter().filter(|told| !told.is_empty()).chain(one_answer).chain(root);
         let note = told.collect::<Vec<_>>().join("; ");
@@ -264,7 +264,7 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
         _ => format!("On rows held out in {}", first.how),
     };
     if let Some((rate, error)) = first.rate(&loss) {
-        let floor = first.figures.and_then(|f| source.record.always_told(f)).map(|always| format!(" ({always})"));
+        let floor = first.figures.and_then(|f| source.record.always_text(f)).map(|always| format!(" ({always})"));
         out.push_str(&format!(", the error rate is {}{}", with_spread(rate, Some(error)), floor.unwrap_or_default()));
     }
     let told = |figure: &Honest<'_>| {

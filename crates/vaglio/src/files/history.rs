@@ -1,7 +1,7 @@
 //! The last training rows of a model, taken and put before others.
 
 use crate::pipeline::History;
-use crate::pipeline::saved::history::Kept;
+use crate::pipeline::saved::history::HistoryCells;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table};
 
@@ -14,13 +14,13 @@ pub(super) struct Follows<'a> {
     pub targets: &'a [String],
 }
 
-impl Kept {
+impl HistoryCells {
     fn of(cells: &Cells) -> Self {
         let all = |values: &[f64]| values.iter().map(|x| Some(*x).filter(|x| !x.is_nan())).collect();
         match cells {
-            Cells::Numbers(numbers) => Kept::Numbers(all(&numbers.view().values())),
-            Cells::Text(text) => Kept::Text(text.clone()),
-            Cells::Dates(dates) => Kept::Dates(all(dates)),
+            Cells::Numbers(numbers) => HistoryCells::Numbers(all(&numbers.view().values())),
+            Cells::Text(text) => HistoryCells::Text(text.clone()),
+            Cells::Dates(dates) => HistoryCells::Dates(all(dates)),
         }
     }
 }
@@ -30,7 +30,7 @@ impl History {
     pub(super) fn of(table: &Table, names: &[String], past: usize) -> Self {
         let rows: Vec<usize> =
             table.runs().into_iter().flat_map(|run| run.start.max(run.end.saturating_sub(past))..run.end).collect();
-        let kept = |(name, cells): &(String, Cells)| (name.clone(), Kept::of(&cells.select_rows(&rows)));
+        let kept = |(name, cells): &(String, Cells)| (name.clone(), HistoryCells::of(&cells.select_rows(&rows)));
         History { columns: table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept).collect() }
     }
 

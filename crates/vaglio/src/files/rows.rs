@@ -26,7 +26,7 @@ pub(super) fn taking_part(
     let spec = roles.spec;
     let mut kept: Vec<usize> = (0..table.rows()).collect();
     let mut left_out = Vec::new();
-    let mut told = |reason: LeftOutReason, column: &str, filter: Option<String>, count: usize| {
+    let mut record = |reason: LeftOutReason, column: &str, filter: Option<String>, count: usize| {
         if count > 0 {
             let (rows, test_rows) = if is_training { (count, 0) } else { (0, count) };
             left_out.push(LeftOut { reason, column: column.to_owned(), filter, rows, test_rows });
@@ -37,7 +37,7 @@ pub(super) fn taking_part(
         let passes = passing(&field, filter, cells, spec, is_training)?;
         let before = kept.len();
         kept.retain(|&row| passes[row]);
-        told(LeftOutReason::Filter, &filter.column, Some(filter.words()), before - kept.len());
+        record(LeftOutReason::Filter, &filter.column, Some(filter.words()), before - kept.len());
         if kept.is_empty() {
             return Err(Error::setting(field, format!("no row is left where `{}`", filter.words())));
         }
@@ -48,7 +48,7 @@ pub(super) fn taking_part(
             let Some(cells) = table.get(name) else { continue };
             let before = kept.len();
             kept.retain(|&row| !cells.is_missing(row));
-            told(reason, name, None, before - kept.len());
+            record(reason, name, None, before - kept.len());
             if kept.is_empty() {
                 return Err(Error::Shape(format!("the column `{name}` has no value in any row that is left")));
             }

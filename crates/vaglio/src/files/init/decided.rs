@@ -1,8 +1,8 @@
 //! What a pipeline does with each column of a table that nobody described.
 
 use super::look::{Look, Seen};
-use super::order::{Order, Panel};
-use super::test_rows::Found;
+use super::order::{PanelColumns, RowOrder};
+use super::test_rows::TestColumn;
 use super::{InitOptions, TaskOption, TestOption};
 use vaglio_core::{Error, Result};
 use vaglio_tables::read::{FaultKind, InferredType};
@@ -45,9 +45,9 @@ pub enum Layout {
     /// In groups, so many.
     Groups(String, usize),
     /// Units over time, of which new ones are predicted.
-    NewUnits(Panel),
+    NewUnits(PanelColumns),
     /// Units over time, whose next times are predicted.
-    NextTimes(Panel),
+    NextTimes(PanelColumns),
     /// One series, by this column.
     Series(String),
     /// One series in the order of the file, by these columns.
@@ -58,7 +58,7 @@ pub enum Layout {
 pub enum Test {
     None,
     Share(f64),
-    Column(Found),
+    Column(TestColumn),
     File,
 }
 
@@ -107,7 +107,7 @@ fn is_id(name: &str) -> bool {
 
 /// The columns to predict where none is named: one that is called so, else the last that may be.
 fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
-    let taken: Vec<&str> = table.order.iter().flat_map(Order::columns).collect();
+    let taken: Vec<&str> = table.order.iter().flat_map(RowOrder::columns).collect();
     let usable = |seen: &&Seen| {
         let survey = &seen.survey;
         let odd = matches!(
@@ -183,13 +183,15 @@ impl Decided {
     fn lay_out(&mut self, table: &Look, options: &InitOptions) -> Result<()> {
         let order = table.order.clone().filter(|order| !order.columns().iter().any(|name| self.is_target(name)));
         self.layout = match order {
-            Some(Order::Series(time)) => Layout::Series(time),
-            Some(Order::File(by)) => Layout::File(by),
-            Some(Order::Panel(panel)) if options.groups.is_some() => Layout::NewUnits(panel),
-            Some(Order::Panel(panel)) if options.time.is_some() => Layout::NextTimes(panel),
-            Some(Order::Panel(panel)) if panel.units >= FEWEST_UNITS => Layout::NewUnits(panel),
-            Some(Order::Panel(panel)) if panel.times >= ROWS_FOR_TEST / FEWEST_UNITS => Layout::NextTimes(panel),
-            Some(Order::Panel(_)) | None => Layout::Rows,
+            Some(RowOrder::Series(time)) => Layout::Series(time),
+            Some(RowOrder::File(by)) => Layout::File(by),
+            Some(RowOrder::PanelColumns(panel)) if options.groups.is_some() => Layout::NewUnits(panel),
+            Some(RowOrder::PanelColumns(panel)) if options.time.is_some() => Layout::NextTimes(panel),
+            Some(RowOrder::PanelColumns(panel)) if panel.units >= FEWEST_UNITS => Layout::NewUnits(panel),
+            Some(RowOrder::PanelColumns(panel)) if panel.times >= ROWS_FOR_TEST / FEWEST_UNITS => {
+                Layout::NextTimes(panel)
+            }
+            Some(RowOrder::PanelColumns(_)) | None => Layout::Rows,
         };
         if let (Some(time), Layout::Rows) = (&options.time, &self.layout) {
             let message = format!(

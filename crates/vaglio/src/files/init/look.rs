@@ -1,8 +1,8 @@
 //! What is seen of a table that nobody described.
 
 use super::InitOptions;
-use super::order::{self, Candidate, Order};
-use super::test_rows::{self, Found};
+use super::order::{self, Candidate, RowOrder};
+use super::test_rows::{self, TestColumn};
 use std::collections::HashMap;
 use vaglio_core::{Cells, Result};
 use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source, Wanted};
@@ -28,9 +28,9 @@ pub struct Look {
     pub columns: Vec<Seen>,
     pub aside: Vec<(String, &'static str)>,
     /// How the rows follow each other.
-    pub order: Option<Order>,
+    pub order: Option<RowOrder>,
     /// The column that says which rows are test rows.
-    pub test_rows: Option<Found>,
+    pub test_rows: Option<TestColumn>,
 }
 
 impl Look {
@@ -88,7 +88,7 @@ fn counts(cells: &Cells) -> (usize, usize) {
 }
 
 /// How the rows follow each other; those that people name are taken at their word.
-fn order(columns: &[ReadColumn], options: &InitOptions) -> Option<Order> {
+fn order(columns: &[ReadColumn], options: &InitOptions) -> Option<RowOrder> {
     let asked = |name: &String| Some(name) == options.time.as_ref() || Some(name) == options.groups.as_ref();
     let left_out = |name: &String| options.exclude.as_ref().is_some_and(|exclude| exclude.contains(name));
     let read = columns.iter().filter_map(|(name, read)| Some((name, read.as_ref().ok()?)));
@@ -103,7 +103,7 @@ fn order(columns: &[ReadColumn], options: &InitOptions) -> Option<Order> {
     order::find(&candidates, options.time.as_deref(), options.groups.as_deref())
 }
 
-fn test_rows(columns: &[ReadColumn], options: &InitOptions) -> Option<Found> {
+fn test_rows(columns: &[ReadColumn], options: &InitOptions) -> Option<TestColumn> {
     let read = columns.iter().filter(|(name, _)| options.test.is_none() && !options.targets.contains(name));
     let mut read = read.filter_map(|(name, read)| Some((name, read.as_ref().ok()?)));
     read.find_map(|(name, (cells, survey))| test_rows::find(name, cells, survey.note.as_deref() == Some("truth")))

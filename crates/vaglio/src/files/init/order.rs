@@ -5,18 +5,18 @@ use vaglio_core::Cells;
 
 /// What rows are beside being rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum RowOrder {
     /// One time series, in the order of this column.
     Series(String),
     /// One time series, in the order of the file, which is that of these columns.
     File(Vec<String>),
     /// Units, each at several times.
-    Panel(Panel),
+    PanelColumns(PanelColumns),
 }
 
 /// Units, each at several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Panel {
+pub struct PanelColumns {
     /// The column of the units.
     pub unit: String,
     /// The column of the times, none of which stands twice in a unit.
@@ -27,13 +27,13 @@ pub struct Panel {
     pub times: usize,
 }
 
-impl Order {
+impl RowOrder {
     /// The columns that say so.
     pub fn columns(&self) -> Vec<&str> {
         match self {
-            Order::Series(time) => vec![time],
-            Order::File(by) => by.iter().map(String::as_str).collect(),
-            Order::Panel(panel) => vec![&panel.unit, &panel.time],
+            RowOrder::Series(time) => vec![time],
+            RowOrder::File(by) => by.iter().map(String::as_str).collect(),
+            RowOrder::PanelColumns(panel) => vec![&panel.unit, &panel.time],
         }
     }
 }
@@ -161,7 +161,7 @@ pub fn words(name: &str) -> Vec<String> {
 }
 
 /// The order of the rows, where the columns say one; `time` and `unit` are those that are known.
-pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<Order> {
+pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<RowOrder> {
     let rows = columns.first().map_or(0, |first| first.cells.len());
     if rows < FEWEST && time.is_none() {
         return None;
@@ -175,14 +175,14 @@ pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -
     let mut single: Vec<&&Candidate<'_>> = times.iter().filter(unique).collect();
     single.sort_by_key(|c| !c.says_time_alone());
     if let (Some(found), None) = (single.first(), unit) {
-        return Some(Order::Series(found.name.to_owned()));
+        return Some(RowOrder::Series(found.name.to_owned()));
     }
     let panel = panel(columns, &times, rows, time.is_some(), unit);
-    panel.map(Order::Panel).or_else(|| in_file(&times, rows).filter(|_| unit.is_none()))
+    panel.map(RowOrder::PanelColumns).or_else(|| in_file(&times, rows).filter(|_| unit.is_none()))
 }
 
 /// Several columns of time by which the file is in order, such as year and month.
-fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<Order> {
+fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
     let mut by: Vec<&&Candidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
     by.sort_by_key(|c| c.says_time());
     if by.len() < 2 || !by.windows(2).all(|pair| pair[0].says_time() < pair[1].says_time()) {
@@ -192,7 +192,7 @@ fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<Order> {
         let differ = by.iter().map(|c| (c.value(row - 1), c.value(row))).find(|(a, b)| a != b);
         differ.is_some_and(|(a, b)| a < b)
     };
-    (1..rows).all(follows).then(|| Order::File(by.iter().map(|c| c.name.to_owned()).collect()))
+    (1..rows).all(follows).then(|| RowOrder::File(by.iter().map(|c| c.name.to_owned()).collect()))
 }
 
 /// Units and times whose pairs differ, each unit at several times.
@@ -202,7 +202,7 @@ fn panel(
     rows: usize,
     is_known: bool,
     unit: Option<&str>,
-) -> Option<Panel> {
+) -> Option<PanelColumns> {
     let is_unit = |c: &&Candidate<'_>| match unit {
         Some(name) => c.name == name,
         None => c.says_time().is_none() && (matches!(c.cells, Cells::Text(_)) || c.is_whole()),
@@ -219,7 +219,7 @@ fn panel(
     }
     // Units that are named so before others, text before numbers, and the fewest.
     found.sort_by_key(|(is_named, unit, _)| (!is_named, !matches!(unit.cells, Cells::Text(_)), unit.distinct));
-    found.first().map(|(_, unit, time)| Panel {
+    found.first().map(|(_, unit, time)| PanelColumns {
         unit: unit.name.to_owned(),
         time: time.name.to_owned(),
         units: unit.distinct,
@@ -245,12 +245,12 @@ fn is_panel(unit: &Candidate<'_>, time: &Candidate<'_>, rows: usize, is_named: b
         && (1..rows).all(|row| unit.numbers[row] != unit.numbers[row - 1] || time.value(row) > time.value(row - 1));
     let by_time = (1..rows).all(|row| time.value(row) >= time.value(row - 1));
     let is_long = rows >= 3 * unit.distinct || time.distinct == 2 && share > 0.95;
-    let is_told = match (unit.cells, is_named) {
+    let is_enough = match (unit.cells, is_named) {
         (_, true) => share >= 0.5 || in_blocks,
         (Cells::Text(_), false) => share >= 0.75 || in_blocks && share >= 0.1,
         (_, false) => unit.distinct >= 5 && (in_blocks && share >= 0.1 || by_time && share > 0.95),
     };
-    is_told && is_long && 5 * several >= 4 * sizes.len()
+    is_enough && is_long && 5 * several >= 4 * sizes.len()
 }
 
 #[cfg(test)]
@@ -262,7 +262,7 @@ mod tests {
         Cells::Numbers(Numbers::from(values.into_iter().collect::<Vec<f64>>()))
     }
 
-    fn found(columns: &[(&str, Cells)]) -> Option<Order> {
+    fn found(columns: &[(&str, Cells)]) -> Option<RowOrder> {
         let all: Vec<Candidate<'_>> = columns.iter().map(|(name, cells)| Candidate::new(name, cells)).collect();
         find(&all, None, None)
     }
@@ -282,12 +282,12 @@ mod tests {
     fn one_column_that_rises_and_says_time_is_one_series() {
         for name in ["year", "Date", "t", "time", "step"] {
             let rising = numbers(count(40).map(|row| 1900.0 + row));
-            assert_eq!(found(&[(name, rising)]), Some(Order::Series(name.into())));
+            assert_eq!(found(&[(name, rising)]), Some(RowOrder::Series(name.into())));
             let falling = numbers(count(40).map(|row| 1900.0 - row));
-            assert_eq!(found(&[(name, falling)]), Some(Order::Series(name.into())));
+            assert_eq!(found(&[(name, falling)]), Some(RowOrder::Series(name.into())));
         }
         let dates = Cells::Dates(count(40).map(|row| row * 86400.0).collect());
-        assert_eq!(found(&[("when", dates)]), Some(Order::Series("when".into())));
+        assert_eq!(found(&[("when", dates)]), Some(RowOrder::Series("when".into())));
         for name in ["id", "X", "rownames", "index", "height", "timer"] {
             assert_eq!(found(&[(name, numbers(count(40)))]), None, "{name}");
         }
@@ -301,7 +301,7 @@ mod tests {
         let (year, month) =
             (numbers(count(48).map(|row| (row / 12.0).floor())), numbers(count(48).map(|row| row % 12.0)));
         let order = found(&[("month", month.clone()), ("year", year.clone())]);
-        assert_eq!(order, Some(Order::File(vec!["year".into(), "month".into()])));
+        assert_eq!(order, Some(RowOrder::File(vec!["year".into(), "month".into()])));
         let shuffled = numbers(count(48).map(|row| row * 5.0 % 12.0));
         assert_eq!(found(&[("year", year), ("month", shuffled)]), None);
     }
@@ -310,8 +310,8 @@ mod tests {
     fn units_at_several_times_are_a_panel() {
         let unit = Cells::Text((0..60).map(|row| format!("s{}", row / 6)).collect());
         let year = numbers(count(60).map(|row| 1990.0 + row % 6.0));
-        let panel = Panel { unit: "state".into(), time: "year".into(), units: 10, times: 6 };
-        assert_eq!(found(&[("state", unit.clone()), ("year", year.clone())]), Some(Order::Panel(panel)));
+        let panel = PanelColumns { unit: "state".into(), time: "year".into(), units: 10, times: 6 };
+        assert_eq!(found(&[("state", unit.clone()), ("year", year.clone())]), Some(RowOrder::PanelColumns(panel)));
         // A factor that is crossed with nothing, and one whose pairs with the time stand twice.
         let twice = Cells::Text((0..60).map(|row| format!("s{}", row / 12)).collect());
         assert_eq!(found(&[("kind", twice), ("year", year.clone())]), None);

@@ -6,7 +6,7 @@ use vaglio_core::Cells;
 
 /// A column that says which rows are test rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct TestColumn {
     pub column: String,
     /// What it reads in test rows.
     pub is: String,
@@ -21,7 +21,7 @@ const YES: [&str; 2] = ["t", "true"];
 
 /// What the column reads in test rows, where its cells, or its name and its cells, say so. Of words for truth the numbers
 /// 0 and 1 were made.
-pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<Found> {
+pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<TestColumn> {
     let mut levels: BTreeMap<String, usize> = BTreeMap::new();
     for row in 0..cells.len() {
         let label = match (cells.label(row), is_truth) {
@@ -46,7 +46,7 @@ pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<Found> {
         _ => return None,
     };
     let rows = levels[&is];
-    (rows > 1 && 3 * rows <= 2 * cells.len()).then(|| Found { column: name.to_owned(), is, rows })
+    (rows > 1 && 3 * rows <= 2 * cells.len()).then(|| TestColumn { column: name.to_owned(), is, rows })
 }
 
 #[cfg(test)]

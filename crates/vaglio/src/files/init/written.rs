@@ -3,7 +3,7 @@
 use super::Draft;
 use super::decided::{Decided, Layout, Test};
 use super::look::Look;
-use super::{TaskOption, order::Panel};
+use super::{TaskOption, order::PanelColumns};
 use crate::pipeline::ReadSpec;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,9 +16,9 @@ const FOLDS: usize = 5;
 
 /// The lines of a file, each with what it is for.
 #[derive(Default)]
-struct Lines(String);
+struct PipelineText(String);
 
-impl Lines {
+impl PipelineText {
     fn put(&mut self, content: impl AsRef<str>, comment: impl AsRef<str>) {
         let (content, comment) = (content.as_ref(), comment.as_ref());
         // A line in a string cannot fail to be written.
@@ -31,7 +31,7 @@ impl Lines {
 
 impl Decided {
     pub fn written(&self, path: &str, table: &Look) -> Draft {
-        let mut lines = Lines::default();
+        let mut lines = PipelineText::default();
         let (rows, columns) = (table.rows, table.columns.len());
         lines.put(
             format!(
@@ -57,7 +57,7 @@ impl Decided {
         matches!(self.layout, Layout::Series(_) | Layout::File(_) | Layout::NextTimes(_))
     }
 
-    fn test_lines(&self, lines: &mut Lines) {
+    fn test_lines(&self, lines: &mut PipelineText) {
         match &self.test {
             Test::None => {}
             Test::File => {
@@ -83,7 +83,7 @@ impl Decided {
         }
     }
 
-    fn target_lines(&self, lines: &mut Lines, table: &Look) {
+    fn target_lines(&self, lines: &mut PipelineText, table: &Look) {
         let guess = if self.guessed { "guessed; name another column if it is not this one" } else { "" };
         match &self.targets[..] {
             [one] => lines.put(format!("  target: {}", quoted(one)), guess),
@@ -114,7 +114,7 @@ impl Decided {
         }
     }
 
-    fn layout_lines(&self, lines: &mut Lines) {
+    fn layout_lines(&self, lines: &mut PipelineText) {
         match &self.layout {
             Layout::Rows => {}
             Layout::Groups(name, _) => {
@@ -127,7 +127,7 @@ impl Decided {
                 let comment = "later rows are predicted from earlier ones";
                 lines.put(format!("  # the rows of the file are in the order of {}:", by.join(", ")), comment);
             }
-            Layout::NewUnits(Panel { unit, time, units, .. }) => {
+            Layout::NewUnits(PanelColumns { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 lines.put(format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
                 lines.put("  # For the next times of the same ones, these lines take the place of `groups` and", "");
@@ -136,7 +136,7 @@ impl Decided {
                 lines.put(format!("  # time: {time}"), "");
                 lines.put("  # test_last: 0.2", "");
             }
-            Layout::NextTimes(Panel { unit, time, units, .. }) => {
+            Layout::NextTimes(PanelColumns { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 lines.put(
                     format!("  series: {unit}"),
@@ -151,7 +151,7 @@ impl Decided {
         }
     }
 
-    fn column_lines(&self, lines: &mut Lines) {
+    fn column_lines(&self, lines: &mut PipelineText) {
         if !self.exclude.is_empty() {
             lines.put("  exclude:", "columns that are no features as they stand");
             for (name, why) in &self.exclude {
@@ -170,7 +170,7 @@ impl Decided {
         }
     }
 
-    fn preprocess_lines(&self, lines: &mut Lines) {
+    fn preprocess_lines(&self, lines: &mut PipelineText) {
         lines.put("preprocess:", "each is fitted on training rows only");
         if self.dates {
             lines.put("  - {kind: date_parts}", "year, month, day, weekday and days passed");
@@ -193,7 +193,7 @@ impl Decided {
         lines.put("  - {kind: standardize}", "columns of mean 0 and deviation 1");
     }
 
-    fn learner_lines(&self, lines: &mut Lines, table: &Look) {
+    fn learner_lines(&self, lines: &mut PipelineText, table: &Look) {
         match self.is_rare {
             true => {
                 lines.put("learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")

@@ -8,25 +8,25 @@ use vaglio_core::{Cells, Numbers, Table};
 #[serde(deny_unknown_fields)]
 pub struct History {
     /// Columns of the data, those of series and time among them.
-    pub(crate) columns: Vec<(String, Kept)>,
+    pub(crate) columns: Vec<(String, HistoryCells)>,
 }
 
 /// The cells of a column; nothing where one is missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kept {
+pub(crate) enum HistoryCells {
     Numbers(Vec<Option<f64>>),
     Text(Vec<String>),
     Dates(Vec<Option<f64>>),
 }
 
-impl Kept {
+impl HistoryCells {
     pub(crate) fn cells(&self) -> Cells {
         let all = |values: &[Option<f64>]| values.iter().map(|x| x.unwrap_or(f64::NAN)).collect::<Vec<f64>>();
         match self {
-            Kept::Numbers(values) => Cells::Numbers(Numbers::from(all(values))),
-            Kept::Text(text) => Cells::Text(text.clone()),
-            Kept::Dates(values) => Cells::Dates(all(values)),
+            HistoryCells::Numbers(values) => Cells::Numbers(Numbers::from(all(values))),
+            HistoryCells::Text(text) => Cells::Text(text.clone()),
+            HistoryCells::Dates(values) => Cells::Dates(all(values)),
         }
     }
 }

@@ -4,22 +4,22 @@ use vaglio_core::{Absolute, AnyLoss, Auc, BalancedError, Squared, ZeroOne};
 
 const ROWS: usize = 40;
 
-struct Table {
+struct Losses {
     targets: Array2<f64>,
     predictions: Array2<f64>,
     weights: Vec<f64>,
 }
 
-fn table(shift: usize) -> Table {
+fn table(shift: usize) -> Losses {
     let value = |o: usize, j: usize| ((31 * j + 17 * o + shift * j * j) % 23) as f64 / 7.0 - 1.4;
-    Table {
+    Losses {
         predictions: Array2::from_shape_fn((1, ROWS), |(o, j)| value(o, j)),
         targets: Array2::from_shape_fn((1, ROWS), |(_, j)| if (j * j) % 5 < 2 { 1.0 } else { -1.0 }),
         weights: (0..ROWS).map(|j| 0.5 + (j % 3) as f64).collect(),
     }
 }
 
-impl Table {
+impl Losses {
     /// Tallies of folds that end at these rows.
     fn tallies(&self, loss: &dyn Loss, ends: &[usize], clusters: Option<&[u32]>, most: u32) -> Vec<Tally> {
         let starts = [0].into_iter().chain(ends.iter().copied());
